@@ -1,0 +1,113 @@
+# mod_sigreq: make · make deps · make run · make test · make bench · make corpus CORPUS=… · make install DESTDIR=…
+# What each makes and where things are: src/README.md.
+include apxs.mk
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PORT   ?= 8080
+STATE  ?= run
+DB     ?= sqlite3
+CORPUS ?= ../shared/corpus
+PREFIX ?= /usr
+
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+            -Wpointer-arith -Wwrite-strings -Wvla -Wundef
+HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
+ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
+
+SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
+LIB_SRC  := $(wildcard src/base/*.c src/model/*.c src/store/*.c src/pdf/*.c src/service/*.c) $(SQL_TABLES)
+MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/conf/*.c src/run/*.c src/deliver/*.c)
+PDFD_SRC := $(wildcard src/pdfd/*.c)
+CTL_SRC  := $(wildcard src/ctl/*.c)
+UNIT_SRC := $(wildcard t/unit/*.c)
+
+obj = $(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1)))
+UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
+PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
+
+.PHONY: all deps run test bench corpus install clean units
+.DELETE_ON_ERROR:
+
+ifeq ($(HTTPD_LIBEXECDIR),)
+all:
+	@echo "make: apxs is not here. 'make deps' installs what the build needs." >&2; exit 1
+else
+all: $(PROGRAMS)
+endif
+units: $(UNIT_BIN)
+
+build/libsigreq.a: $(call obj,$(LIB_SRC))
+	@rm -f $@
+	ar rcs $@ $^
+
+build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
+	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
+
+build/sigreq-pdfd: $(call obj,$(PDFD_SRC)) build/libsigreq.a
+	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
+
+build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
+	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+build/t/%: build/obj/t/unit/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+build/sql_%.c: src/store/%.sql tools/sql2c
+	@mkdir -p $(@D)
+	tools/sql2c $* >$@
+$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard conf/schema/$(d)/*.sql)))
+
+# embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
+build/embed/%.h: src/api/%
+	@mkdir -p $(@D)
+	tools/embed $< >$@
+$(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
+
+$(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
+$(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+build/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+build/obj/%.o: build/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+
+install: all
+	install -d $(DESTDIR)$(HTTPD_LIBEXECDIR) $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/sbin \
+	           $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available $(DESTDIR)$(PREFIX)/include/apache2 $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq
+	install -m 644 build/mod_sigreq.so $(DESTDIR)$(HTTPD_LIBEXECDIR)/
+	install -m 755 build/sigreq-pdfd $(DESTDIR)$(PREFIX)/lib/sigreq/
+	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
+	install -m 644 conf/sigreq.conf conf/sigreq.load $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/
+	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
+	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
+
+deps:
+	tools/deps all
+run:
+	@tools/deps run $(DB)
+	@$(MAKE) --no-print-directory all
+	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+test:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units
+	@exec t/run
+bench:
+	@tools/deps bench
+	@$(MAKE) --no-print-directory all
+	@exec tools/bench/run
+corpus:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all
+	@exec tools/corpus '$(CORPUS)'
+clean:
+	rm -rf build
+
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(CTL_SRC) $(UNIT_SRC)))

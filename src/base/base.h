@@ -1,0 +1,130 @@
+/* base.h: what every layer may use. No httpd.h, no database, no PDF.
+ *
+ * Sections: error.c · json.c · id.c · digest.c · time.c · text.c
+ *
+ * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
+ * cleared as soon as the call is over; a function with one `pool` uses it for both.
+ */
+#ifndef SR_BASE_H
+#define SR_BASE_H
+
+#include <apr_pools.h>
+#include <apr_strings.h>
+#include <apr_tables.h>
+#include <apr_time.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------------------------------------ error.c
+ * A function that can fail returns `sr_error_t *`: NULL is success. `message` may be shown to a client;
+ * `cause` is for the log alone (it may name paths, SQL, hosts; never a secret). One table in src/http/ turns
+ * the code into a status, a body and a log level; sigreqctl turns it into an exit code.
+ */
+typedef enum sr_code_t {
+    SR_EVALIDATION,   /* 400 as text/plain, the message alone: POST /signatures (contract, Errors) */
+    SR_EBADREQUEST,   /* 400 as JSON */
+    SR_EUNAUTHORIZED, /* 401: always the same bytes */
+    SR_EFORBIDDEN,    /* 403 */
+    SR_ENOTFOUND,     /* 404: always the same bytes, whether absent or somebody else's */
+    SR_EMETHOD,       /* 405 */
+    SR_ETIMEOUT,      /* 408: the client stopped sending */
+    SR_ECONFLICT,     /* 409 */
+    SR_ETOOLARGE,     /* 413 as text/plain, with the limit in the text */
+    SR_EMEDIATYPE,    /* 415 */
+    SR_EINTERNAL,     /* 500: a defect of ours */
+    SR_EUNAVAILABLE,  /* 503 with Retry-After: database, disk or helper away */
+    SR_CODE_COUNT
+} sr_code_t;
+
+typedef struct sr_error_t {
+    sr_code_t code;
+    const char *message; /* UTF-8, safe for clients */
+    const char *cause;   /* for the log, or NULL */
+    const char *file;    /* where it was made */
+    int line;
+} sr_error_t;
+
+/* All of the error lives in `pool`, which must outlive its reader (in a request: r->pool). */
+sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_t code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* Sets the private cause of an error and returns it. */
+sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define sr_error(pool, code, ...) sr_error_make((pool), __FILE__, __LINE__, (code), __VA_ARGS__)
+
+/* Returns from the caller with the error of `expr`, if it has one. */
+#define SR_TRY(expr)                                                                                                   \
+    do {                                                                                                               \
+        sr_error_t *sr_try_ = (expr);                                                                                  \
+        if (sr_try_) return sr_try_;                                                                                   \
+    } while (0)
+
+/* ------------------------------------------------------------------------------------------------- json.c
+ * jansson with our strictness (decisions.md): duplicate keys, depth over 64, NUL, invalid UTF-8 and numbers
+ * out of range are refused. Every json_t made here is released when its pool is.
+ */
+#define SR_JSON_MAX_DEPTH 64
+
+/* Parses any JSON value. On failure the error is SR_EBADREQUEST and its message is the reason alone, such as
+ * "unexpected token near 'x' at line 1 column 4". */
+sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
+/* Ties a json_t (whose reference is taken over) to a pool, and returns it. */
+json_t *sr_json_own(json_t *value, apr_pool_t *pool);
+/* Compact text of a value, in `pool`. */
+const char *sr_json_text(const json_t *value, apr_pool_t *pool);
+/* The string at `key`, or NULL when absent, null or no string. It belongs to the object. */
+const char *sr_json_string(const json_t *object, const char *key);
+/* A JSON string, or JSON null for NULL: for json_pack-free building of objects. New reference. */
+json_t *sr_json_string_or_null(const char *text);
+
+/* --------------------------------------------------------------------------------------------------- id.c
+ * Identifiers and secrets, all from the kernel's CSPRNG (getrandom).
+ */
+#define SR_UUID_LENGTH 36
+/* A new random UUID (RFC 9562 version 4), lower case. Never fails: it aborts where getrandom does. */
+const char *sr_uuid_make(apr_pool_t *pool);
+/* True for the 8-4-4-4-12 form in hexadecimal, either case. */
+bool sr_uuid_valid(const char *text);
+
+/* A new API token: "sigreq_test_" or "sigreq_live_", 30 base62 characters of entropy (178 bits) and a base62
+ * CRC-32 of all before it, so that a mistyped token is told apart without asking the database. */
+const char *sr_token_make(bool production, apr_pool_t *pool);
+/* True when the form and the checksum are right; says nothing of whether the token exists. */
+bool sr_token_well_formed(const char *token);
+
+/* ----------------------------------------------------------------------------------------------- digest.c */
+#define SR_SHA256_HEX_LENGTH 64
+/* SHA-256 of some bytes as lower-case hexadecimal. */
+const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool);
+
+typedef struct sr_sha256_t sr_sha256_t;
+/* Incremental form; released with the pool. */
+sr_sha256_t *sr_sha256_begin(apr_pool_t *pool);
+void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length);
+const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- time.c
+ * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON.
+ */
+/* "2026-11-20T18:09:23.123Z" */
+const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
+/* As a JSON string, or JSON null for 0. New reference. */
+json_t *sr_time_json(apr_time_t when);
+/* Reads an ISO 8601 date ("2026-11-20", midnight UTC) or date-time with Z or an offset. False when it is none. */
+bool sr_time_parse(apr_time_t *when, const char *text);
+
+/* ------------------------------------------------------------------------------------------------- text.c */
+/* True for well-formed UTF-8 without NUL, surrogates or overlong forms. */
+bool sr_text_is_utf8(const char *text, apr_size_t length);
+/* True when the text has no character but white space (Unicode White_Space, and no-width characters). */
+bool sr_text_is_blank(const char *text);
+/* The text in lower case, for searching (simple mapping, all scripts). */
+const char *sr_text_fold(const char *text, apr_pool_t *pool);
+/* Number of characters (code points) of valid UTF-8. */
+apr_size_t sr_text_length(const char *text);
+/* Bytes as lower-case hexadecimal. */
+const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
+
+#endif

@@ -1,0 +1,145 @@
+/* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
+ *
+ * Sections: pages.c · area.c · signers.c · submission.c · token.c
+ */
+#ifndef SR_MODEL_H
+#define SR_MODEL_H
+
+#include "base/base.h"
+
+typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
+const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
+
+/* ------------------------------------------------------------------------------------------------ pages.c
+ * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
+ * pages stays small. Text form (the helper's answer, and the file stored beside each document):
+ *   {"version":1,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
+ */
+typedef struct sr_page_t {
+    double box[4]; /* x0 y0 x1 y1, x0 < x1, y0 < y1 */
+    int rotate;    /* clockwise degrees the page is turned when displayed */
+} sr_page_t;
+
+#define SR_PAGES_VERSION 1 /* raise it when a report's meaning changes: older stored ones are then made anew */
+
+typedef struct sr_pages_t {
+    int count;
+    const apr_array_header_t *runs; /* sr_page_run_t */
+    const char *report;             /* the text form it came from */
+} sr_pages_t;
+typedef struct sr_page_run_t {
+    int count;
+    sr_page_t page;
+} sr_page_run_t;
+
+/* Reads the text form; an error (SR_EINTERNAL) when it is not of this version or does not add up. */
+sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool);
+/* The page at a 0-based index, or NULL when there is none. */
+const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
+
+/* ------------------------------------------------------------------------------------------------- area.c */
+typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
+
+typedef struct sr_area_t {
+    double x, y, w, h;  /* points; see decisions.md, Areas */
+    int page;           /* 0-based */
+    sr_origin_t origin; /* what x and y are relative to */
+} sr_area_t;
+
+typedef struct sr_placement_t {
+    double percent[4]; /* x y w h in percent of the displayed page, from its top-left corner */
+    double rect[4];    /* x0 y0 x1 y1 in the page's user space: the widget's /Rect */
+} sr_placement_t;
+
+void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
+
+/* ---------------------------------------------------------------------------------------------- signers.c
+ * The `signers` part of POST /signatures, checked in the order of the contract's error table.
+ */
+typedef struct sr_document_t {
+    const char *uuid;
+    const char *name;   /* as shown; decoded (%22, filename*) */
+    const char *raw;    /* the file name as it was sent, when it differs; a field may name either */
+    const char *sha256; /* lower-case hexadecimal */
+    apr_off_t size;
+    const sr_pages_t *pages;
+} sr_document_t;
+
+typedef struct sr_field_t {
+    const char *type;     /* "signature" */
+    const char *name;
+    const char *document; /* as sent; `document_uuid` once resolved */
+    const char *document_uuid;
+    sr_area_t area;
+    sr_placement_t placement; /* once resolved */
+} sr_field_t;
+
+typedef struct sr_signer_t {
+    const char *uuid;
+    const char *firstname;
+    const char *lastname;
+    const char *email;                /* or NULL */
+    const apr_array_header_t *fields; /* sr_field_t */
+} sr_signer_t;
+
+typedef struct sr_signers_rules_t {
+    bool send_email;            /* an email is then required of each signer */
+    sr_origin_t default_origin; /* where an area names none */
+    int max_signers;
+    int max_fields; /* of all signers together */
+} sr_signers_rules_t;
+
+/* Parses and checks the JSON array; *signers holds sr_signer_t with fresh uuids. Errors: SR_EVALIDATION. */
+sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
+                             const sr_signers_rules_t *rules, apr_pool_t *pool);
+/* Finds each field's document and page and works out its placement. Errors: SR_EVALIDATION,
+ * "Document {name} not found" and "Index page unknown". */
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------- submission.c
+ * A submission and its view: the JSON text that GET answers, stored with it and written anew by the same
+ * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
+ * SR_BASE_MARK (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
+ */
+#define SR_BASE_MARK '\x01'
+
+typedef struct sr_person_t {
+    const char *firstname, *lastname, *email;
+} sr_person_t;
+
+typedef struct sr_submission_t {
+    const char *uuid;
+    const char *name;
+    const char *template_uuid;
+    bool skip_intro, send_email;
+    apr_time_t created_at, updated_at;
+    sr_person_t created_by;
+    const apr_array_header_t *documents; /* sr_document_t */
+    const apr_array_header_t *signers;   /* sr_signer_t */
+} sr_submission_t;
+
+/* The submission's JSON text with SR_BASE_MARK where the base URL goes. */
+const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
+/* What `q=` searches: name, signers' names and emails, folded. */
+const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
+/* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */
+json_t *sr_signer_fields_json(const sr_signer_t *signer);
+
+/* ------------------------------------------------------------------------------------------------ token.c */
+typedef struct sr_token_t {
+    const char *uuid, *name;
+    sr_environment_t environment;
+    const char *user_uuid;
+    sr_person_t user;
+    const char *organization_uuid, *organization_name;
+    const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
+    apr_time_t created_at, expires_at, revoked_at;                              /* 0: never */
+} sr_token_t;
+
+/* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */
+sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool);
+/* The token as the API shows it; `secret` (or NULL) is shown once, at creation. New reference. */
+json_t *sr_token_view(const sr_token_t *token, const char *secret);
+
+#endif

@@ -1,0 +1,51 @@
+/* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes.
+ *
+ * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · protocol.h (shared
+ * with src/pdfd)
+ *
+ * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
+ * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
+ * its answer is late. Whatever happens to a worker costs the one question it had.
+ */
+#ifndef SR_PDF_H
+#define SR_PDF_H
+
+#include "base/base.h"
+#include "model/model.h"
+
+typedef struct sr_pdf_pool_t sr_pdf_pool_t;
+
+typedef struct sr_pdf_options_t {
+    const char *program;     /* absolute path of sigreq-pdfd */
+    int workers;             /* at most so many at once */
+    apr_interval_time_t timeout; /* wall clock for one question, waiting for a free worker included */
+    /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
+    void (*notice)(void *baton, const char *message);
+    void *baton;
+} sr_pdf_options_t;
+
+/* The pool ends its workers when `pool` is destroyed. */
+sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
+
+typedef enum sr_pdf_verdict_t {
+    SR_PDF_ACCEPTED,
+    SR_PDF_NOT_PDF,   /* no PDF at all, or damaged beyond what qpdf recovers */
+    SR_PDF_PASSWORD,  /* encrypted, with or without an empty user password */
+    SR_PDF_REFUSED    /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
+} sr_pdf_verdict_t;
+
+typedef struct sr_pdf_probe_t {
+    sr_pdf_verdict_t verdict;
+    const char *reason; /* of SR_PDF_REFUSED: plain words that go on after "cannot be signed: " */
+    sr_pages_t *pages;  /* of SR_PDF_ACCEPTED */
+} sr_pdf_probe_t;
+
+/* Asks what a document is. `descriptor` is read from offset 0 and stays the caller's. A document that kills or
+ * outlasts a worker is SR_PDF_REFUSED; errors are for what is no fault of the document: SR_EUNAVAILABLE when no
+ * worker can be had. */
+sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                         apr_pool_t *pool);
+/* Asks a worker for a sign of life: for GET /health. */
+sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool);
+
+#endif

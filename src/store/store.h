@@ -1,0 +1,212 @@
+/* store.h: what is kept, and the contract of every operation on it.
+ *
+ * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c
+ *
+ * The SQL is in pgsql.sql and sqlite3.sql: the same operations with the same arguments and the same result
+ * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
+ *
+ *   outcome  what happened; see sr_outcome_t
+ *   body     the row as JSON text, or a stored view, or NULL
+ *   key      the row's place in its list, "<created_at>:<id>", or NULL
+ *
+ * Scope: every operation of a caller takes the SHA-256 of the bearer token and the time, and finds user,
+ * organisation and environment by that token in the same statement: a token revoked a moment ago, or one of
+ * another environment, cannot read or write anything.
+ *
+ * Times are microseconds since 1970 (apr_time_t) in bigint columns on both databases.
+ */
+#ifndef SR_STORE_H
+#define SR_STORE_H
+
+#include <apr_dbd.h>
+
+#include "base/base.h"
+#include "model/model.h"
+
+/* ------------------------------------------------------------------------------------------------ store.c
+ * A store is one database connection while somebody holds it.
+ */
+typedef struct sr_store_t sr_store_t;
+
+/* Where connections come from: mod_dbd's pool in httpd (src/run), apr_dbd alone in sigreqctl (src/ctl). */
+typedef struct sr_store_source_t sr_store_source_t;
+struct sr_store_source_t {
+    /* Borrows a connection until `give_back`. Errors: SR_EUNAVAILABLE. */
+    sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
+    void (*give_back)(sr_store_source_t *source, sr_store_t *store);
+};
+
+/* SQLite admits one writer: who opens the store says how its writers are serialised. May be NULL (one process,
+ * one thread: SQLITE_BUSY is still retried). */
+typedef struct sr_writer_lock_t {
+    apr_status_t (*lock)(void *baton);
+    apr_status_t (*unlock)(void *baton);
+    void *baton;
+} sr_writer_lock_t;
+
+/* Makes a store over an open apr_dbd connection. `prepared` is the connection's own table of statements (it
+ * must live as long as the connection, as `connection_pool` does): at first use the statements are prepared
+ * into it and the schema version is checked, later uses find them there. Drivers: pgsql, sqlite3.
+ * Errors: SR_EUNAVAILABLE, with a cause that says what to do ("… run: sigreqctl db upgrade"). */
+sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
+                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, apr_pool_t *pool);
+
+typedef enum sr_outcome_t {
+    SR_OK,
+    SR_UNAUTHORIZED, /* the token is unknown, revoked or expired */
+    SR_MISSING,      /* no such thing in the caller's scope */
+    SR_QUOTA,        /* the organisation's production quota is used up */
+    SR_REPLAY,       /* same Idempotency-Key, same request: body is the first answer */
+    SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
+    SR_OUTCOME_COUNT
+} sr_outcome_t;
+
+typedef struct sr_row_t {
+    const char *body; /* or NULL */
+    const char *key;  /* or NULL */
+} sr_row_t;
+
+/* The operations. The comment gives the arguments in order, the outcomes, and the body. $T stands for the two
+ * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
+ * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
+ * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
+ * "revoked_at"}: what has no value is null. */
+typedef enum sr_op_t {
+    /* $T → OK + token row | UNAUTHORIZED */
+    SR_OP_TOKEN_CURRENT,
+    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search","view",
+     *  "documents":[{"uuid","name","sha256","size","pages"}],
+     *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
+     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since"}
+     * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
+     * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
+     * connection) changes nothing and is OK. Signers start as "sent". Times are `now`. An idempotency row older
+     * than `idempotency_since` counts as absent. */
+    SR_OP_SUBMISSION_CREATE,
+    /* $T, uuid → OK + view | MISSING | UNAUTHORIZED */
+    SR_OP_SUBMISSION_GET,
+    /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, status|NULL, q (folded)|NULL,
+     * created after|NULL, created before|NULL → per row OK + view + key; no row: the list is empty; or one row
+     * UNAUTHORIZED. "older": newest first, what is older than the key (or everything); "newer": oldest first, what
+     * is newer than the key. status: at least one signer has it. created after is exclusive, before too. */
+    SR_OP_SUBMISSION_LIST,
+    /* $T, submission uuid, document uuid → OK + {"uuid","name","sha256","size","pages"} | MISSING | UNAUTHORIZED */
+    SR_OP_DOCUMENT_GET,
+    /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
+    SR_OP_WEBHOOK_SET,
+    /* $T, uuid, name, secret hash, expires_at|NULL → OK + token row (of the new one, in the caller's scope) |
+     * UNAUTHORIZED */
+    SR_OP_TOKEN_CREATE,
+    /* $T, uuid → OK + token row | MISSING | UNAUTHORIZED. The scope is the caller's user, organisation and
+     * environment. */
+    SR_OP_TOKEN_GET,
+    /* $T, rows at most, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with token rows;
+     * revoked ones are listed too */
+    SR_OP_TOKEN_LIST,
+    /* $T, uuid → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time */
+    SR_OP_TOKEN_REVOKE,
+
+    /* For health: no argument → OK + {"schema":<version>} */
+    SR_OP_PING,
+
+    /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"
+     * {"uuid","firstname","lastname","email","organization_uuid","created_at"}. Lists give every row, oldest first. */
+    /* uuid, name, quota|NULL, now → OK + organization row | CONFLICT (name taken) */
+    SR_OP_ADMIN_ORGANIZATION_CREATE,
+    /* → OK + organization row, each */
+    SR_OP_ADMIN_ORGANIZATION_LIST,
+    /* uuid or name, quota|NULL (NULL: unlimited) → OK + organization row | MISSING */
+    SR_OP_ADMIN_ORGANIZATION_QUOTA,
+    /* uuid, organization uuid or name, firstname, lastname, email, now → OK + user row | MISSING (organization) |
+     * CONFLICT (email taken in it) */
+    SR_OP_ADMIN_USER_CREATE,
+    /* organization uuid or name, or NULL for all → OK + user row, each */
+    SR_OP_ADMIN_USER_LIST,
+    /* uuid, organization uuid or name, user uuid or email, environment, name, secret hash, expires_at|NULL, now →
+     * OK + token row | MISSING */
+    SR_OP_ADMIN_TOKEN_CREATE,
+    /* organization uuid or name|NULL → OK + token row, each */
+    SR_OP_ADMIN_TOKEN_LIST,
+    /* token uuid, now → OK + token row | MISSING */
+    SR_OP_ADMIN_TOKEN_REVOKE,
+    /* sha256 → OK when a submission has the document, else MISSING (sigreqctl gc) */
+    SR_OP_ADMIN_DOCUMENT_USED,
+    /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
+    SR_OP_ADMIN_EXPIRE,
+    SR_OP_COUNT
+} sr_op_t;
+
+/* Runs an operation as one transaction; `arguments` are NUL-terminated text or NULL, `count` of them (checked
+ * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened anew and the
+ * operation sent once more; a busy SQLite is retried for two seconds. Errors: SR_EUNAVAILABLE when the database
+ * is away, SR_EINTERNAL when it refuses the statement. */
+sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
+                         const char *const *arguments, int count, apr_pool_t *pool);
+
+/* --- schema (sigreqctl db …): numbered migrations, in conf/schema/<driver>/NNNN_name.sql, compiled in */
+#define SR_STORE_URL_MAX 255 /* contract, Limits */
+
+typedef struct sr_migration_t {
+    int version;
+    const char *name;
+    const char *const *statements; /* ends with NULL */
+} sr_migration_t;
+
+/* The newest version this build knows for the driver. */
+int sr_schema_latest(const apr_dbd_driver_t *driver);
+/* The version the database is at: 0 when nothing is there. Needs no sr_store_open. */
+sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
+/* Applies what is missing, each migration in its own transaction, safe when two run at once. *applied holds
+ * const sr_migration_t *. A database newer than this build is an error. */
+sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
+                              apr_pool_t *pool);
+
+/* -------------------------------------------------------------------------------------------- documents.c
+ * PDF files by their content: <root>/ab/cd/<sha256>, and beside each <sha256>.json, the helper's report of its
+ * pages. Files are complete, fsynced and immutable before any database row names them; a file no row names is
+ * collected by `sigreqctl gc`.
+ */
+typedef struct sr_documents_t sr_documents_t;
+
+/* Opens (it does not make) the folder. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_documents_open(sr_documents_t **documents, const char *root, apr_pool_t *pool);
+
+/* An upload while it streams: in memory while small, then in an unnamed file (O_TMPFILE) that the kernel
+ * forgets when the process dies; where the filesystem has none, in <root>/tmp, unlinked with the pool. */
+typedef struct sr_spool_t sr_spool_t;
+sr_error_t *sr_spool_begin(sr_spool_t **spool, sr_documents_t *documents, apr_pool_t *pool);
+sr_error_t *sr_spool_write(sr_spool_t *spool, const void *data, apr_size_t length);
+/* No more bytes come. Gives the content's SHA-256 (in the spool's pool) and size. */
+sr_error_t *sr_spool_end(sr_spool_t *spool, const char **sha256, apr_off_t *size);
+/* The first bytes, at most 1,024 of them: for sniffing. */
+void sr_spool_head(const sr_spool_t *spool, const char **head, apr_size_t *length);
+/* A readable descriptor of the content at offset 0, owned by the spool: for the PDF helper. */
+sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor);
+/* Makes the content and its report durable under its SHA-256: written, fsynced, linked, folders fsynced. An
+ * existing file is left as it is. */
+sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
+/* Lets go of file and memory at once; the pool does it otherwise. */
+void sr_spool_drop(sr_spool_t *spool);
+
+/* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
+sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The path of a document, which may be absent. */
+const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+
+/* Held (shared) from before a document is looked up or linked until the database row that names it has been
+ * committed, so that gc (exclusive) cannot take the file in between. Released with the pool or by unlock. */
+typedef struct sr_documents_lock_t sr_documents_lock_t;
+sr_error_t *sr_documents_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive, apr_pool_t *pool);
+void sr_documents_unlock(sr_documents_lock_t *lock);
+
+/* Walks every stored document; `used` says whether a row names it. Deletes the rest (unless `dry_run`) and
+ * temporary files older than an hour. */
+typedef struct sr_documents_gc_t {
+    apr_size_t kept, deleted, temporary;
+    apr_off_t freed; /* bytes */
+} sr_documents_gc_t;
+typedef sr_error_t *(*sr_documents_used_t)(void *baton, const char *sha256, bool *used, apr_pool_t *pool);
+sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
+                            bool dry_run, apr_pool_t *pool);
+
+#endif
