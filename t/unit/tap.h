@@ -13,7 +13,8 @@
 static int tap_count, tap_failures;
 
 /* Diagnostics go to stdout as well: one stream cannot get out of order. */
-static inline bool tap_result(bool passed, const char *file, int line, const char *format, va_list arguments)
+__attribute__((format(printf, 4, 0))) static inline bool tap_result(bool passed, const char *file, int line,
+                                                                    const char *format, va_list arguments)
 {
     printf("%sok %d - ", passed ? "" : "not ", ++tap_count);
     vprintf(format, arguments);
