@@ -1,12 +1,14 @@
-/* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses invalid
- * UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth are ours. */
+/* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses
+ * invalid UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth
+ * are ours. */
 #include "base/base.h"
 
 #include <stdlib.h>
 
-/* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings are counted before it sees the text,
- * so neither its parser nor anything that walks the value later can recurse deeper than our limit. In malformed
- * text the count may be off after the error, which is harmless: the text is refused either way. */
+/* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings
+ * are counted before it sees the text, so neither its parser nor anything that walks the value later can recurse
+ * deeper than our limit. In malformed text the count may be off after the error, which is harmless: the text is
+ * refused either way. */
 static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_pool_t *pool)
 {
     apr_size_t i, line = 1, column = 0, depth = 0;

@@ -11,7 +11,7 @@ static const char *const good_utf8[] = {"", "ab", "\xC2\x80", "\xDF\xBF", "\xE0\
 static const char *const bad_utf8[] = {
     "\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",         "\xC3",     "\xC3(",     "\xE0\x9F\xBF",
     "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xE2\x82", "\xF5\x80\x80\x80",
-    "\xFF",         "a\xFE" "b",    "\xF0\x9F\x98"};
+    "\xFF",         "a\xFE/",    "\xF0\x9F\x98"};
 
 static void test_utf8(void)
 {

@@ -42,7 +42,8 @@ int main(void)
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
         ok(!sr_time_parse(&when, refused[i]), "refuses '%s'", refused[i]);
 
-    ok(sr_time_parse(&when, "2026-11-20T18:09:23.123456Z") && when == APR_TIME_C(1795198163123456), "to the microsecond");
+    ok(sr_time_parse(&when, "2026-11-20T18:09:23.123456Z"), "reads microseconds");
+    is_int(when, APR_TIME_C(1795198163123456), "and keeps them");
     is_str(sr_time_format(0, pool), "1970-01-01T00:00:00.000Z", "the beginning of time");
     is_str(sr_json_text(sr_json_own(sr_time_json(when), pool), pool), "\"2026-11-20T18:09:23.123Z\"", "as JSON");
     is_str(sr_json_text(sr_json_own(sr_time_json(0), pool), pool), "null", "0 is JSON null");
