@@ -2,6 +2,7 @@
  * says whether it is ours, the service is put together from configuration and adapters, the router does the rest. */
 #include "mod_sigreq.h"
 
+#include <http_core.h>
 #include <http_protocol.h>
 #include <http_request.h>
 
@@ -118,4 +119,5 @@ AP_DECLARE_MODULE(sigreq) = {
     NULL, /* PROCESS directives stand in the main server alone */
     sr_conf_commands,
     register_hooks,
+    0,
 };

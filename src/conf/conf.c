@@ -184,7 +184,7 @@ const command_rec sr_conf_commands[] = {
     AP_INIT_TAKE1(#name, set_value, (void *)&rows[ROW_##name], CONTEXT_##scope, help),
 #include "conf/directives.def"
 #undef SR_DIRECTIVE
-    {NULL}};
+    {.name = NULL}};
 
 static void fill_defaults(apr_pool_t *pool, scope_t scope, void *conf)
 {

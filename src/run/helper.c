@@ -1,4 +1,5 @@
 /* helper.c: one pool of PDF helpers for each httpd child. */
+#include <httpd.h>
 #include <http_log.h>
 
 #include "mod_sigreq.h"
