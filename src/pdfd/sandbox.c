@@ -68,12 +68,6 @@ static int add_rule(scmp_filter_ctx filter, const rule_t *rule)
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->compare == ANY ? 0 : 1, &compare);
 }
 
-/* abort() raises a signal in its own thread; allowed for this process alone, so that the log names the signal. */
-static int add_abort(scmp_filter_ctx filter)
-{
-    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (uint64_t)getpid()));
-}
-
 static int fill(scmp_filter_ctx filter)
 {
     /* Another architecture's call numbers would pass for ours. The tree keeps the cost of a long list low. */
@@ -83,7 +77,10 @@ static int fill(scmp_filter_ctx filter)
         failed = add_rule(filter, &ALLOWED[i]);
     for (size_t i = 0; !failed && i < sizeof FATAL / sizeof *FATAL; i++)
         failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, FATAL[i], 0);
-    return failed ? failed : add_abort(filter);
+    if (failed) return failed;
+    /* abort() raises a signal in its own thread: allowed for this process alone, so that the log names the signal. */
+    const rule_t abort_rule = {SCMP_SYS(tgkill), EQUAL, 0, (uint64_t)getpid(), 0};
+    return add_rule(filter, &abort_rule);
 }
 
 bool sr_pdfd_sandbox_enter(void)
