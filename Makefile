@@ -15,7 +15,7 @@ CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
             -Wpointer-arith -Wwrite-strings -Wvla -Wundef
 HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
+CPPFLAGS += -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
