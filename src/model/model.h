@@ -69,8 +69,8 @@ typedef struct sr_document_t {
 typedef struct sr_field_t {
     const char *type;     /* "signature" */
     const char *name;
-    const char *document; /* as sent; `document_uuid` once resolved */
-    const char *document_uuid;
+    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
 } sr_field_t;
@@ -119,7 +119,7 @@ typedef struct sr_submission_t {
     const apr_array_header_t *signers;   /* sr_signer_t */
 } sr_submission_t;
 
-/* The submission's JSON text with SR_BASE_MARK where the base URL goes. */
+/* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
