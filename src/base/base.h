@@ -134,5 +134,8 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool);
 apr_size_t sr_text_length(const char *text);
 /* Bytes as lower-case hexadecimal. */
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
+/* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;
+ * http puts the URL in. */
+#define SR_BASE_MARK '\x01'
 
 #endif

@@ -102,8 +102,6 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
  * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
  * SR_BASE_MARK (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
  */
-#define SR_BASE_MARK '\x01'
-
 typedef struct sr_person_t {
     const char *firstname, *lastname, *email;
 } sr_person_t;
