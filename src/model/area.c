@@ -29,14 +29,10 @@ static rectangle_t turn(const rectangle_t *from, int rotate, double w, double h)
     const double beside = w - from->x - from->w, beyond = h - from->y - from->h;
 
     switch (rotate) {
-    case 90:
-        return (rectangle_t){from->y, from->x, from->h, from->w};
-    case 180:
-        return (rectangle_t){beside, from->y, from->w, from->h};
-    case 270:
-        return (rectangle_t){beyond, beside, from->h, from->w};
-    default:
-        return (rectangle_t){from->x, beyond, from->w, from->h};
+    case 90: return (rectangle_t){from->y, from->x, from->h, from->w};
+    case 180: return (rectangle_t){beside, from->y, from->w, from->h};
+    case 270: return (rectangle_t){beyond, beside, from->h, from->w};
+    default: return (rectangle_t){from->x, beyond, from->w, from->h};
     }
 }
 

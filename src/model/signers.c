@@ -150,13 +150,11 @@ static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t oth
 static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *value, sr_origin_t origin)
 {
     if (!json_is_object(value)) return refuse(at, "An area must be provided");
-    if (!take_numbers(&area->x, &area->y, value, "x", "y"))
-        return refuse(at, "Area x/y coordinate must be a number");
+    if (!take_numbers(&area->x, &area->y, value, "x", "y")) return refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
         return refuse(at, "Area width/height must be a positive number");
     if (!take_page(&area->page, value)) return refuse(at, "Area page must be a non-negative integer");
-    if (!take_origin(&area->origin, value, origin))
-        return refuse(at, "Area origin must be user-space or top-left");
+    if (!take_origin(&area->origin, value, origin)) return refuse(at, "Area origin must be user-space or top-left");
     return NULL;
 }
 
@@ -206,10 +204,9 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
 /* What a JSON value is, for who sent something else. */
 static const char *describe(const json_t *value)
 {
-    static const char *const names[] = {[JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",
-                                        [JSON_STRING] = "a string",  [JSON_INTEGER] = "a number",
-                                        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",
-                                        [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",      [JSON_FALSE] = "false",     [JSON_NULL] = "null"};
     return names[json_typeof(value)];
 }
 

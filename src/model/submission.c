@@ -159,9 +159,8 @@ const char *sr_submission_search_text(const sr_submission_t *submission, apr_poo
     for (i = 0; i < count; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
 
-        APR_ARRAY_PUSH(lines, const char *) =
-            apr_pstrcat(pool, signer->firstname, " ", signer->lastname, signer->email ? " " : NULL, signer->email,
-                        NULL);
+        APR_ARRAY_PUSH(lines, const char *) = apr_pstrcat(pool, signer->firstname, " ", signer->lastname,
+                                                          signer->email ? " " : NULL, signer->email, NULL);
     }
     return sr_text_fold(apr_array_pstrcat(pool, lines, '\n'), pool);
 }

@@ -12,11 +12,13 @@ const char *sr_environment_name(sr_environment_t environment)
 }
 
 /* The columns of a row and where they go. */
-static const struct {
+typedef struct column_t {
     const char *key;
     size_t offset;
     bool required;
-} texts[] = {
+} column_t;
+
+static const column_t texts[] = {
     {"uuid", offsetof(sr_token_t, uuid), true},
     {"name", offsetof(sr_token_t, name), true},
     {"user_uuid", offsetof(sr_token_t, user_uuid), true},
@@ -28,7 +30,8 @@ static const struct {
     {"sent_webhook_url", offsetof(sr_token_t, sent_webhook_url), false},
     {"signed_webhook_url", offsetof(sr_token_t, signed_webhook_url), false},
     {"completed_webhook_url", offsetof(sr_token_t, completed_webhook_url), false},
-}, times[] = {
+};
+static const column_t times[] = {
     {"created_at", offsetof(sr_token_t, created_at), true},
     {"expires_at", offsetof(sr_token_t, expires_at), false},
     {"revoked_at", offsetof(sr_token_t, revoked_at), false},

@@ -97,8 +97,8 @@ static void test_tolerant(void)
            "numbers out of range become null");
     is_str(tolerated("[1e308,1e-999,9223372036854775807,-9223372036854775808,1e400]"),
            "[1e308,0.0,9223372036854775807,-9223372036854775808,null]", "and no others do");
-    is_str(tolerated("[\"1e400\",\"\\\"1e400\",\"\\\\\",1e400]"),
-           "[\"1e400\",\"\\\"1e400\",\"\\\\\",null]", "nor in strings");
+    is_str(tolerated("[\"1e400\",\"\\\"1e400\",\"\\\\\",1e400]"), "[\"1e400\",\"\\\"1e400\",\"\\\\\",null]",
+           "nor in strings");
     is_str(tolerated("1e400"), "null", "it may be the whole value");
     is_str(tolerated("[1e400x]"), NULL, "what is malformed is still refused");
     is_str(tolerated("[01e400]"), NULL, "a leading zero too");
@@ -188,8 +188,8 @@ static void test_suite(const char *folder)
         json_t *value;
 
         if (!strstr(info.name, ".json")) continue;
-        if (apr_file_open(&file, apr_pstrcat(pool, folder, "/", info.name, NULL), APR_READ, 0, pool) != APR_SUCCESS ||
-            (apr_file_read_full(file, bytes, sizeof bytes, &length) != APR_EOF))
+        if (apr_file_open(&file, apr_pstrcat(pool, folder, "/", info.name, NULL), APR_READ, 0, pool) != APR_SUCCESS
+            || (apr_file_read_full(file, bytes, sizeof bytes, &length) != APR_EOF))
             continue;
         count++;
         error = sr_json_parse(&value, bytes, length, pool);

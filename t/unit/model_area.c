@@ -5,10 +5,8 @@
 
 #include <float.h>
 
-/* Page boxes: 400 x 600 with its corner at (10, 20). The area: 100 from the left, 50 up, 80 wide, 30 high. */
-#define BOX {10, 20, 410, 620}
-
-/* Worked by hand, with a sheet of paper turned. */
+/* Worked by hand, with a sheet of paper turned. The page box is 400 x 600 with its corner at (10, 20); the area is 100
+ * from the left, 50 up or down, 80 wide and 30 high. */
 static const struct {
     sr_origin_t origin;
     int rotate;
@@ -32,7 +30,7 @@ static void test_worked(void)
     int k;
 
     for (i = 0; i < sizeof worked / sizeof worked[0]; i++) {
-        const sr_page_t page = {BOX, worked[i].rotate};
+        const sr_page_t page = {{10, 20, 410, 620}, worked[i].rotate};
         const sr_area_t area = {100, 50, 80, 30, 0, worked[i].origin};
         const char *const origin = area.origin == SR_ORIGIN_TOP_LEFT ? "top-left" : "user-space";
         sr_placement_t got;
@@ -71,8 +69,8 @@ static bool agrees(const sr_page_t *page, const sr_placement_t *placement)
 
     show(page, r[0], r[1], &ax, &ay, &w, &h);
     show(page, r[2], r[3], &bx, &by, &w, &h);
-    return fabs(p[0] / 100 * w - fmin(ax, bx)) < 1e-6 && fabs(p[1] / 100 * h - fmin(ay, by)) < 1e-6 &&
-           fabs(p[2] / 100 * w - fabs(ax - bx)) < 1e-6 && fabs(p[3] / 100 * h - fabs(ay - by)) < 1e-6;
+    return fabs(p[0] / 100 * w - fmin(ax, bx)) < 1e-6 && fabs(p[1] / 100 * h - fmin(ay, by)) < 1e-6
+           && fabs(p[2] / 100 * w - fabs(ax - bx)) < 1e-6 && fabs(p[3] / 100 * h - fabs(ay - by)) < 1e-6;
 }
 
 /* The same place given by the other origin comes out the same: there and back again. */
@@ -106,8 +104,9 @@ static void test_round_trips(void)
             for (rotate = 0; rotate < 360; rotate += 90)
                 for (origin = 0; origin < 2; origin++) {
                     const sr_page_t page = {{boxes[b][0], boxes[b][1], boxes[b][2], boxes[b][3]}, rotate};
-                    const sr_area_t area = {areas[a][0], areas[a][1], areas[a][2], areas[a][3], 0,
-                                            origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
+                    const sr_area_t area = {areas[a][0], areas[a][1],
+                                            areas[a][2], areas[a][3],
+                                            0,           origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
                     sr_placement_t placement;
 
                     sr_area_place(&placement, &area, &page);
@@ -137,14 +136,14 @@ static void test_extremes(void)
                 for (rotate = 0; rotate < 360; rotate += 90)
                     for (origin = 0; origin < 2; origin++) {
                         const sr_page_t page = {{boxes[b][0], boxes[b][1], boxes[b][2], boxes[b][3]}, rotate};
-                        const sr_area_t area = {places[p], places[4 - p], sizes[s], sizes[4 - s], 0,
-                                                origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
+                        const sr_area_t area = {places[p], places[4 - p],
+                                                sizes[s],  sizes[4 - s],
+                                                0,         origin ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE};
                         sr_placement_t got;
                         int k, good = 0;
 
                         sr_area_place(&got, &area, &page);
-                        for (k = 0; k < 4; k++)
-                            good += fabs(got.percent[k]) < 1e11 && fabs(got.rect[k]) < 1e11 ? 1 : 0;
+                        for (k = 0; k < 4; k++) good += fabs(got.percent[k]) < 1e11 && fabs(got.rect[k]) < 1e11 ? 1 : 0;
                         total++;
                         finite += good == 4 ? 1 : 0;
                         sized += got.rect[2] - got.rect[0] > 0.009 && got.rect[3] - got.rect[1] > 0.009 ? 1 : 0;

@@ -72,7 +72,9 @@ static void test_refused(void)
     static const int zero[] = {0, 0, 0, 0}, one[] = {1, 0, 0, 0}, three[] = {3}, most[] = {2147483647};
 
     is_str(answer(absent, zero, 2), "Document A.pdf not found", "names must be equal exactly");
-    is_str(answer(control, zero, 1), "Document a\xEF\xBF\xBD\xEF\xBF\xBD" "b\xEF\xBF\xBD.pdf not found",
+    is_str(answer(control, zero, 1),
+           "Document a\xEF\xBF\xBD\xEF\xBF\xBD"
+           "b\xEF\xBF\xBD.pdf not found",
            "control characters are not repeated");
     is_str(answer(late, zero, 4), "Document x not found", "signers after the first are looked at too");
     is_str(answer(early, one, 2), "Index page unknown", "an earlier field's page goes before a later one's document");

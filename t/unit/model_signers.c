@@ -216,8 +216,11 @@ static void test_lengths(void)
     const char *const long_email = apr_pstrcat(pool, head, "@", repeat("b", 49), ".org", NULL);
     apr_array_header_t *signers;
 
-    ok(!parse(&signers, apr_psprintf(pool, "[{\"firstname\":\"%s\",\"lastname\":\"%s\",\"fields\":[" FIELD "]}]",
-                                     long_name, long_name), false), "500 characters, of two bytes, are a name");
+    ok(!parse(&signers,
+              apr_psprintf(pool, "[{\"firstname\":\"%s\",\"lastname\":\"%s\",\"fields\":[" FIELD "]}]", long_name,
+                           long_name),
+              false),
+       "500 characters, of two bytes, are a name");
     is_refused(apr_psprintf(pool, "[{\"firstname\":\"%sx\"}]", long_name), false,
                "Signer 1: A firstname must have at most 500 characters");
     is_refused(apr_psprintf(pool, "[{\"firstname\":\"A\",\"lastname\":\"%sx\"}]", long_name), false,

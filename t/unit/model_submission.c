@@ -14,12 +14,12 @@ static sr_submission_t *example(void)
 
     APR_ARRAY_PUSH(documents, sr_document_t) =
         (sr_document_t){"11111111-d9cb-469f-a165-70867728950e", "a.pdf", NULL, "c0ffee", 5000000000, &pages};
-    APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.type = "signature",
-                                                      .name = "Here",
-                                                      .document = "a.pdf",
-                                                      .area.page = 3,
-                                                      .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9},
-                                                                    {-0.00001, 12.34567, 612, -7.5}}};
+    APR_ARRAY_PUSH(fields, sr_field_t) =
+        (sr_field_t){.type = "signature",
+                     .name = "Here",
+                     .document = "a.pdf",
+                     .area.page = 3,
+                     .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9}, {-0.00001, 12.34567, 612, -7.5}}};
     APR_ARRAY_PUSH(signers, sr_signer_t) =
         (sr_signer_t){"22222222-d9cb-469f-a165-70867728950e", "\xC3\x89va", "Lee", "Eva@X.org", fields};
     APR_ARRAY_PUSH(signers, sr_signer_t) =
@@ -75,8 +75,8 @@ static json_t *as_read(const char *view, int *marks)
     sr_error_t *error;
 
     for (*marks = 0; (next = strchr(view, SR_BASE_MARK)); view = next + 1, ++*marks)
-        text = apr_pstrcat(pool, text, apr_pstrmemdup(pool, view, (apr_size_t)(next - view)), "https://x.org/base",
-                           NULL);
+        text =
+            apr_pstrcat(pool, text, apr_pstrmemdup(pool, view, (apr_size_t)(next - view)), "https://x.org/base", NULL);
     text = apr_pstrcat(pool, text, view, NULL);
     error = sr_json_parse(&value, text, strlen(text), pool);
     return error ? NULL : value;
@@ -84,8 +84,15 @@ static json_t *as_read(const char *view, int *marks)
 
 static void test_injection(void)
 {
-    static const char *const nasty[] = {"\x01", "\\u0001", "\"signatureLink\":\"", "\\\"signatureLink\\\":\\\"\x01",
-                                        "\"signatureLink\":\"\x01", "\\", "\"", "x\\\"signatureLink\":\"", "\n\x7F"};
+    static const char *const nasty[] = {"\x01",
+                                        "\\u0001",
+                                        "\"signatureLink\":\"",
+                                        "\\\"signatureLink\\\":\\\"\x01",
+                                        "\"signatureLink\":\"\x01",
+                                        "\\",
+                                        "\"",
+                                        "x\\\"signatureLink\":\"",
+                                        "\n\x7F"};
     sr_submission_t *submission = example();
     sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 0, sr_signer_t);
     sr_field_t *field = &APR_ARRAY_IDX(signer->fields, 0, sr_field_t);

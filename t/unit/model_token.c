@@ -11,7 +11,10 @@
     "\"expires_at\":1795198164000000,\"revoked_at\":null}"
 
 static const char *const refused[] = {
-    "", "[]", "null", "{}",
+    "",
+    "[]",
+    "null",
+    "{}",
     "{\"environment\":\"test\"," TEXTS ",\"created_at\":1}",
     "{\"uuid\":\"T\"," TEXTS ",\"created_at\":1}",
     "{\"uuid\":\"T\",\"environment\":\"live\"," TEXTS ",\"created_at\":1}",

@@ -38,9 +38,8 @@ __attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool passed, con
     return passed;
 }
 
-__attribute__((format(printf, 5, 6))) static inline bool tap_is_str(const char *got, const char *want,
-                                                                    const char *file, int line, const char *format,
-                                                                    ...)
+__attribute__((format(printf, 5, 6))) static inline bool tap_is_str(const char *got, const char *want, const char *file,
+                                                                    int line, const char *format, ...)
 {
     const bool passed = got && want ? strcmp(got, want) == 0 : got == want;
     va_list arguments;
@@ -65,8 +64,8 @@ __attribute__((format(printf, 5, 6))) static inline bool tap_is_int(long long go
 }
 
 /* Equal within 1e-9. */
-__attribute__((format(printf, 5, 6))) static inline bool tap_is_num(double got, double want, const char *file,
-                                                                    int line, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static inline bool tap_is_num(double got, double want, const char *file, int line,
+                                                                    const char *format, ...)
 {
     const bool passed = fabs(got - want) <= 1e-9; /* false for NaN */
     va_list arguments;
