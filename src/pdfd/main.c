@@ -94,10 +94,7 @@ static bool serve(int asked, apr_pool_t *pool)
     bool understood = op && op->takes_document == (descriptor >= 0);
     if (understood && op->takes_document) understood = map(&bytes, descriptor);
     if (descriptor >= 0) close(descriptor);
-    if (!understood) {
-        fprintf(stderr, "sigreq-pdfd: a question that is none of ours\n");
-        return false;
-    }
+    if (!understood) return false;
     text = sr_json_text(sr_json_own(op->answer(&bytes, pool), pool), pool);
     if (bytes.size) munmap((void *)(uintptr_t)bytes.data, bytes.size);
 

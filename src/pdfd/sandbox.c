@@ -1,6 +1,6 @@
 /* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
  * from memory needs. Code that a document has taken over can then burn its own CPU time and lie about its
- * document, and nothing else: no files, no network, no programs, no other process. */
+ * document, and nothing else: no files, no network, no programs, no other process, no lines in the error log. */
 #include "pdfd/pdfd.h"
 
 #include <errno.h>
@@ -26,7 +26,6 @@ static const rule_t ALLOWED[] = {
     {SCMP_SYS(ppoll), ANY, 0, 0, 0},
     {SCMP_SYS(close), ANY, 0, 0, 0},
     {SCMP_SYS(fstat), ANY, 0, 0, 0},
-    {SCMP_SYS(write), EQUAL, 0, STDERR_FILENO, 0},
     /* memory, none of it executable */
     {SCMP_SYS(mmap), MASKED, 2, 0, PROT_EXEC},
     {SCMP_SYS(mprotect), MASKED, 2, 0, PROT_EXEC},
