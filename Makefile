@@ -15,7 +15,7 @@ CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
             -Wpointer-arith -Wwrite-strings -Wvla -Wundef
 HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
+CPPFLAGS += -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
@@ -54,7 +54,9 @@ build/sigreq-pdfd: $(call obj,$(PDFD_SRC)) build/libsigreq.a
 build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
 	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
-build/t/%: build/obj/t/unit/%.o build/libsigreq.a
+# the parsers of src/http that know no httpd.h are tested alone, too
+UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
+build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
 	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 

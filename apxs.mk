@@ -1,16 +1,18 @@
 # apxs.mk: asks apxs (and pkg-config) where httpd and its libraries are. The Makefile builds with the answers.
+# Their headers are system headers to the compiler: the warnings are for our own code.
 APXS       ?= apxs
 PKG_CONFIG ?= pkg-config
 
 HTTPD_LIBEXECDIR := $(shell $(APXS) -q LIBEXECDIR 2>/dev/null)
 HTTPD_SYSCONFDIR := $(shell $(APXS) -q SYSCONFDIR 2>/dev/null)
 HTTPD_INCLUDEDIR := $(shell $(APXS) -q INCLUDEDIR 2>/dev/null)
-HTTPD_CPPFLAGS   := $(shell $(APXS) -q EXTRA_CPPFLAGS 2>/dev/null) -I$(HTTPD_INCLUDEDIR)
-APR_CPPFLAGS     := $(shell apr-1-config --cppflags --includes 2>/dev/null) $(shell apu-1-config --includes 2>/dev/null)
+HTTPD_CPPFLAGS   := $(shell $(APXS) -q EXTRA_CPPFLAGS 2>/dev/null) -isystem $(HTTPD_INCLUDEDIR)
+APR_CPPFLAGS     := $(shell apr-1-config --cppflags 2>/dev/null) \
+                    $(patsubst -I%,-isystem %,$(shell apr-1-config --includes 2>/dev/null))
 APR_LIBS         := $(shell apr-1-config --link-ld 2>/dev/null)
 APU_LIBS         := $(shell apu-1-config --link-ld 2>/dev/null)
 
 BASE_CPPFLAGS := $(APR_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags jansson libcrypto 2>/dev/null)
 BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto 2>/dev/null)
-PDFD_CPPFLAGS := $(shell $(PKG_CONFIG) --cflags libqpdf poppler-glib libseccomp 2>/dev/null)
+PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags libqpdf poppler-glib libseccomp 2>/dev/null))
 PDFD_LIBS     := $(shell $(PKG_CONFIG) --libs libqpdf poppler-glib gio-unix-2.0 libseccomp 2>/dev/null)

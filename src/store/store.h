@@ -19,6 +19,7 @@
 #define SR_STORE_H
 
 #include <apr_dbd.h>
+#include <apr_hash.h>
 
 #include "base/base.h"
 #include "model/model.h"
@@ -208,5 +209,9 @@ typedef struct sr_documents_gc_t {
 typedef sr_error_t *(*sr_documents_used_t)(void *baton, const char *sha256, bool *used, apr_pool_t *pool);
 sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
                             bool dry_run, apr_pool_t *pool);
+/* The same for one document, right after a creation was refused: nothing of a refused request stays. Gives up
+ * quietly (gc will do it) when the exclusive lock is not to be had within a moment. */
+sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, sr_documents_used_t used, void *baton,
+                                 apr_pool_t *pool);
 
 #endif

@@ -1,0 +1,123 @@
+/* mod_sigreq.c: the module's record, its hooks, and how one request finds its way: the location's configuration
+ * says whether it is ours, the service is put together from configuration and adapters, the router does the rest. */
+#include "mod_sigreq.h"
+
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+
+#include "api/api.h"
+#include "conf/conf.h"
+#include "run/run.h"
+
+#define HANDLER  "sigreq"
+#define API_BASE "/api/v3"
+
+/* The part of the path below <location>/api/v3, or NULL when the request is not ours. */
+static const char *api_path(const request_rec *r, const sr_conf_t *conf)
+{
+    size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
+    if (!conf->enabled || strncmp(r->uri, conf->location, location)) return NULL;
+    const char *path = r->uri + location;
+    if (strncmp(path, API_BASE, sizeof API_BASE - 1)) return NULL;
+    path += sizeof API_BASE - 1;
+    return *path == '/' || !*path ? path : NULL;
+}
+
+/* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. */
+static int translate_name(request_rec *r)
+{
+    const sr_conf_t *conf = sr_conf_of_request(r);
+    if (!conf->enabled || !api_path(r, conf)) return DECLINED;
+    r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
+    return OK;
+}
+
+static bool is_ours(const request_rec *r)
+{
+    return r->filename && !strncmp(r->filename, HANDLER ":", sizeof HANDLER);
+}
+
+static int map_to_storage(request_rec *r)
+{
+    return is_ours(r) ? OK : DECLINED;
+}
+
+static int type_checker(request_rec *r)
+{
+    if (!is_ours(r)) return DECLINED;
+    r->handler = HANDLER;
+    return OK;
+}
+
+static int handler(request_rec *r)
+{
+    if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
+    const sr_conf_t *conf = sr_conf_of_request(r);
+    const char *path = api_path(r, conf);
+    if (!path) return DECLINED;
+    const sr_service_t service = {.database = sr_run_database(r->server, r->pool),
+                                  .documents_root = conf->documents,
+                                  .pdf = sr_run_helper(),
+                                  .max_files = (int)conf->max_files,
+                                  .max_signers = (int)conf->max_signers,
+                                  .max_fields = (int)conf->max_fields,
+                                  .area_origin = conf->area_origin};
+    const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
+                                    .max_request_size = conf->max_request_size,
+                                    .max_files = (int)conf->max_files};
+    sr_http_t http = {.r = r,
+                      .pool = r->pool,
+                      .base_url = *conf->base_url ? conf->base_url : ap_construct_url(r->pool, conf->location, r),
+                      .path = path,
+                      .service = &service,
+                      .limits = &limits};
+    return sr_http_dispatch(&http, sr_api_routes);
+}
+
+static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
+{
+    sr_conf_reset(pconf);
+    return sr_run_lock_register(pconf);
+}
+
+static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
+{
+    return sr_conf_check(ptemp, main_server);
+}
+
+static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
+{
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
+    ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
+    return sr_run_lock_create(pconf, main_server);
+}
+
+static void child_init(apr_pool_t *pchild, server_rec *main_server)
+{
+    sr_run_lock_child_init(pchild, main_server);
+    sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
+}
+
+static void register_hooks(apr_pool_t *pool)
+{
+    ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_translate_name(translate_name, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+}
+
+AP_DECLARE_MODULE(sigreq) = {
+    STANDARD20_MODULE_STUFF,
+    sr_conf_create_location,
+    sr_conf_merge_location,
+    sr_conf_create_process,
+    NULL, /* PROCESS directives stand in the main server alone */
+    sr_conf_commands,
+    register_hooks,
+    0,
+};

@@ -1,0 +1,37 @@
+/* api.h: /api/v3 as a table of routes; one file per resource. */
+#ifndef SR_API_H
+#define SR_API_H
+
+#include "http/http.h"
+#include "service/service.h"
+
+/* What one request may ask for: from the location's configuration. */
+typedef struct sr_api_limits_t {
+    apr_off_t max_file_size, max_request_size;
+    int max_files;
+} sr_api_limits_t;
+
+extern const sr_route_t sr_api_routes[];
+
+/* The handlers, by resource. */
+sr_error_t *sr_api_signatures_create(sr_http_t *http);
+sr_error_t *sr_api_signatures_list(sr_http_t *http);
+sr_error_t *sr_api_signature_get(sr_http_t *http);
+sr_error_t *sr_api_document_get(sr_http_t *http);
+sr_error_t *sr_api_tokens_create(sr_http_t *http);
+sr_error_t *sr_api_tokens_list(sr_http_t *http);
+sr_error_t *sr_api_token_current(sr_http_t *http);
+sr_error_t *sr_api_token_get(sr_http_t *http);
+sr_error_t *sr_api_token_revoke(sr_http_t *http);
+sr_error_t *sr_api_webhook_set(sr_http_t *http);
+sr_error_t *sr_api_webhook_remove(sr_http_t *http);
+sr_error_t *sr_api_openapi(sr_http_t *http);
+sr_error_t *sr_api_health(sr_http_t *http);
+
+/* Shared by the lists (page.c): limit and cursor of the query; the answer's envelope around bodies. */
+sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after);
+sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page);
+/* A path parameter that must be a UUID: what is none cannot exist. */
+sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
+
+#endif

@@ -1,0 +1,9 @@
+/* openapi.c: GET /openapi.json, the hand-written description. No token: it says nothing that is not public. */
+#include "api/api.h"
+
+#include "embed/openapi.json.h"
+
+sr_error_t *sr_api_openapi(sr_http_t *http)
+{
+    return sr_http_bytes(http, HTTP_OK, "application/json", embedded_openapi_json, sizeof embedded_openapi_json - 1);
+}

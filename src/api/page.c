@@ -1,0 +1,40 @@
+/* page.c: what every list has in common: limit, after, and the envelope {"data":[…],"pagination":{…}}. */
+#include "api/api.h"
+
+#include <string.h>
+
+#define LIMIT_DEFAULT 10
+#define LIMIT_MAX     100
+
+sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after)
+{
+    page->limit = LIMIT_DEFAULT;
+    page->cursor = after;
+    if (!limit) return NULL;
+    size_t digits = strspn(limit, "0123456789");
+    page->limit = digits && digits <= 3 && !limit[digits] ? atoi(limit) : 0;
+    if (page->limit >= 1 && page->limit <= LIMIT_MAX) return NULL;
+    return sr_error(http->pool, SR_EBADREQUEST, "limit must be a whole number from 1 to %d", LIMIT_MAX);
+}
+
+/* The bodies are JSON text already: joined, never parsed. */
+sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page)
+{
+    json_t *pagination = sr_json_own(json_object(), http->pool);
+    json_object_set_new(pagination, "count", json_integer(page->bodies->nelts));
+    json_object_set_new(pagination, "next", sr_json_string_or_null(page->next));
+    json_object_set_new(pagination, "prev", sr_json_string_or_null(page->prev));
+    const char *data = apr_array_pstrcat(http->pool, page->bodies, ',');
+    return sr_http_view(http, HTTP_OK, apr_pstrcat(http->pool, "{\"data\":[", data, "],\"pagination\":",
+                                                   sr_json_text(pagination, http->pool), "}", NULL));
+}
+
+sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param)
+{
+    char *text = apr_pstrdup(http->pool, http->params[param]);
+    if (!sr_uuid_valid(text)) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    for (char *p = text; *p; p++)
+        if (*p >= 'A' && *p <= 'F') *p += 'a' - 'A';
+    *uuid = text;
+    return NULL;
+}

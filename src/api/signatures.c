@@ -1,0 +1,67 @@
+/* signatures.c: reading submissions: list, one, and the documents of one. */
+#include "api/api.h"
+
+#include <string.h>
+
+static sr_error_t *read_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
+{
+    *when = 0;
+    if (!text || sr_time_parse(when, text)) return NULL;
+    return sr_error(http->pool, SR_EBADREQUEST, "%s must be an ISO 8601 date", name);
+}
+
+static sr_error_t *check_status(sr_http_t *http, const char *status)
+{
+    static const char *const statuses[] = {"initiated", "sent", "opened", "completed"};
+    if (!status) return NULL;
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (!strcmp(statuses[i], status)) return NULL;
+    return sr_error(http->pool, SR_EBADREQUEST, "status must be initiated, sent, opened or completed");
+}
+
+sr_error_t *sr_api_signatures_list(sr_http_t *http)
+{
+    const char *token_hash, *limit = NULL, *after = NULL, *created_after = NULL, *created_before = NULL;
+    sr_submission_filter_t filter = {0};
+    sr_page_query_t query;
+    sr_page_result_t page;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    const sr_query_param_t params[] = {{"limit", &limit},
+                                       {"after", &after},
+                                       {"status", &filter.status},
+                                       {"q", &filter.q},
+                                       {"createdAfter", &created_after},
+                                       {"createdBefore", &created_before},
+                                       {NULL, NULL}};
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(sr_api_page_query(&query, http, limit, after));
+    SR_TRY(check_status(http, filter.status));
+    SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
+    SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
+    SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, http->pool));
+    return sr_api_page_reply(http, &page);
+}
+
+sr_error_t *sr_api_signature_get(sr_http_t *http)
+{
+    const char *token_hash, *uuid, *view;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&uuid, http, 0));
+    SR_TRY(sr_service_submission(http->service, &view, token_hash, uuid, http->pool));
+    return sr_http_view(http, HTTP_OK, view);
+}
+
+sr_error_t *sr_api_document_get(sr_http_t *http)
+{
+    const char *token_hash, *submission, *document, *version = NULL;
+    sr_download_t download;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    const sr_query_param_t params[] = {{"version", &version}, {NULL, NULL}};
+    SR_TRY(sr_http_query(http, params));
+    if (version && strcmp(version, "original"))
+        return sr_error(http->pool, SR_EBADREQUEST, "version must be original, or left out");
+    SR_TRY(sr_api_uuid(&submission, http, 0));
+    SR_TRY(sr_api_uuid(&document, http, 1));
+    SR_TRY(sr_service_document(http->service, &download, token_hash, submission, document, http->pool));
+    return sr_http_file(http, download.path, "application/pdf", download.sha256, download.name);
+}

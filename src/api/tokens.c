@@ -1,0 +1,100 @@
+/* tokens.c: /tokens: create, list, inspect, revoke. */
+#include "api/api.h"
+
+#include <string.h>
+
+#define NAME_MAX_CHARACTERS 100
+
+static sr_error_t *token_reply(sr_http_t *http, int status, const sr_token_t *token, const char *secret)
+{
+    return sr_http_json(http, status, sr_token_view(token, secret));
+}
+
+static sr_error_t *read_name(const char **name, sr_http_t *http, const json_t *body)
+{
+    *name = sr_json_string(body, "name");
+    if (!*name || sr_text_is_blank(*name)) return sr_error(http->pool, SR_EBADREQUEST, "name is required");
+    if (sr_text_length(*name) > NAME_MAX_CHARACTERS)
+        return sr_error(http->pool, SR_EBADREQUEST, "name must have at most %d characters", NAME_MAX_CHARACTERS);
+    for (const char *p = *name; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return sr_error(http->pool, SR_EBADREQUEST, "name must not contain control characters");
+    return NULL;
+}
+
+static sr_error_t *read_expiry(apr_time_t *expires_at, sr_http_t *http, const json_t *body)
+{
+    const json_t *value = json_object_get(body, "expiresAt");
+    *expires_at = 0;
+    if (!value || json_is_null(value)) return NULL;
+    if (!json_is_string(value) || !sr_time_parse(expires_at, json_string_value(value)))
+        return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be an ISO 8601 date");
+    if (*expires_at <= apr_time_now()) return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be in the future");
+    return NULL;
+}
+
+sr_error_t *sr_api_tokens_create(sr_http_t *http)
+{
+    const char *token_hash, *name, *secret;
+    apr_time_t expires_at;
+    sr_token_t *token;
+    json_t *body;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
+    SR_TRY(sr_http_read_json(&body, http));
+    SR_TRY(read_name(&name, http, body));
+    SR_TRY(read_expiry(&expires_at, http, body));
+    SR_TRY(sr_service_token_create(http->service, &token, &secret, token_hash, name, expires_at, http->pool));
+    apr_table_setn(http->r->headers_out, "Location",
+                   apr_pstrcat(http->pool, http->base_url, "/api/v3/tokens/", token->uuid, NULL));
+    return token_reply(http, HTTP_CREATED, token, secret);
+}
+
+sr_error_t *sr_api_token_current(sr_http_t *http)
+{
+    const char *token_hash;
+    sr_token_t *token;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
+    return token_reply(http, HTTP_OK, token, NULL);
+}
+
+sr_error_t *sr_api_token_get(sr_http_t *http)
+{
+    const char *token_hash, *uuid;
+    sr_token_t *token;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&uuid, http, 0));
+    SR_TRY(sr_service_token(http->service, &token, token_hash, uuid, http->pool));
+    return token_reply(http, HTTP_OK, token, NULL);
+}
+
+sr_error_t *sr_api_tokens_list(sr_http_t *http)
+{
+    const char *token_hash, *limit = NULL, *after = NULL;
+    sr_page_query_t query;
+    sr_page_result_t page;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(sr_api_page_query(&query, http, limit, after));
+    SR_TRY(sr_service_tokens(http->service, &page, token_hash, &query, http->pool));
+    apr_array_header_t *views = apr_array_make(http->pool, page.bodies->nelts, sizeof(const char *));
+    for (int i = 0; i < page.bodies->nelts; i++) {
+        sr_token_t *token;
+        SR_TRY(sr_token_parse(&token, APR_ARRAY_IDX(page.bodies, i, const char *), http->pool));
+        json_t *view = sr_json_own(sr_token_view(token, NULL), http->pool);
+        APR_ARRAY_PUSH(views, const char *) = sr_json_text(view, http->pool);
+    }
+    page.bodies = views;
+    return sr_api_page_reply(http, &page);
+}
+
+sr_error_t *sr_api_token_revoke(sr_http_t *http)
+{
+    const char *token_hash, *uuid;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&uuid, http, 0));
+    SR_TRY(sr_service_token_revoke(http->service, token_hash, uuid, http->pool));
+    return sr_http_empty(http);
+}

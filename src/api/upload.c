@@ -1,0 +1,194 @@
+/* upload.c: POST /signatures: takes the multipart body as it streams in, documents to spools that hash them, the few
+ * texts to memory, and hands all of it to the use case. A fault in the content of a part is not answered here: the
+ * use case finds it in the contract's order, once the whole body was read. */
+#include "api/api.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define EXTRA_PARTS     64               /* parts beside the files: the known ones and what a client adds */
+#define TEXT_MAX        (64 * 1024)
+#define SIGNERS_MAX     (4 * 1024 * 1024)
+#define KEY_MAX         255
+
+enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, TEXT_COUNT };
+static const struct {
+    const char *name;
+    apr_size_t max;
+} texts[TEXT_COUNT] = {
+    [NAME] = {"name", TEXT_MAX},
+    [SIGNERS] = {"signers", SIGNERS_MAX},
+    [SKIP_INTRO] = {"skipIntro", TEXT_MAX},
+    [SEND_EMAIL] = {"sendEmail", TEXT_MAX},
+};
+
+typedef struct text_t {
+    char *data; /* NULL: the part has not come */
+    apr_size_t length, room;
+} text_t;
+
+typedef struct receiver_t {
+    sr_http_t *http;
+    sr_multipart_t *parser;
+    sr_documents_t *documents;
+    apr_array_header_t *uploads; /* sr_upload_t */
+    text_t text[TEXT_COUNT];
+    sr_upload_t *upload; /* the file whose part is being read, or NULL */
+    int current;         /* the text whose part is being read, or -1 */
+    apr_off_t size;      /* of the part so far */
+} receiver_t;
+
+static sr_error_t *begin_file(receiver_t *receiver, const sr_part_t *part)
+{
+    apr_pool_t *pool = receiver->http->pool;
+    if (receiver->uploads->nelts == receiver->http->limits->max_files)
+        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", receiver->http->limits->max_files);
+    sr_upload_t *upload = receiver->upload = apr_array_push(receiver->uploads);
+    upload->name = part->filename;
+    upload->raw = part->raw_filename;
+    upload->declared_pdf = part->type && !strcmp(part->type, "application/pdf");
+    return sr_spool_begin(&upload->spool, receiver->documents, pool);
+}
+
+static sr_error_t *begin_text(receiver_t *receiver, int which)
+{
+    text_t *text = &receiver->text[which];
+    if (text->data)
+        return sr_error(receiver->http->pool, SR_EVALIDATION, "%s is provided more than once", texts[which].name);
+    receiver->current = which;
+    text->room = 256;
+    text->data = apr_palloc(receiver->http->pool, text->room);
+    return NULL;
+}
+
+static bool is_plain_encoding(const char *encoding)
+{
+    return !encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit");
+}
+
+static sr_error_t *begin_part(void *baton, const sr_part_t *part)
+{
+    receiver_t *receiver = baton;
+    receiver->upload = NULL;
+    receiver->current = -1;
+    receiver->size = 0;
+    if (!is_plain_encoding(part->encoding)) /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
+        return sr_error(receiver->http->pool, SR_EVALIDATION, "Content-Transfer-Encoding is not supported");
+    /* a form sends a file field that was left empty as a part with an empty file name */
+    if (!strcmp(part->name, "file") && part->filename && *part->filename) return begin_file(receiver, part);
+    for (int i = 0; i < TEXT_COUNT; i++)
+        if (!strcmp(part->name, texts[i].name) && !part->filename) return begin_text(receiver, i);
+    return NULL;
+}
+
+static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_t length)
+{
+    text_t *text = &receiver->text[receiver->current];
+    apr_size_t max = texts[receiver->current].max;
+    if (length > max - text->length)
+        return sr_error(receiver->http->pool, SR_ETOOLARGE, "%s must be at most %" APR_SIZE_T_FMT " bytes",
+                        texts[receiver->current].name, max);
+    while (text->room < text->length + length + 1) { /* doubling: what is left behind in the pool is as much at most */
+        char *larger = apr_palloc(receiver->http->pool, text->room *= 2);
+        memcpy(larger, text->data, text->length);
+        text->data = larger;
+    }
+    memcpy(text->data + text->length, data, length);
+    text->length += length;
+    return NULL;
+}
+
+static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
+{
+    receiver_t *receiver = baton;
+    const sr_api_limits_t *limits = receiver->http->limits;
+    receiver->size += (apr_off_t)length;
+    if (receiver->upload) {
+        if (receiver->size > limits->max_file_size)
+            return sr_error(receiver->http->pool, SR_ETOOLARGE, "A file must be at most %" APR_OFF_T_FMT " bytes",
+                            limits->max_file_size);
+        return sr_spool_write(receiver->upload->spool, data, length);
+    }
+    return receiver->current < 0 ? NULL : append_text(receiver, data, length);
+}
+
+static sr_error_t *end_part(void *baton)
+{
+    receiver_t *receiver = baton;
+    if (receiver->upload)
+        return sr_spool_end(receiver->upload->spool, &receiver->upload->sha256, &receiver->upload->size);
+    if (receiver->current < 0) return NULL;
+    text_t *text = &receiver->text[receiver->current];
+    text->data[text->length] = '\0';
+    /* only the JSON may hold any byte: its parser refuses NUL with line and column */
+    if (receiver->current != SIGNERS && strlen(text->data) != text->length)
+        return sr_error(receiver->http->pool, SR_EVALIDATION, "A %s must not contain NUL", texts[receiver->current].name);
+    return NULL;
+}
+
+static sr_error_t *body_piece(void *baton, const char *data, apr_size_t length)
+{
+    return sr_multipart_feed(((receiver_t *)baton)->parser, data, length);
+}
+
+static sr_error_t *receive(receiver_t *receiver, const char *parameters)
+{
+    sr_http_t *http = receiver->http;
+    const sr_multipart_sink_t sink = {begin_part, part_data, end_part, receiver};
+    receiver->uploads = apr_array_make(http->pool, 4, sizeof(sr_upload_t));
+    SR_TRY(sr_documents_open(&receiver->documents, http->service->documents_root, http->pool));
+    SR_TRY(sr_multipart_make(&receiver->parser, parameters, &sink, http->limits->max_files + EXTRA_PARTS, http->pool));
+    SR_TRY(sr_http_read(http, http->limits->max_request_size, body_piece, receiver));
+    return sr_multipart_finish(receiver->parser);
+}
+
+static sr_error_t *read_key(const char **key, sr_http_t *http)
+{
+    *key = apr_table_get(http->r->headers_in, "Idempotency-Key");
+    for (const char *p = *key ? *key : "x"; *p; p++)
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
+            return sr_error(http->pool, SR_EVALIDATION, "Idempotency-Key must be printable ASCII");
+    if (*key && (!**key || strlen(*key) > KEY_MAX))
+        return sr_error(http->pool, SR_EVALIDATION, "Idempotency-Key must have 1 to %d characters", KEY_MAX);
+    return NULL;
+}
+
+/* The spools hold memory and descriptors: they go now, not when a slow client has read the answer. */
+static void drop_spools(const receiver_t *receiver)
+{
+    for (int i = 0; i < receiver->uploads->nelts; i++)
+        sr_spool_drop(APR_ARRAY_IDX(receiver->uploads, i, sr_upload_t).spool);
+}
+
+/* "uuid" is the second member of every view: {"name":…,"uuid":"…"; a replay answers the first one's. */
+static const char *location(sr_http_t *http, const char *uuid)
+{
+    return apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL);
+}
+
+sr_error_t *sr_api_signatures_create(sr_http_t *http)
+{
+    receiver_t receiver = {.http = http, .current = -1};
+    const char *parameters, *uuid, *view;
+    sr_create_t request = {0};
+    sr_token_t *caller;
+    /* the caller is known before the body is read: nobody else makes us read one */
+    SR_TRY(sr_http_bearer(&request.token_hash, http));
+    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
+    SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
+    SR_TRY(read_key(&request.idempotency_key, http));
+    SR_TRY(receive(&receiver, parameters));
+    request.caller = caller;
+    request.documents = receiver.documents;
+    request.uploads = receiver.uploads;
+    request.name = receiver.text[NAME].data;
+    request.signers = receiver.text[SIGNERS].data;
+    request.signers_length = receiver.text[SIGNERS].length;
+    request.skip_intro = receiver.text[SKIP_INTRO].data;
+    request.send_email = receiver.text[SEND_EMAIL].data;
+    sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
+    drop_spools(&receiver);
+    SR_TRY(error);
+    apr_table_setn(http->r->headers_out, "Location", location(http, uuid));
+    return sr_http_view(http, HTTP_CREATED, view);
+}

@@ -1,0 +1,285 @@
+/* conf.c: makes structures, defaults, merge and command table of directives.def, and reads values strictly: a
+ * value that is not wholly understood stops httpd (and `httpd -t`) with one line that says what is wanted. */
+#include "conf/conf.h"
+
+#include <http_log.h>
+#include <apr_fnmatch.h>
+#include <apr_lib.h>
+#include <apr_uri.h>
+#include <stddef.h>
+
+#include "mod_sigreq.h"
+
+APLOG_USE_MODULE(sigreq);
+
+typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME } kind_t;
+typedef enum scope_t { LOCATION, PROCESS } scope_t;
+
+typedef struct row_t {
+    const char *name;
+    scope_t scope;
+    kind_t kind;
+    size_t offset;
+    const char *default_text;
+    apr_int64_t min, max;
+} row_t;
+
+#define OFFSET_LOCATION(field) offsetof(sr_conf_t, field)
+#define OFFSET_PROCESS(field)  offsetof(sr_conf_process_t, field)
+static const row_t rows[] = {
+#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
+    {#name, scope, kind, OFFSET_##scope(field), def, min, max},
+#include "conf/directives.def"
+#undef SR_DIRECTIVE
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+_Static_assert(ROW_COUNT <= 64, "`set` has 64 bits");
+
+/* The readers of values: NULL, or what is wanted. `slot` is the field. */
+static const char *read_switch(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    if (strcasecmp(text, "on") && strcasecmp(text, "off")) return "must be On or Off";
+    *(sr_conf_SWITCH *)slot = !strcasecmp(text, "on");
+    return NULL;
+}
+
+static const char *read_path(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    *(sr_conf_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
+    return *(sr_conf_PATH *)slot ? NULL : "must be a path";
+}
+
+static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    apr_uri_t uri;
+    if (*text
+        && (apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname || !*uri.hostname || uri.user || uri.query
+            || uri.fragment || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https"))
+            || strpbrk(text, " \"<>\\^`{|}")))
+        return "must be an http:// or https:// URL without user, query and fragment";
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '/') length--;
+    *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
+    return NULL;
+}
+
+static const char *read_origin(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    static const char *const names[] = {[SR_ORIGIN_USER_SPACE] = "user-space", [SR_ORIGIN_TOP_LEFT] = "top-left"};
+    for (int i = 0; i < 2; i++)
+        if (!strcasecmp(text, names[i])) {
+            *(sr_conf_ORIGIN *)slot = (sr_origin_t)i;
+            return NULL;
+        }
+    return "must be user-space or top-left";
+}
+
+static const char *in_range(apr_pool_t *pool, const row_t *row, apr_int64_t value, void *slot)
+{
+    if (value < row->min) return apr_psprintf(pool, "must be at least %" APR_INT64_T_FMT, row->min);
+    if (value > row->max) return apr_psprintf(pool, "must be at most %" APR_INT64_T_FMT, row->max);
+    *(apr_int64_t *)slot = value;
+    return NULL;
+}
+
+static const char *read_number(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    char *end;
+    errno = 0;
+    apr_int64_t value = apr_strtoi64(text, &end, 10);
+    if (errno || *end || !apr_isdigit(*text)) return "must be a whole number";
+    return in_range(pool, row, value, slot);
+}
+
+static const char *read_size(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    char *end;
+    errno = 0;
+    apr_int64_t value = apr_strtoi64(text, &end, 10);
+    const char *units = "KMG", *unit = *end ? strchr(units, apr_toupper(*end)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || !apr_isdigit(*text) || (*end && (!unit || end[1]))) return "must be a size, such as 512K, 100M or 2G";
+    if (value > (APR_INT64_MAX >> shift)) return "is too large";
+    return in_range(pool, row, value << shift, slot);
+}
+
+static const char *read_time(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    apr_interval_time_t value;
+    if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s")) return "must be a time, such as 2500ms or 3s";
+    if (value < row->min || value > row->max)
+        return apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
+                            row->max / APR_USEC_PER_SEC);
+    *(sr_conf_TIME *)slot = value;
+    return NULL;
+}
+
+static const struct {
+    const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
+    size_t size;
+} kinds[] = {
+    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
+    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},       [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+};
+
+/* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
+static apr_array_header_t *enabled_sections; /* enabled_t */
+typedef struct enabled_t {
+    const sr_conf_t *section;
+    server_rec *server;
+    const char *where; /* file:line */
+} enabled_t;
+
+void sr_conf_reset(apr_pool_t *pconf)
+{
+    enabled_sections = apr_array_make(pconf, 4, sizeof(enabled_t));
+}
+
+/* The links and routes of a location need one literal path, which <LocationMatch> and <If> do not have. */
+static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
+{
+    const ap_directive_t *parent = cmd->directive->parent;
+    if (!parent || strcasecmp(parent->directive, "<Location") || !cmd->path || *cmd->path != '/')
+        return "Sigreq must stand in a <Location \"/path\"> section";
+    if (ap_strchr_c(parent->args, '~') || apr_fnmatch_test(cmd->path))
+        return "Sigreq needs a <Location> without patterns";
+    if (conf->enabled) {
+        enabled_t *entry = apr_array_push(enabled_sections);
+        entry->section = conf;
+        entry->server = cmd->server;
+        entry->where = apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename, cmd->directive->line_num);
+    }
+    return NULL;
+}
+
+static const char *set_value(cmd_parms *cmd, void *location, const char *text)
+{
+    const row_t *row = cmd->info;
+    bool of_process = row->scope == PROCESS;
+    void *conf = location;
+    if (of_process) {
+        const char *wrong = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+        if (wrong) return wrong;
+        conf = ap_get_module_config(cmd->server->module_config, &sigreq_module);
+    }
+    const char *wrong = *text ? kinds[row->kind].read(cmd->pool, row, text, (char *)conf + row->offset)
+                              : "must not be empty";
+    if (wrong) return apr_psprintf(cmd->pool, "%s %s, not '%s'", row->name, wrong, text);
+    apr_uint64_t *set = of_process ? &((sr_conf_process_t *)conf)->set : &((sr_conf_t *)conf)->set;
+    *set |= (apr_uint64_t)1 << (row - rows);
+    return row->kind == SWITCH ? note_section(cmd, conf) : NULL;
+}
+
+#define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
+#define CONTEXT_PROCESS  RSRC_CONF
+enum {
+#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
+#include "conf/directives.def"
+#undef SR_DIRECTIVE
+};
+const command_rec sr_conf_commands[] = {
+#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
+    AP_INIT_TAKE1(#name, set_value, (void *)&rows[ROW_##name], CONTEXT_##scope, help),
+#include "conf/directives.def"
+#undef SR_DIRECTIVE
+    {.name = NULL}};
+
+static void fill_defaults(apr_pool_t *pool, scope_t scope, void *conf)
+{
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].scope == scope) {
+            const char *wrong =
+                kinds[rows[i].kind].read(pool, &rows[i], rows[i].default_text, (char *)conf + rows[i].offset);
+            ap_assert(!wrong);
+        }
+}
+
+void *sr_conf_create_location(apr_pool_t *pool, char *section)
+{
+    sr_conf_t *conf = apr_pcalloc(pool, sizeof *conf);
+    conf->section = section ? apr_pstrdup(pool, section) : NULL;
+    fill_defaults(pool, LOCATION, conf);
+    return conf;
+}
+
+/* "/esign/" and "/esign" are the same place, and "/" is the empty prefix. */
+static const char *prefix_of(apr_pool_t *pool, const char *section)
+{
+    size_t length = section ? strlen(section) : 0;
+    while (length && section[length - 1] == '/') length--;
+    return apr_pstrmemdup(pool, section ? section : "", length);
+}
+
+void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
+{
+    const sr_conf_t *base = base_, *over = over_;
+    sr_conf_t *merged = apr_pmemdup(pool, base, sizeof *base);
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].scope == LOCATION && over->set >> i & 1)
+            memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
+    merged->set = base->set | over->set;
+    merged->section = over->section;
+    if (over->set >> ROW_Sigreq & 1) merged->location = over->location ? over->location : prefix_of(pool, over->section);
+    return merged;
+}
+
+void *sr_conf_create_process(apr_pool_t *pool, server_rec *server)
+{
+    sr_conf_process_t *conf = apr_pcalloc(pool, sizeof *conf);
+    fill_defaults(pool, PROCESS, conf);
+    return conf;
+}
+
+const sr_conf_t *sr_conf_of_request(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &sigreq_module);
+}
+
+const sr_conf_process_t *sr_conf_of_process(server_rec *server)
+{
+    return ap_get_module_config(server->module_config, &sigreq_module);
+}
+
+static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
+{
+    sr_conf_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
+    const sr_conf_t *conf = sr_conf_merge_location(pool, server, (void *)entry->section);
+    apr_finfo_t info;
+    if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
+    if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
+        return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    if (conf->max_file_size > conf->max_request_size)
+        return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";
+    return NULL;
+}
+
+static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
+{
+    const sr_conf_process_t *conf = sr_conf_of_process(main_server);
+    apr_finfo_t info;
+    if (!ap_find_linked_module("mod_dbd.c")) return "Sigreq needs mod_dbd: LoadModule dbd_module ...";
+    if (apr_stat(&info, conf->helper, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
+        || !(info.protection & APR_FPROT_WEXECUTE))
+        return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
+    return NULL;
+}
+
+int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    int result = OK;
+    if (!enabled_sections->nelts) return OK;
+    const char *fault = fault_of_process(ptemp, main_server);
+    if (fault) {
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0001: %s", fault);
+        result = HTTP_INTERNAL_SERVER_ERROR;
+    }
+    for (int i = 0; i < enabled_sections->nelts; i++) {
+        const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, i, enabled_t);
+        if (!(fault = fault_of_section(ptemp, entry))) continue;
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", entry->where, fault);
+        result = HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return result;
+}

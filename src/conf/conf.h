@@ -1,0 +1,56 @@
+/* conf.h: the module's configuration. directives.def is the one place where a directive is described. */
+#ifndef SR_CONF_H
+#define SR_CONF_H
+
+#include <httpd.h>
+#include <http_config.h>
+
+#include "model/model.h"
+
+typedef int sr_conf_SWITCH;
+typedef const char *sr_conf_PATH; /* absolute, or "" */
+typedef const char *sr_conf_URL;  /* without a slash at the end, or "" */
+typedef sr_origin_t sr_conf_ORIGIN;
+typedef apr_int64_t sr_conf_SIZE; /* bytes */
+typedef apr_int64_t sr_conf_NUMBER;
+typedef apr_int64_t sr_conf_TIME; /* microseconds */
+
+#define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
+#define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
+#define SR_FIELDS_LOCATION_PROCESS(kind, field)
+#define SR_FIELDS_PROCESS_PROCESS(kind, field) sr_conf_##kind field;
+#define SR_FIELDS_PROCESS_LOCATION(kind, field)
+
+/* What holds at one place of the URL space (httpd's per-directory configuration). Every field has a value, its
+ * default where nothing was said; `set` has a bit for each directive that was given. */
+typedef struct sr_conf_t {
+    apr_uint64_t set;
+    const char *section;  /* path of the section this was read in, or NULL for a server */
+    const char *location; /* path where Sigreq was given last; "" for "/" */
+#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(LOCATION, scope, kind, field)
+#include "conf/directives.def"
+#undef SR_DIRECTIVE
+} sr_conf_t;
+
+/* What holds for the whole process (the main server's configuration). */
+typedef struct sr_conf_process_t {
+    apr_uint64_t set;
+#define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(PROCESS, scope, kind, field)
+#include "conf/directives.def"
+#undef SR_DIRECTIVE
+} sr_conf_process_t;
+
+extern const command_rec sr_conf_commands[];
+void *sr_conf_create_location(apr_pool_t *pool, char *section);
+void *sr_conf_merge_location(apr_pool_t *pool, void *base, void *over);
+void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
+
+const sr_conf_t *sr_conf_of_request(const request_rec *r);
+const sr_conf_process_t *sr_conf_of_process(server_rec *server);
+
+/* pre_config: forgets what an earlier reading of the configuration found. */
+void sr_conf_reset(apr_pool_t *pconf);
+/* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */
+int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server);
+
+#endif

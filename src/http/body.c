@@ -1,0 +1,101 @@
+/* body.c: reads request bodies piece by piece from httpd's input filters; memory stays flat whatever the size. */
+#include "http/http.h"
+
+#include <http_protocol.h>
+#include <string.h>
+#include <strings.h>
+
+#define PIECE          65536
+#define JSON_BODY_MAX  (64 * 1024)
+
+static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
+{
+    return sr_error(http->pool, SR_ETOOLARGE, "The request must be at most %" APR_OFF_T_FMT " bytes", limit);
+}
+
+/* What httpd's filters say when the client stops, misbehaves or exceeds LimitRequestBody. */
+static sr_error_t *read_failed(sr_http_t *http, apr_status_t status)
+{
+    int code = ap_map_http_request_error(status, HTTP_BAD_REQUEST);
+    sr_code_t as = code == HTTP_REQUEST_ENTITY_TOO_LARGE ? SR_ETOOLARGE
+                 : code == HTTP_REQUEST_TIME_OUT         ? SR_ETIMEOUT
+                                                         : SR_EBADREQUEST;
+    const char *message = as == SR_ETOOLARGE ? "The request is larger than this server's LimitRequestBody"
+                        : as == SR_ETIMEOUT  ? "The request body did not arrive in time"
+                                             : "The request body could not be read";
+    return sr_error_because(sr_error(http->pool, as, "%s", message), http->pool, "%pm", &status);
+}
+
+static sr_error_t *drain(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *left, apr_off_t limit,
+                         sr_http_sink_t sink, void *baton)
+{
+    for (apr_bucket *b = APR_BRIGADE_FIRST(brigade); b != APR_BRIGADE_SENTINEL(brigade); b = APR_BUCKET_NEXT(b)) {
+        const char *data;
+        apr_size_t length;
+        if (APR_BUCKET_IS_EOS(b)) http->body_read = true;
+        if (APR_BUCKET_IS_METADATA(b)) continue;
+        apr_status_t status = apr_bucket_read(b, &data, &length, APR_BLOCK_READ);
+        if (status) return read_failed(http, status);
+        if ((apr_off_t)length > *left) return too_large(http, limit);
+        *left -= (apr_off_t)length;
+        SR_TRY(sink(baton, data, length));
+    }
+    return NULL;
+}
+
+sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton)
+{
+    request_rec *r = http->r;
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_off_t left = limit, announced;
+    const char *header = apr_table_get(r->headers_in, "Content-Length");
+    if (header && ap_parse_strict_length(&announced, header) && announced > limit) return too_large(http, limit);
+    while (!http->body_read) {
+        apr_status_t status = ap_get_brigade(r->input_filters, brigade, AP_MODE_READBYTES, APR_BLOCK_READ, PIECE);
+        if (status) return read_failed(http, status);
+        sr_error_t *error = drain(http, brigade, &left, limit, sink, baton);
+        apr_brigade_cleanup(brigade);
+        if (error) return error;
+    }
+    return NULL;
+}
+
+sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters)
+{
+    const char *sent = apr_table_get(http->r->headers_in, "Content-Type");
+    size_t length = strlen(type);
+    if (!sent || strncasecmp(sent, type, length) || (sent[length] && !strchr("; \t", sent[length])))
+        return sr_error(http->pool, SR_EMEDIATYPE, "Content-Type must be %s", type);
+    if (parameters) *parameters = sent + length;
+    return NULL;
+}
+
+typedef struct buffer_t {
+    char *data;
+    apr_size_t length;
+} buffer_t;
+
+static sr_error_t *append(void *baton, const char *data, apr_size_t length)
+{
+    buffer_t *buffer = baton; /* sr_http_read has checked the size */
+    memcpy(buffer->data + buffer->length, data, length);
+    buffer->length += length;
+    return NULL;
+}
+
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http)
+{
+    buffer_t buffer = {apr_palloc(http->pool, JSON_BODY_MAX), 0};
+    sr_error_t *mistyped = sr_http_expect_type(http, "application/json", NULL);
+    if (mistyped && apr_table_get(http->r->headers_in, "Content-Type")) return mistyped;
+    SR_TRY(sr_http_read(http, JSON_BODY_MAX, append, &buffer));
+    if (!buffer.length) {
+        *object = sr_json_own(json_object(), http->pool);
+        return NULL;
+    }
+    if (mistyped) return mistyped;
+    sr_error_t *bad = sr_json_parse(object, buffer.data, buffer.length, http->pool);
+    if (bad) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object: %s", bad->message);
+    if (!json_is_object(*object)) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object");
+    return NULL;
+}

@@ -1,0 +1,83 @@
+/* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
+ *
+ * Sections: router.c · reply.c · body.c · bearer.c · multipart.c · query.c
+ */
+#ifndef SR_HTTP_H
+#define SR_HTTP_H
+
+#include <httpd.h>
+
+#include "base/base.h"
+#include "http/multipart.h"
+
+#define SR_HTTP_PARAMS 4
+
+/* One request of ours. All of it lives in r->pool. */
+typedef struct sr_http_t {
+    request_rec *r;
+    apr_pool_t *pool;
+    const char *base_url;              /* of the location, without a slash at the end */
+    const char *path;                  /* below the base of the routes: "/signatures/…" */
+    const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
+    const struct sr_service_t *service; /* for the handlers; http does not look inside */
+    const struct sr_api_limits_t *limits;
+    bool plain_errors; /* 413 as text/plain too (POST /signatures) */
+    bool body_read;    /* to its end: the connection can serve another request */
+} sr_http_t;
+
+/* ------------------------------------------------------------------------------------------------ router.c
+ * Routes are a const table, ended by a row without a path. Several rows may share a path (one per method).
+ * A path is literal but for {name} segments, whose text (never empty, percent-decoded by httpd) goes to params.
+ */
+typedef sr_error_t *(*sr_http_handler_t)(sr_http_t *http);
+typedef struct sr_route_t {
+    int method; /* M_GET (serves HEAD too), M_POST, M_DELETE */
+    const char *path;
+    sr_http_handler_t handler;
+    bool plain_errors;
+} sr_route_t;
+
+/* Answers the request, errors included, and returns OK for httpd. */
+int sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
+
+/* ------------------------------------------------------------------------------------------------- reply.c */
+/* A JSON value (its reference is taken over). */
+sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
+/* Stored JSON text in which each SR_BASE_MARK becomes the base URL. */
+sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
+/* 204 */
+sr_error_t *sr_http_empty(sr_http_t *http);
+/* Bytes of a type, in memory that lives as long as the process or the request. */
+sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length);
+/* An immutable file as a download, with ETag, Range and If-None-Match; `etag` without quotes. */
+sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, const char *etag, const char *name);
+/* The answer for an error: the one place where a code becomes a status, a body and a log level. */
+void sr_http_error(sr_http_t *http, const sr_error_t *error);
+
+/* -------------------------------------------------------------------------------------------------- body.c */
+typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);
+/* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. */
+sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
+/* The JSON object of an application/json body; an absent body is an empty object. */
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http);
+/* Checks the media type of the body; *parameters (may be NULL) is what follows it. Errors: SR_EMEDIATYPE. */
+sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters);
+
+/* ------------------------------------------------------------------------------------------------ bearer.c */
+/* The SHA-256 (hexadecimal) of the bearer token. Errors: SR_EUNAUTHORIZED for an absent or malformed one. */
+sr_error_t *sr_http_bearer(const char **token_hash, sr_http_t *http);
+/* The one 401 (contract, Authentication, rule 3). */
+sr_error_t *sr_http_unauthorized(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- query.c
+ * The query string, percent-decoded, each name at most once.
+ */
+typedef struct sr_query_param_t {
+    const char *name;
+    const char **value; /* left alone when absent */
+} sr_query_param_t;
+/* Fills the values of a table ended by a NULL name. Errors: SR_EBADREQUEST for what is unknown, repeated or
+ * no UTF-8. */
+sr_error_t *sr_http_query(sr_http_t *http, const sr_query_param_t *params);
+
+#endif

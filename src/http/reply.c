@@ -1,0 +1,171 @@
+/* reply.c: every answer leaves through here, and this is the one place where an error's code becomes a status, a
+ * body and a log level. Bodies are written with OK returned to httpd: a returned status would let ErrorDocument
+ * replace them. */
+#include "http/http.h"
+
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <string.h>
+
+#include "mod_sigreq.h"
+#include "model/model.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define JSON_TYPE "application/json"
+#define TEXT_TYPE "text/plain; charset=utf-8"
+
+/* Answers of the API are one person's: no cache may keep them, no browser guess their type. */
+static void set_headers(sr_http_t *http, int status, const char *type)
+{
+    request_rec *r = http->r;
+    r->status = status;
+    if (type) ap_set_content_type(r, type);
+    apr_table_setn(r->err_headers_out, "X-Content-Type-Options", "nosniff");
+    if (!apr_table_get(r->headers_out, "Cache-Control")) apr_table_setn(r->err_headers_out, "Cache-Control", "no-store");
+}
+
+sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length)
+{
+    set_headers(http, status, type);
+    ap_set_content_length(http->r, (apr_off_t)length);
+    ap_rwrite(data, (int)length, http->r);
+    return NULL;
+}
+
+sr_error_t *sr_http_empty(sr_http_t *http)
+{
+    set_headers(http, HTTP_NO_CONTENT, NULL);
+    return NULL;
+}
+
+sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value)
+{
+    const char *text = sr_json_text(sr_json_own(value, http->pool), http->pool);
+    return sr_http_bytes(http, status, JSON_TYPE, text, strlen(text));
+}
+
+sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
+{
+    apr_size_t base = strlen(http->base_url), length = strlen(view), marks = 0;
+    for (const char *p = view; (p = strchr(p, SR_BASE_MARK)) != NULL; p++) marks++;
+    char *text = apr_palloc(http->pool, length + marks * base + 1), *out = text;
+    for (const char *mark; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
+        memcpy(out, view, (size_t)(mark - view));
+        out += mark - view;
+        memcpy(out, http->base_url, base);
+        out += base;
+    }
+    strcpy(out, view);
+    return sr_http_bytes(http, status, JSON_TYPE, text, (apr_size_t)(out - text) + strlen(out));
+}
+
+/* RFC 6266: an ASCII fallback, and the name itself percent-encoded as filename*. */
+static const char *disposition(const char *name, apr_pool_t *pool)
+{
+    apr_size_t length = strlen(name);
+    char *ascii = apr_palloc(pool, length + 1), *encoded = apr_palloc(pool, 3 * length + 1), *out = encoded;
+    for (apr_size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)name[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-_.~", c));
+        ascii[i] = plain || c == ' ' || c == '(' || c == ')' ? (char)c : '_';
+        out += plain ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c);
+    }
+    ascii[length] = *out = '\0';
+    return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
+}
+
+sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, const char *etag, const char *name)
+{
+    request_rec *r = http->r;
+    apr_file_t *file;
+    apr_finfo_t info;
+    apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
+                                        APR_OS_DEFAULT, http->pool);
+    if (!status) status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
+    if (status)
+        return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The document cannot be read at present"), http->pool,
+                                "%s: %pm", path, &status);
+    apr_table_setn(r->headers_out, "Cache-Control", "private, no-cache");
+    set_headers(http, HTTP_OK, type);
+    apr_table_setn(r->headers_out, "Content-Disposition", disposition(name, http->pool));
+    apr_table_setn(r->headers_out, "ETag", apr_pstrcat(http->pool, "\"", etag, "\"", NULL));
+    ap_set_accept_ranges(r);
+    int condition = ap_meets_conditions(r);
+    if (condition != OK) {
+        r->status = condition; /* 304 or 412, without a body */
+        return NULL;
+    }
+    ap_set_content_length(r, info.size);
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
+    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
+    ap_pass_brigade(r->output_filters, brigade);
+    return NULL;
+}
+
+static const struct {
+    int status;
+    int level;
+    bool plain; /* the message alone as text */
+} answers[SR_CODE_COUNT] = {
+    [SR_EVALIDATION] = {HTTP_BAD_REQUEST, APLOG_INFO, true},
+    [SR_EBADREQUEST] = {HTTP_BAD_REQUEST, APLOG_INFO, false},
+    [SR_EUNAUTHORIZED] = {HTTP_UNAUTHORIZED, APLOG_INFO, false},
+    [SR_EFORBIDDEN] = {HTTP_FORBIDDEN, APLOG_INFO, false},
+    [SR_ENOTFOUND] = {HTTP_NOT_FOUND, APLOG_INFO, false},
+    [SR_EMETHOD] = {HTTP_METHOD_NOT_ALLOWED, APLOG_INFO, false},
+    [SR_ETIMEOUT] = {HTTP_REQUEST_TIME_OUT, APLOG_INFO, false},
+    [SR_ECONFLICT] = {HTTP_CONFLICT, APLOG_INFO, false},
+    [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO, false},
+    [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO, false},
+    [SR_EINTERNAL] = {HTTP_INTERNAL_SERVER_ERROR, APLOG_ERR, false},
+    [SR_EUNAVAILABLE] = {HTTP_SERVICE_UNAVAILABLE, APLOG_ERR, false},
+};
+
+/* "401 Unauthorized" → "Unauthorized" */
+static const char *reason_of(int status)
+{
+    const char *line = ap_get_status_line(status);
+    return strlen(line) > 4 ? line + 4 : line;
+}
+
+static bool has_body(const request_rec *r)
+{
+    const char *length = apr_table_get(r->headers_in, "Content-Length");
+    return apr_table_get(r->headers_in, "Transfer-Encoding") || (length && strcmp(length, "0"));
+}
+
+/* A client name or an email may stand in a message: only what has no message of its own, and 5xx causes, are
+ * logged in words. */
+static void log_error(sr_http_t *http, const sr_error_t *error, int level)
+{
+    if (level <= APLOG_ERR)
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s (%s) at %s:%d", error->message,
+                      error->cause ? error->cause : "no further cause", error->file, error->line);
+    else
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s", answers[error->code].status,
+                      error->file, error->line, error->cause ? ": " : "", error->cause ? error->cause : "");
+}
+
+void sr_http_error(sr_http_t *http, const sr_error_t *error)
+{
+    request_rec *r = http->r;
+    int status = answers[error->code].status;
+    log_error(http, error, answers[error->code].level);
+    if (status == HTTP_UNAUTHORIZED) apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer");
+    if (status == HTTP_SERVICE_UNAVAILABLE) apr_table_setn(r->err_headers_out, "Retry-After", "2");
+    /* or httpd would read the rest of the body to keep the connection */
+    if (!http->body_read && has_body(r)) r->connection->keepalive = AP_CONN_CLOSE;
+    if (answers[error->code].plain || (status == HTTP_REQUEST_ENTITY_TOO_LARGE && http->plain_errors)) {
+        sr_http_bytes(http, status, TEXT_TYPE, error->message, strlen(error->message));
+        return;
+    }
+    json_t *body = json_object();
+    json_object_set_new(body, "statusCode", json_integer(status));
+    json_object_set_new(body, "error", json_string(reason_of(status)));
+    json_object_set_new(body, "message", json_string(error->message));
+    sr_http_json(http, status, body);
+}

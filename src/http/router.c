@@ -1,0 +1,62 @@
+/* router.c: finds the row of the route table for a path and a method, and answers what HTTP asks of every
+ * resource: 404, 405 with Allow, OPTIONS, HEAD (RFC 9110). */
+#include "http/http.h"
+
+#include <http_protocol.h>
+#include <http_request.h>
+#include <string.h>
+
+/* Whether `path` has the form of `pattern`; what stands for each {…} goes to params. */
+static bool matches(sr_http_t *http, const char *pattern)
+{
+    const char *p = http->path;
+    int count = 0;
+    while (*pattern) {
+        if (*pattern != '{') {
+            if (*pattern++ != *p++) return false;
+            continue;
+        }
+        size_t length = strcspn(p, "/");
+        if (!length || count == SR_HTTP_PARAMS) return false;
+        http->params[count++] = apr_pstrmemdup(http->pool, p, length);
+        p += length;
+        pattern = strchr(pattern, '}') + 1;
+    }
+    return !*p;
+}
+
+/* The Allow header of a path, or NULL when no route has it; *route is the row for the method, or NULL. */
+static const char *find(sr_http_t *http, const sr_route_t *routes, const sr_route_t **route)
+{
+    const char *allow = NULL;
+    *route = NULL;
+    for (const sr_route_t *row = routes; row->path; row++) {
+        if (!matches(http, row->path)) continue;
+        if (row->method == http->r->method_number && !*route) *route = row;
+        const char *methods = row->method == M_GET ? "GET, HEAD" : ap_method_name_of(http->pool, row->method);
+        allow = allow ? apr_pstrcat(http->pool, allow, ", ", methods, NULL) : methods;
+    }
+    if (*route) matches(http, (*route)->path);
+    return allow ? apr_pstrcat(http->pool, allow, ", OPTIONS", NULL) : NULL;
+}
+
+static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
+{
+    const sr_route_t *route;
+    const char *allow = find(http, routes, &route);
+    if (!allow) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    if (!route) {
+        apr_table_setn(http->r->err_headers_out, "Allow", allow);
+        if (http->r->method_number == M_OPTIONS) return sr_http_empty(http);
+        return sr_error(http->pool, SR_EMETHOD, "Method not allowed");
+    }
+    http->plain_errors = route->plain_errors;
+    return route->handler(http);
+}
+
+int sr_http_dispatch(sr_http_t *http, const sr_route_t *routes)
+{
+    sr_error_t *error = answer(http, routes);
+    if (error) sr_http_error(http, error);
+    return OK;
+}

@@ -1,0 +1,87 @@
+/* database.c: mod_dbd as the store's source of connections. Borrowed tightly by ap_dbd_open/close:
+ * ap_dbd_acquire would keep a connection until a slow client has read its answer. */
+#include <apr_dbd.h>
+#include <mod_dbd.h>
+
+#include <apr_optional.h>
+#include <http_log.h>
+#include <util_mutex.h>
+
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define LOCK_TYPE "sigreq-writer"
+
+static apr_global_mutex_t *writer;
+
+int sr_run_lock_register(apr_pool_t *pconf)
+{
+    return ap_mutex_register(pconf, LOCK_TYPE, NULL, APR_LOCK_DEFAULT, 0) ? HTTP_INTERNAL_SERVER_ERROR : OK;
+}
+
+int sr_run_lock_create(apr_pool_t *pconf, server_rec *main_server)
+{
+    return ap_global_mutex_create(&writer, NULL, LOCK_TYPE, NULL, main_server, pconf, 0) ? HTTP_INTERNAL_SERVER_ERROR
+                                                                                         : OK;
+}
+
+void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server)
+{
+    apr_status_t status = apr_global_mutex_child_init(&writer, apr_global_mutex_lockfile(writer), pchild);
+    if (status) ap_log_error(APLOG_MARK, APLOG_CRIT, status, main_server, "SR0200: cannot use the mutex " LOCK_TYPE);
+}
+
+static apr_status_t lock(void *baton)
+{
+    return apr_global_mutex_lock(writer);
+}
+
+static apr_status_t unlock(void *baton)
+{
+    return apr_global_mutex_unlock(writer);
+}
+
+static const sr_writer_lock_t writer_lock = {lock, unlock, NULL};
+
+typedef struct dbd_source_t {
+    sr_store_source_t source; /* first: it is what callers hold */
+    server_rec *server;
+    apr_pool_t *pool;
+    ap_dbd_t *connection; /* while lent */
+} dbd_source_t;
+
+static sr_error_t *away(apr_pool_t *pool, const char *cause)
+{
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The service is unavailable at present, try again later"), pool,
+                            "%s", cause);
+}
+
+static void give_back(sr_store_source_t *source, sr_store_t *store)
+{
+    APR_OPTIONAL_FN_TYPE(ap_dbd_close) *close = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_close);
+    dbd_source_t *dbd = (dbd_source_t *)source;
+    close(dbd->server, dbd->connection);
+    dbd->connection = NULL;
+}
+
+static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+{
+    APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
+    dbd_source_t *dbd = (dbd_source_t *)source;
+    if (!open) return away(pool, "mod_dbd is not loaded");
+    ap_dbd_t *connection = dbd->connection = open(dbd->pool, dbd->server);
+    if (!connection) return away(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+    sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
+                                      connection->pool, &writer_lock, pool);
+    if (error) give_back(source, NULL);
+    return error;
+}
+
+sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
+{
+    dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
+    *dbd = (dbd_source_t){{borrow, give_back}, server, pool, NULL};
+    return &dbd->source;
+}

@@ -1,0 +1,45 @@
+/* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
+#include "service/service.h"
+
+static sr_error_t *refusal(sr_outcome_t outcome, apr_pool_t *pool)
+{
+    static const struct {
+        sr_code_t code;
+        const char *message;
+    } refusals[SR_OUTCOME_COUNT] = {
+        [SR_UNAUTHORIZED] = {SR_EUNAUTHORIZED, "User not founded for this API Token"},
+        [SR_MISSING] = {SR_ENOTFOUND, "Not found"},
+        [SR_QUOTA] = {SR_EFORBIDDEN, "You've reached the API limit for this plan"},
+        [SR_CONFLICT] = {SR_ECONFLICT, "This Idempotency-Key was used for another request"},
+    };
+    return refusals[outcome].message ? sr_error(pool, refusals[outcome].code, "%s", refusals[outcome].message) : NULL;
+}
+
+sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
+                            const char *const *arguments, int count, apr_pool_t *pool)
+{
+    sr_store_t *store;
+    sr_outcome_t came;
+    apr_array_header_t *found;
+    SR_TRY(service->database->borrow(service->database, &store, pool));
+    sr_error_t *error = sr_store_run(store, op, &came, &found, arguments, count, pool);
+    service->database->give_back(service->database, store);
+    SR_TRY(error);
+    if (rows) *rows = found;
+    if (outcome) *outcome = came;
+    return refusal(came, pool);
+}
+
+sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
+                                const char *const *arguments, int count, apr_pool_t *pool)
+{
+    apr_array_header_t *rows;
+    SR_TRY(sr_service_call(service, op, &rows, NULL, arguments, count, pool));
+    *body = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    return *body ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no answer");
+}
+
+const char *sr_service_now(apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_time_now());
+}

@@ -1,0 +1,145 @@
+/* create.c: POST /signatures as a use case. Checks go in the order of the contract's error table and the first
+ * failure is the answer; nothing is kept before all have passed. Then: documents durable on disk, then one
+ * transaction for everything else. A refusal of the store (quota, idempotency) takes back what was put on disk. */
+#include "service/service.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "service/uploads.h"
+
+#define NAME_MAX_CHARACTERS   500
+#define IDEMPOTENCY_LIFETIME  apr_time_from_sec(24 * 3600)
+
+static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
+{
+    *value = text && !strcasecmp(text, "true");
+    if (!text || !*text || *value || !strcasecmp(text, "false")) return NULL;
+    return sr_error(pool, SR_EVALIDATION, "%s must be true or false", name);
+}
+
+static sr_error_t *check_name(const char *name, apr_pool_t *pool)
+{
+    if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EVALIDATION, "A name must be provided");
+    if (!sr_text_is_utf8(name, strlen(name))) return sr_error(pool, SR_EVALIDATION, "A name must be UTF-8 text");
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return sr_error(pool, SR_EVALIDATION, "A name must not contain control characters");
+    if (sr_text_length(name) > NAME_MAX_CHARACTERS)
+        return sr_error(pool, SR_EVALIDATION, "A name must have at most %d characters", NAME_MAX_CHARACTERS);
+    return NULL;
+}
+
+static json_t *documents_json(const apr_array_header_t *documents)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        json_t *row = json_object();
+        json_object_set_new(row, "uuid", json_string(document->uuid));
+        json_object_set_new(row, "name", json_string(document->name));
+        json_object_set_new(row, "sha256", json_string(document->sha256));
+        json_object_set_new(row, "size", json_integer(document->size));
+        json_object_set_new(row, "pages", json_integer(document->pages->count));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+static json_t *signers_json(const apr_array_header_t *signers)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        json_t *row = json_object();
+        json_object_set_new(row, "uuid", json_string(signer->uuid));
+        json_object_set_new(row, "firstname", json_string(signer->firstname));
+        json_object_set_new(row, "lastname", json_string(signer->lastname));
+        json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
+        json_object_set_new(row, "fields", sr_signer_fields_json(signer));
+        json_array_append_new(array, row);
+    }
+    return array;
+}
+
+/* What makes two requests the same for an Idempotency-Key: everything the caller said, documents by content. */
+static const char *fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+{
+    json_t *said = sr_json_own(json_array(), pool);
+    json_array_append_new(said, json_string(request->name));
+    json_array_append_new(said, json_stringn(request->signers, request->signers_length));
+    json_array_append_new(said, json_boolean(submission->skip_intro));
+    json_array_append_new(said, json_boolean(submission->send_email));
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
+        json_array_append_new(said, json_string(document->name));
+        json_array_append_new(said, json_string(document->sha256));
+    }
+    const char *text = sr_json_text(said, pool);
+    return sr_sha256_hex(text, strlen(text), pool);
+}
+
+/* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
+static const char *creation_text(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+{
+    const char *key = request->idempotency_key;
+    json_t *row = sr_json_own(json_object(), pool);
+    json_object_set_new(row, "token_hash", json_string(request->token_hash));
+    json_object_set_new(row, "now", json_integer(submission->created_at));
+    json_object_set_new(row, "uuid", json_string(submission->uuid));
+    json_object_set_new(row, "name", json_string(submission->name));
+    json_object_set_new(row, "template_uuid", json_string(submission->template_uuid));
+    json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
+    json_object_set_new(row, "send_email", json_boolean(submission->send_email));
+    json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
+    json_object_set_new(row, "view", json_string(sr_submission_view(submission, pool)));
+    json_object_set_new(row, "documents", documents_json(submission->documents));
+    json_object_set_new(row, "signers", signers_json(submission->signers));
+    json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
+    json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
+    json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
+    return sr_json_text(row, pool);
+}
+
+/* Everything that can be refused without touching disk or database, in the contract's order. */
+static sr_error_t *check(const sr_service_t *service, sr_submission_t *submission, const sr_create_t *request,
+                         apr_pool_t *pool)
+{
+    apr_array_header_t *documents, *signers;
+    SR_TRY(sr_uploads_check(service, &documents, request, pool));
+    SR_TRY(check_name(request->name, pool));
+    if (!request->signers || !request->signers_length)
+        return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
+    SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
+    SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
+    sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers, service->max_fields};
+    SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
+    SR_TRY(sr_signers_resolve(signers, documents, pool));
+    submission->name = request->name;
+    submission->documents = documents;
+    submission->signers = signers;
+    return NULL;
+}
+
+sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
+                              const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
+    sr_documents_lock_t *lock;
+    SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
+    SR_TRY(check(service, &submission, request, pool));
+    SR_TRY(sr_uploads_keep(submission.documents, request));
+
+    submission.created_at = submission.updated_at = apr_time_now();
+    submission.created_by = request->caller->user;
+    const char *argument = creation_text(request, &submission, pool);
+    sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
+    sr_documents_unlock(lock);
+    if (error) {
+        /* where the database is away nobody knows whether it committed: the files stay for gc to judge */
+        if (error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL) sr_uploads_take_back(service, request, pool);
+        return error;
+    }
+    *uuid = submission.uuid;
+    return NULL;
+}

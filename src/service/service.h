@@ -1,0 +1,124 @@
+/* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
+ *
+ * Sections: call.c · authenticate.c · create.c · submissions.c · tokens.c · webhooks.c · page.c · health.c
+ *
+ * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
+ * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
+ * Results live in `pool`.
+ */
+#ifndef SR_SERVICE_H
+#define SR_SERVICE_H
+
+#include "model/model.h"
+#include "pdf/pdf.h"
+#include "store/store.h"
+
+/* What a use case works with: made by the adapter above for each request. */
+typedef struct sr_service_t {
+    sr_store_source_t *database;
+    const char *documents_root;
+    sr_pdf_pool_t *pdf;
+    int max_files, max_signers, max_fields;
+    sr_origin_t area_origin;
+} sr_service_t;
+
+/* ------------------------------------------------------------------------------------------------- call.c */
+/* Borrows a connection, runs one operation, gives the connection back at once, and turns every outcome but SR_OK
+ * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
+sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
+                            const char *const *arguments, int count, apr_pool_t *pool);
+/* The same for an operation whose answer is one body. */
+sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
+                                const char *const *arguments, int count, apr_pool_t *pool);
+/* The current time as the store takes it. */
+const char *sr_service_now(apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------- authenticate.c */
+sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
+                                    apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- create.c */
+typedef struct sr_upload_t {
+    const char *name, *raw; /* decoded, and as sent */
+    bool declared_pdf;      /* its part said application/pdf */
+    sr_spool_t *spool;      /* ended */
+    const char *sha256;
+    apr_off_t size;
+} sr_upload_t;
+
+typedef struct sr_create_t {
+    const char *token_hash;
+    const sr_token_t *caller;             /* of sr_service_authenticate, before the body was read */
+    const apr_array_header_t *uploads;    /* sr_upload_t */
+    sr_documents_t *documents;            /* the folder the spools belong to */
+    const char *name, *signers;           /* NULL: the part was not there */
+    apr_size_t signers_length;
+    const char *skip_intro, *send_email;  /* text of the parts, or NULL */
+    const char *idempotency_key;          /* or NULL */
+} sr_create_t;
+
+/* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the
+ * submission's. Errors: SR_EVALIDATION, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key). */
+sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
+                              const sr_create_t *request, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- page.c
+ * Keyset pages. A cursor is opaque: direction, time and id of the row it starts from.
+ */
+typedef struct sr_page_query_t {
+    int limit;          /* 1 to 100 */
+    const char *cursor; /* or NULL for the newest */
+} sr_page_query_t;
+
+typedef struct sr_page_result_t {
+    const apr_array_header_t *bodies; /* const char *, newest first */
+    const char *next, *prev;          /* cursors, or NULL */
+} sr_page_result_t;
+
+/* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
+sr_error_t *sr_service_list(const sr_service_t *service, sr_page_result_t *page, sr_op_t op, const char *token_hash,
+                            const sr_page_query_t *query, const char *const *filters, int filter_count,
+                            apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------ submissions.c */
+sr_error_t *sr_service_submission(const sr_service_t *service, const char **view, const char *token_hash,
+                                  const char *uuid, apr_pool_t *pool);
+
+typedef struct sr_submission_filter_t {
+    const char *status, *q;                /* or NULL */
+    apr_time_t created_after, created_before; /* or 0 */
+} sr_submission_filter_t;
+sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
+                                   const sr_page_query_t *query, const sr_submission_filter_t *filter,
+                                   apr_pool_t *pool);
+
+typedef struct sr_download_t {
+    const char *path, *name, *sha256;
+} sr_download_t;
+/* A document's file as it was uploaded. */
+sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
+                                const char *submission_uuid, const char *document_uuid, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- tokens.c */
+/* *secret is shown once. `name` was checked by the caller; expires_at 0: never. */
+sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **token, const char **secret,
+                                    const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool);
+sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, const char *token_hash, const char *uuid,
+                             apr_pool_t *pool);
+sr_error_t *sr_service_tokens(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
+                              const sr_page_query_t *query, apr_pool_t *pool);
+sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
+                                    apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- webhooks.c */
+/* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
+sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
+                                   const char *url, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- health.c */
+typedef struct sr_health_t {
+    const sr_error_t *database, *helper; /* NULL: well */
+} sr_health_t;
+void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
+
+#endif

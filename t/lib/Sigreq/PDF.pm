@@ -1,0 +1,53 @@
+# Sigreq::PDF: a small writer of PDF files for the tests, so that boxes, rotation, size and damage are exactly what a
+# test says. Classic cross-reference table, no compression.
+package Sigreq::PDF;
+use strict;
+use warnings;
+use Exporter 'import';
+our @EXPORT_OK = qw(pdf);
+
+# pdf(pages => N or [{mediabox, cropbox, rotate, text}, …], pad => BYTES, inherit => {mediabox, rotate}, nonce => TEXT)
+# A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `nonce` makes the file
+# unlike every other.
+sub pdf {
+    my %o = @_;
+    my @pages = ref $o{pages} ? @{ $o{pages} } : map { +{} } 1 .. ($o{pages} // 1);
+    my %inherit = %{ $o{inherit} // { mediabox => [0, 0, 612, 792] } };
+    my @objects = (undef, undef, '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>');    # catalog, page tree, font
+    my @kids;
+    for my $page (@pages) {
+        my $text = ($page->{text} // 'Page ' . (@kids + 1)) =~ s/([()\\])/\\$1/gr;
+        my $content = "BT /F 18 Tf 72 72 Td ($text) Tj ET";
+        push @objects, stream_of($content);
+        push @objects, '<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents ' . @objects . ' 0 R'
+            . attributes($page) . '>>';
+        push @kids, @objects . ' 0 R';
+    }
+    push @objects, stream_of('x' x $o{pad}) if $o{pad};
+    $objects[0] = '<</Type/Catalog/Pages 2 0 R' . ($o{catalog} // '') . '>>';
+    $objects[1] = "<</Type/Pages/Kids[@kids]/Count " . @kids . attributes(\%inherit) . '>>';
+
+    my $out = "%PDF-1.7\n%\xE2\xE3\xCF\xD3\n" . (defined $o{nonce} ? "% $o{nonce}\n" : '');
+    my @offsets;
+    for my $i (0 .. $#objects) {
+        push @offsets, length $out;
+        $out .= $i + 1 . " 0 obj\n$objects[$i]\nendobj\n";
+    }
+    my $xref = length $out;
+    $out .= "xref\n0 " . (@objects + 1) . "\n0000000000 65535 f \n" . join '', map { sprintf "%010d 00000 n \n", $_ } @offsets;
+    return $out . "trailer\n<</Size " . (@objects + 1) . "/Root 1 0 R" . ($o{trailer} // '') . ">>\nstartxref\n$xref\n%%EOF\n";
+}
+
+sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n$bytes\nendstream" }
+
+sub attributes {
+    my $page = shift;
+    my $out = '';
+    for my $box (['mediabox', 'MediaBox'], ['cropbox', 'CropBox']) {
+        $out .= "/$box->[1]\[@{ $page->{$box->[0]} }]" if $page->{ $box->[0] };
+    }
+    $out .= "/Rotate $page->{rotate}" if defined $page->{rotate};
+    return $out;
+}
+
+1;

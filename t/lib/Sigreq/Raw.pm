@@ -1,0 +1,67 @@
+# Sigreq::Raw: HTTP over a plain socket, for what a well-behaved client never sends: half a request, bytes that are no
+# HTTP, a body without its end.
+package Sigreq::Raw;
+use strict;
+use warnings;
+use IO::Select;
+use IO::Socket::INET;
+use Mojo::Message::Response;
+use Socket qw(IPPROTO_TCP TCP_NODELAY);
+use Time::HiRes 'time';
+
+sub new {
+    my ($class, $port) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10) or die "connect: $@\n";
+    setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, 1;
+    binmode $socket;
+    return bless { socket => $socket, input => '' }, $class;
+}
+
+# Sends; false when the other side has closed.
+sub send {
+    my ($self, $bytes) = @_;
+    local $SIG{PIPE} = 'IGNORE';
+    my $done = 0;
+    while ($done < length $bytes) {
+        my $n = syswrite $self->{socket}, $bytes, length($bytes) - $done, $done;
+        return 0 unless $n;
+        $done += $n;
+    }
+    return 1;
+}
+
+# Waits for one answer, at most so many seconds: Mojo::Message::Response, or undef when none came.
+sub answer {
+    my ($self, $seconds) = @_;
+    my $end = time + ($seconds // 10);
+    my $res = Mojo::Message::Response->new;
+    my $parse = sub { # Mojo's parser may leave what follows the answer
+        $res->parse(shift);
+        return $res->is_finished;
+    };
+    if (length $self->{input}) { my $kept = $self->{input}; $self->{input} = ''; return $res if $parse->($kept) }
+    while ((my $left = $end - time) > 0) {
+        IO::Select->new($self->{socket})->can_read($left) or last;
+        my $n = sysread $self->{socket}, my $bytes, 65536;
+        if (!$n) { $self->{closed} = 1; last }
+        if ($parse->($bytes)) { $self->{input} = $res->content->leftovers // ''; return $res }
+    }
+    return defined $res->code && $self->{closed} ? $res : undef;
+}
+
+# Whether the other side closes within so many seconds (what it still sends is dropped).
+sub closes {
+    my ($self, $seconds) = @_;
+    return 1 if $self->{closed};
+    my $end = time + ($seconds // 5);
+    while ((my $left = $end - time) > 0) {
+        IO::Select->new($self->{socket})->can_read($left) or last;
+        return $self->{closed} = 1 unless sysread $self->{socket}, my $bytes, 65536;
+    }
+    return 0;
+}
+
+sub finish { shutdown $_[0]{socket}, 1 }
+sub close  { close $_[0]{socket} }
+
+1;
