@@ -91,7 +91,7 @@ static warnings_t drain_warnings(qpdf_data q)
     while (qpdf_more_warnings(q)) {
         const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
         if (strstr(text, NO_MEMORY_TEXT)) return NO_MEMORY;
-        if (strncmp(text, harmless, sizeof harmless - 1)) found = SOME;
+        if (strncmp(text, harmless, sizeof harmless - 1) != 0) found = SOME;
     }
     return found;
 }
@@ -115,10 +115,8 @@ static reading_t read_document(probe_t *probe, bool repairing)
     bool opened = state == READ;
     if (opened) state = read_contents(probe, repairing);
     warnings_t warnings = drain_warnings(probe->q);
-    if (warnings == NO_MEMORY)
-        state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
-    else if (warnings == SOME && opened && !repairing)
-        state = DAMAGED;
+    if (warnings == NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    else if (warnings == SOME && opened && !repairing) state = DAMAGED;
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
@@ -144,10 +142,8 @@ static void judge(probe_t *probe)
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
 
     int seen = sr_pdfd_poppler_count(&probe->bytes);
-    if (seen == SR_PDFD_POPPLER_PASSWORD)
-        decide(probe, SR_PDF_PASSWORD, NULL);
-    else if (seen != probe->pages)
-        decide(probe, SR_PDF_REFUSED, DISAGREE);
+    if (seen == SR_PDFD_POPPLER_PASSWORD) decide(probe, SR_PDF_PASSWORD, NULL);
+    else if (seen != probe->pages) decide(probe, SR_PDF_REFUSED, DISAGREE);
 }
 
 static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
@@ -160,10 +156,8 @@ json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     probe_t probe = {.bytes = *bytes, .header = find_header(bytes), .verdict = SR_PDF_ACCEPTED, .pool = pool};
-    if (probe.header)
-        judge(&probe);
-    else
-        decide(&probe, SR_PDF_NOT_PDF, NULL);
+    if (probe.header) judge(&probe);
+    else decide(&probe, SR_PDF_NOT_PDF, NULL);
 
     json_t *answer = json_object();
     json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
@@ -173,7 +167,7 @@ json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
                             json_string(apr_psprintf(pool,
                                                      "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,"
                                                      "\"normalise\":%s}",
-                                                     SR_PAGES_VERSION, probe.pages, probe.runs,
-                                                     probe.form.signatures, probe.normalise ? "true" : "false")));
+                                                     SR_PAGES_VERSION, probe.pages, probe.runs, probe.form.signatures,
+                                                     probe.normalise ? "true" : "false")));
     return answer;
 }

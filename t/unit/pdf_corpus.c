@@ -28,10 +28,8 @@ static int each_file(const char *path, const struct stat *info, int type, struct
     close(fd);
     files++;
     if (took >= WITHIN_MS) late++;
-    if (error)
-        errors++;
-    else
-        verdicts[probe.verdict]++;
+    if (error) errors++;
+    else verdicts[probe.verdict]++;
     if (error || took >= WITHIN_MS || help_notices > notices)
         printf("# %s: %s, %d ms%s%s\n", path, help_say(error, &probe, pool), (int)took,
                help_notices > notices ? ", " : "", help_notices > notices ? help_last_notice : "");

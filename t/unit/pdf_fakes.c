@@ -45,8 +45,8 @@ static const fake_t FAKES[] = {
     {"accepts without a report", GREETING QUESTION, "{\"verdict\":\"accepted\"}", REFUSED, 2, 0},
     {"accepts with a broken report", GREETING QUESTION, "{\"verdict\":\"accepted\",\"report\":\"{}}\"}", REFUSED, 2, 0},
     {"refuses without a reason", GREETING QUESTION, "{\"verdict\":\"refused\"}", REFUSED, 2, 0},
-    {"refuses with control bytes", GREETING QUESTION,
-     "{\"verdict\":\"refused\",\"reason\":\"a\\\\u000ab\"}", REFUSED, 2, 0},
+    {"refuses with control bytes", GREETING QUESTION, "{\"verdict\":\"refused\",\"reason\":\"a\\\\u000ab\"}", REFUSED,
+     2, 0},
     {"refuses well", GREETING QUESTION, "{\"verdict\":\"refused\",\"reason\":\"a b\"}", "refused: a b", 0, 0},
     {"answers well", GREETING QUESTION, "{\"verdict\":\"password\"}", "password", 0, 0},
 };
@@ -121,8 +121,7 @@ int main(void)
     apr_initialize();
     apr_pool_create(&root, NULL);
     if (!mkdtemp(folder)) abort();
-    for (size_t i = 0; i < sizeof FAKES / sizeof *FAKES; i++)
-        test_fake(&FAKES[i]);
+    for (size_t i = 0; i < sizeof FAKES / sizeof *FAKES; i++) test_fake(&FAKES[i]);
     test_program("/nonexistent/sigreq-pdfd", "no program");
     test_program("/tmp", "a folder");
     test_program("/bin/true", "another program");

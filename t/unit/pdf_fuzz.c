@@ -15,11 +15,35 @@ static size_t random_below(size_t limit)
 }
 
 static const char *const TOKENS[] = {
-    "<<",       ">>",        "[",       "]",        "(",         ")",           "%PDF-1.7", "9999999999",
-    "-1",       "1e9",       " 0 R",    "stream\n", "endstream", "endobj",      "xref",     "trailer",
-    "/Prev 9",  "startxref", "/XRefStm 9",          "/Kids[2 0 R]",             "/Parent 3 0 R",
-    "/Count -1",             "/Count 99999999",     "/Type/Catalog",            "/Encrypt 1 0 R",
-    "/Length 99999999",      "/Filter/FlateDecode", "/MediaBox[0 0 1]",         "/Rotate 1 0 R",
+    "<<",
+    ">>",
+    "[",
+    "]",
+    "(",
+    ")",
+    "%PDF-1.7",
+    "9999999999",
+    "-1",
+    "1e9",
+    " 0 R",
+    "stream\n",
+    "endstream",
+    "endobj",
+    "xref",
+    "trailer",
+    "/Prev 9",
+    "startxref",
+    "/XRefStm 9",
+    "/Kids[2 0 R]",
+    "/Parent 3 0 R",
+    "/Count -1",
+    "/Count 99999999",
+    "/Type/Catalog",
+    "/Encrypt 1 0 R",
+    "/Length 99999999",
+    "/Filter/FlateDecode",
+    "/MediaBox[0 0 1]",
+    "/Rotate 1 0 R",
     "/Pages 1 0 R",
 };
 
@@ -30,12 +54,8 @@ static void mutate(pdf_t *pdf)
         const char *token = TOKENS[random_below(sizeof TOKENS / sizeof *TOKENS)];
         if (length > pdf->size - at) length = pdf->size - at;
         switch (random_below(6)) {
-        case 0:
-            pdf->data[at] = (char)(pdf->data[at] ^ (1 << random_below(8)));
-            break;
-        case 1:
-            pdf->data[at] = (char)random_below(256);
-            break;
+        case 0: pdf->data[at] = (char)(pdf->data[at] ^ (1 << random_below(8))); break;
+        case 1: pdf->data[at] = (char)random_below(256); break;
         case 2: /* cut some out */
             memmove(pdf->data + at, pdf->data + at + length, pdf->size - at - length);
             pdf->size -= length;
@@ -50,8 +70,7 @@ static void mutate(pdf_t *pdf)
             memcpy(pdf->data + at, token, length);
             break;
         default: /* a digit, which makes references and offsets point elsewhere */
-            while (at + 1 < pdf->size && (pdf->data[at] < '0' || pdf->data[at] > '9'))
-                at++;
+            while (at + 1 < pdf->size && (pdf->data[at] < '0' || pdf->data[at] > '9')) at++;
             pdf->data[at] = (char)('0' + random_below(10));
         }
         if (!pdf->size) pdf_add(pdf, "%", 1);
@@ -105,11 +124,9 @@ int main(void)
         apr_pool_clear(pool);
         if (i == 10) descriptors = help_descriptors();
     }
-    is_int(unavailable, 0, "%d documents, each with a verdict: %d accepted, %d no PDF, %d encrypted, %d refused",
-           count, verdicts[SR_PDF_ACCEPTED], verdicts[SR_PDF_NOT_PDF], verdicts[SR_PDF_PASSWORD],
-           verdicts[SR_PDF_REFUSED]);
-    for (int i = 0; i < 4; i++)
-        ok(verdicts[i] > 0, "verdict %d was given", i);
+    is_int(unavailable, 0, "%d documents, each with a verdict: %d accepted, %d no PDF, %d encrypted, %d refused", count,
+           verdicts[SR_PDF_ACCEPTED], verdicts[SR_PDF_NOT_PDF], verdicts[SR_PDF_PASSWORD], verdicts[SR_PDF_REFUSED]);
+    for (int i = 0; i < 4; i++) ok(verdicts[i] > 0, "verdict %d was given", i);
     ok(slowest < 3000, "the slowest took %d ms, all of them %d ms", (int)slowest, (int)(help_now() - begun));
     ok(help_descriptors() <= descriptors, "no descriptor was lost");
     is_int(help_children().zombies, 0, "no zombie");

@@ -76,14 +76,10 @@ static inline const char *help_say(sr_error_t *error, const sr_pdf_probe_t *prob
 {
     if (error) return apr_psprintf(pool, "error %d: %s", error->code, error->cause ? error->cause : "");
     switch (probe->verdict) {
-    case SR_PDF_ACCEPTED:
-        return apr_psprintf(pool, "accepted %s", probe->pages->report);
-    case SR_PDF_NOT_PDF:
-        return "not-pdf";
-    case SR_PDF_PASSWORD:
-        return "password";
-    default:
-        return apr_psprintf(pool, "refused: %s", probe->reason);
+    case SR_PDF_ACCEPTED: return apr_psprintf(pool, "accepted %s", probe->pages->report);
+    case SR_PDF_NOT_PDF: return "not-pdf";
+    case SR_PDF_PASSWORD: return "password";
+    default: return apr_psprintf(pool, "refused: %s", probe->reason);
     }
 }
 
@@ -118,10 +114,8 @@ static inline help_children_t help_children(void)
         int fields = fscanf(stat, "%d (%*[^)]) %c %d", &pid, &state, &parent);
         fclose(stat);
         if (fields != 3 || parent != getpid()) continue;
-        if (state == 'Z')
-            found.zombies++;
-        else if (found.alive < 64)
-            found.pid[found.alive++] = pid;
+        if (state == 'Z') found.zombies++;
+        else if (found.alive < 64) found.pid[found.alive++] = pid;
     }
     closedir(all);
     return found;
@@ -132,8 +126,7 @@ static inline int help_descriptors(void)
     int count = 0;
     DIR *all = opendir("/proc/self/fd");
     if (!all) abort();
-    while (readdir(all))
-        count++;
+    while (readdir(all)) count++;
     closedir(all);
     return count;
 }

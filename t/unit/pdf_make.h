@@ -61,8 +61,7 @@ static inline void pdf_end(pdf_t *pdf, const char *trailer)
 {
     size_t start = pdf->size;
     pdf_print(pdf, "xref\n0 %d\n0000000000 65535 f \n", pdf->count + 1);
-    for (int i = 1; i <= pdf->count; i++)
-        pdf_print(pdf, "%010zu 00000 n \n", pdf->offset[i]);
+    for (int i = 1; i <= pdf->count; i++) pdf_print(pdf, "%010zu 00000 n \n", pdf->offset[i]);
     pdf_print(pdf, "trailer\n<</Size %d/Root 1 0 R%s>>\nstartxref\n%zu\n%%%%EOF\n", pdf->count + 1, trailer, start);
 }
 
@@ -85,16 +84,13 @@ static inline pdf_t pdf_document(const pdf_parts_t *parts)
     pdf_object(&pdf, text.data);
     text.size = 0;
     pdf_print(&text, "<</Type/Pages/Count %d%s/Kids[", parts->pages, parts->tree ? parts->tree : "");
-    for (int i = 0; i < parts->pages; i++)
-        pdf_print(&text, "%d 0 R ", 3 + i);
+    for (int i = 0; i < parts->pages; i++) pdf_print(&text, "%d 0 R ", 3 + i);
     pdf_print(&text, "]>>");
     pdf_object(&pdf, text.data);
     text.size = 0;
     pdf_print(&text, "<</Type/Page/Parent 2 0 R%s>>", parts->page ? parts->page : "/MediaBox[0 0 612 792]");
-    for (int i = 0; i < parts->pages; i++)
-        pdf_object(&pdf, text.data);
-    for (int i = 0; i < 8 && parts->objects[i]; i++)
-        pdf_object(&pdf, parts->objects[i]);
+    for (int i = 0; i < parts->pages; i++) pdf_object(&pdf, text.data);
+    for (int i = 0; i < 8 && parts->objects[i]; i++) pdf_object(&pdf, parts->objects[i]);
     pdf_end(&pdf, parts->trailer ? parts->trailer : "");
     free(text.data);
     return pdf;

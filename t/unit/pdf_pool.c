@@ -161,8 +161,8 @@ static void test_no_fair_share(void)
     pthread_join(stuck.thread, NULL);
     pthread_join(waiting.thread, NULL);
     is_str(stuck.said, LIMITS, "a document that had all the time is to blame");
-    ok(!strncmp(waiting.said, "error 11", 8) || !strcmp(waiting.said, ACCEPTED),
-       "one that waited is not: %s", waiting.said);
+    ok(!strncmp(waiting.said, "error 11", 8) || !strcmp(waiting.said, ACCEPTED), "one that waited is not: %s",
+       waiting.said);
     apr_pool_destroy(pool);
 }
 
@@ -174,8 +174,7 @@ static void test_threads(void)
     apr_pool_create(&pool, root);
     int before = help_descriptors();
     sr_pdf_pool_t *workers = help_pool(help_program(), 2, 5000, pool);
-    for (int i = 0; i < 8; i++)
-        start(&askers[i], workers, 50);
+    for (int i = 0; i < 8; i++) start(&askers[i], workers, 50);
     int most = 0;
     for (int i = 0; i < 20; i++) {
         help_children_t now = help_children();

@@ -25,24 +25,32 @@ typedef struct case_t {
 static const case_t CASES[] = {
     {"one page", {.pages = 1}, ONE(LETTER)},
     {"no MediaBox at all: letter", {.pages = 1, .page = ""}, ONE(LETTER)},
-    {"an inherited MediaBox", {.pages = 2, .page = "", .tree = "/MediaBox[0 0 200 100]"},
+    {"an inherited MediaBox",
+     {.pages = 2, .page = "", .tree = "/MediaBox[0 0 200 100]"},
      SAYS(2, "[2,0,0,200,100,0]", 0, false)},
-    {"one's own before an inherited one", {.pages = 1, .page = "/MediaBox[0 0 300 400]", .tree = "/MediaBox[0 0 2 1]"},
+    {"one's own before an inherited one",
+     {.pages = 1, .page = "/MediaBox[0 0 300 400]", .tree = "/MediaBox[0 0 2 1]"},
      ONE("[1,0,0,300,400,0]")},
     {"a MediaBox upside down", {.pages = 1, .page = "/MediaBox[612 792 0 0]"}, ONE(LETTER)},
-    {"a MediaBox away from the origin", {.pages = 1, .page = "/MediaBox[-10 -20.5 100 200.25]"},
+    {"a MediaBox away from the origin",
+     {.pages = 1, .page = "/MediaBox[-10 -20.5 100 200.25]"},
      ONE("[1,-10,-20.5,100,200.25,0]")},
-    {"numbers below one", {.pages = 1, .page = "/MediaBox[.25 -.5 595.276 841.89]"},
+    {"numbers below one",
+     {.pages = 1, .page = "/MediaBox[.25 -.5 595.276 841.89]"},
      ONE("[1,0.25,-0.5,595.276,841.89,0]")},
-    {"an indirect MediaBox", {.pages = 1, .page = "/MediaBox 4 0 R", .objects = {"[0 0 10 20]"}},
+    {"an indirect MediaBox",
+     {.pages = 1, .page = "/MediaBox 4 0 R", .objects = {"[0 0 10 20]"}},
      ONE("[1,0,0,10,20,0]")},
     {"a MediaBox that is none", {.pages = 1, .page = "/MediaBox[0 0 (a) 4]"}, ONE(LETTER)},
-    {"a CropBox inside", {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[10 20 500 600]"},
+    {"a CropBox inside",
+     {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[10 20 500 600]"},
      ONE("[1,10,20,500,600,0]")},
-    {"a CropBox that reaches out", {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[-10 100 5000 5000]"},
+    {"a CropBox that reaches out",
+     {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[-10 100 5000 5000]"},
      ONE("[1,0,100,612,792,0]")},
     {"an inherited CropBox", {.pages = 1, .tree = "/CropBox[1 2 3 4]"}, ONE("[1,1,2,3,4,0]")},
-    {"a CropBox outside", {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[1000 1000 1100 1100]"},
+    {"a CropBox outside",
+     {.pages = 1, .page = "/MediaBox[0 0 612 792]/CropBox[1000 1000 1100 1100]"},
      "refused: page 1 has an empty page box"},
     {"an empty MediaBox", {.pages = 1, .page = "/MediaBox[0 0 0 792]"}, "refused: page 1 has an empty page box"},
     {"Rotate 90", {.pages = 1, .page = "/MediaBox[0 0 612 792]/Rotate 90"}, ONE("[1,0,0,612,792,90]")},
@@ -51,23 +59,26 @@ static const case_t CASES[] = {
     {"Rotate 45", {.pages = 1, .page = "/MediaBox[0 0 612 792]/Rotate 45"}, ONE(LETTER)},
     {"an inherited Rotate", {.pages = 1, .tree = "/Rotate 270"}, ONE("[1,0,0,612,792,270]")},
     {"the largest page", {.pages = 1, .page = "/MediaBox[0 0 14400 14400]"}, ONE("[1,0,0,14400,14400,0]")},
-    {"a larger one", {.pages = 1, .page = "/MediaBox[0 0 14401 10]"},
+    {"a larger one",
+     {.pages = 1, .page = "/MediaBox[0 0 14401 10]"},
      "refused: page 1 is larger than 14400 points a side"},
-    {"a page of the size of a country", {.pages = 1, .page = "/MediaBox[0 0 99999999.5 10]"},
+    {"a page of the size of a country",
+     {.pages = 1, .page = "/MediaBox[0 0 99999999.5 10]"},
      "refused: page 1 is larger than 14400 points a side"},
     {"no pages", {.pages = 0}, "refused: it has no pages"},
     {"a wrong Count", {.pages = 1, .tree = "/Count 5"}, "refused: PDF readers do not agree on its pages"},
 
     {"encrypted by an unknown handler", {.pages = 1, .trailer = "/Encrypt<</Filter/Other/V 9>>"}, "password"},
     {"an empty form", {.pages = 1, .catalog = "/AcroForm<</Fields[]>>"}, ONE(LETTER)},
-    {"NeedAppearances", {.pages = 1, .catalog = "/AcroForm<</Fields[]/NeedAppearances true>>"},
+    {"NeedAppearances",
+     {.pages = 1, .catalog = "/AcroForm<</Fields[]/NeedAppearances true>>"},
      SAYS(1, LETTER, 0, true)},
     {"an XFA form that is shown as PDF", {.pages = 1, .catalog = "/AcroForm<</Fields[]/XFA[]>>"}, ONE(LETTER)},
-    {"a dynamic XFA form", {.pages = 1, .catalog = "/NeedsRendering true/AcroForm<</Fields[]/XFA[]>>"},
+    {"a dynamic XFA form",
+     {.pages = 1, .catalog = "/NeedsRendering true/AcroForm<</Fields[]/XFA[]>>"},
      "refused: it is a dynamic XFA form, which PDF readers cannot show"},
     {"an unsigned signature field", {.pages = 1, .catalog = FORM, .objects = {"<</FT/Sig/T(s)>>"}}, ONE(LETTER)},
-    {"a signature", {.pages = 1, .catalog = FORM, .objects = {FIELD(""), SIGNATURE ">>"}},
-     SAYS(1, LETTER, 1, false)},
+    {"a signature", {.pages = 1, .catalog = FORM, .objects = {FIELD(""), SIGNATURE ">>"}}, SAYS(1, LETTER, 1, false)},
     {"a signature under a parent field",
      {.pages = 1, .catalog = FORM, .objects = {"<</FT/Sig/T(p)/Kids[6 0 R]>>", SIGNATURE ">>", "<</T(k)/V 5 0 R>>"}},
      SAYS(1, LETTER, 1, false)},
@@ -96,7 +107,8 @@ static const case_t CASES[] = {
     {"a lock with a level of its own",
      {.pages = 1, .catalog = FORM, .objects = {FIELD("/Lock<</Action/Include/Fields[(a)]/P 1>>"), SIGNATURE ">>"}},
      LOCKED},
-    {"fields in a circle", {.pages = 1, .catalog = FORM, .objects = {"<</T(a)/Kids[4 0 R 4 0 R]>>"}},
+    {"fields in a circle",
+     {.pages = 1, .catalog = FORM, .objects = {"<</T(a)/Kids[4 0 R 4 0 R]>>"}},
      "refused: its form has too many fields, or too deeply nested ones"},
 };
 
@@ -196,8 +208,7 @@ static pdf_t write_long(int pages)
     pdf_print(&pdf, "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n");
     pdf_print(&table, "%010zu 00000 n \n", pdf.size);
     pdf_print(&pdf, "2 0 obj<</Type/Pages/Count %d/Kids[", pages);
-    for (int i = 0; i < pages; i++)
-        pdf_print(&pdf, "%d 0 R ", i + 3);
+    for (int i = 0; i < pages; i++) pdf_print(&pdf, "%d 0 R ", i + 3);
     pdf_print(&pdf, "]>>endobj\n");
     for (int i = 0; i < pages; i++) {
         pdf_print(&table, "%010zu 00000 n \n", pdf.size);
@@ -239,8 +250,7 @@ static void test_bomb(void)
     size_t stream = pdf.size;
     pdf_print(&pdf, "4 0 obj<</Type/ObjStm/N 1/First 4/Filter/RunLengthDecode/Length %zu>>stream\n", pairs * 2 + 35);
     pdf_print(&pdf, "%c1 0 <</Type/Catalog/Pages 2 0 R>>", 32);
-    for (size_t i = 0; i < pairs; i++)
-        pdf_add(&pdf, "\x81 ", 2);
+    for (size_t i = 0; i < pairs; i++) pdf_add(&pdf, "\x81 ", 2);
     pdf_print(&pdf, "\x80\nendstream endobj\n");
     size_t start = pdf.size;
     pdf_print(&pdf, "5 0 obj<</Type/XRef/Size 6/W[1 4 1]/Index[1 1 4 1]/Root 1 0 R/Length 12>>stream\n");

@@ -208,9 +208,9 @@ static void test_attempt(const attempt_t *attempt)
         _exit(attempt->attempt() < 0 ? errno : 0);
     }
     waitpid(pid, &status, 0);
-    bool passed = attempt->want == KILLED ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS
-                                          : WIFEXITED(status) && WEXITSTATUS(status) ==
-                                                                     (attempt->want == ALLOWED ? 0 : EPERM);
+    bool passed = attempt->want == KILLED
+                      ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS
+                      : WIFEXITED(status) && WEXITSTATUS(status) == (attempt->want == ALLOWED ? 0 : EPERM);
     ok(passed, "it %s %s", wanted[attempt->want], attempt->name);
     if (!passed) printf("#   wait status %x\n", (unsigned)status);
 }
@@ -260,8 +260,7 @@ int main(void)
     int peer = fcntl(client[1], F_DUPFD, 50);
     if (other < 0 || peer < 0 || dup2(client[0], SR_PDF_SOCKET) < 0) return 1;
     test_outside();
-    for (size_t i = 0; i < sizeof ATTEMPTS / sizeof *ATTEMPTS; i++)
-        test_attempt(&ATTEMPTS[i]);
+    for (size_t i = 0; i < sizeof ATTEMPTS / sizeof *ATTEMPTS; i++) test_attempt(&ATTEMPTS[i]);
     test_status();
     return done();
 }

@@ -102,8 +102,7 @@ static void test_mutations(void)
 
 int main(void)
 {
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-        test_case(&CASES[i]);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) test_case(&CASES[i]);
     test_chain(512, true);
     test_chain(513, false);
     test_mutations();
