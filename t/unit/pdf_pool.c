@@ -89,6 +89,33 @@ static void start(asker_t *asker, sr_pdf_pool_t *workers, int times)
     pthread_create(&asker->thread, NULL, ask_often, asker);
 }
 
+/* Two workers idle, and the one that nobody asks any more ends. */
+static void test_unasked_death(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    sr_pdf_pool_t *workers = help_pool(help_program(), 2, 2500, pool);
+    sr_pdf_ping(workers, pool);
+    pid_t first = help_children().pid[0];
+    asker_t asker;
+    kill(first, SIGSTOP);
+    start(&asker, workers, 1);
+    help_sleep(50);
+    sr_pdf_ping(workers, pool);
+    help_children_t both = help_children();
+    is_int(both.alive, 2, "a second worker is started while the first one is busy");
+    kill(first, SIGCONT);
+    pthread_join(asker.thread, NULL);
+    kill(both.pid[both.pid[0] == first], SIGKILL);
+    help_sleep(20);
+    sr_pdf_ping(workers, pool);
+    help_children_t now = help_children();
+    ok(now.alive == 1 && now.pid[0] == first, "the last one used is asked first");
+    is_int(now.zombies, 0, "and the other one is reaped when it has ended");
+    is_int(help_notices, 0, "no notice");
+    apr_pool_destroy(pool);
+}
+
 static void test_killed_while_answering(void)
 {
     apr_pool_t *pool;
@@ -307,6 +334,7 @@ int main(void)
     sample = pdf_document(&(pdf_parts_t){.pages = 3});
     test_reuse();
     test_idle_death();
+    test_unasked_death();
     test_killed_while_answering();
     test_hanging();
     test_no_fair_share();
