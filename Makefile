@@ -60,6 +60,11 @@ build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
 	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
+# a test of one file of sigreq-pdfd links that file
+build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
+
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)
 	tools/sql2c $* >$@
