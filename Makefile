@@ -54,7 +54,9 @@ build/sigreq-pdfd: $(call obj,$(PDFD_SRC)) build/libsigreq.a
 build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
 	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
-build/t/%: build/obj/t/unit/%.o build/libsigreq.a
+# the parsers of src/http that know no httpd.h are tested alone, too
+UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
+build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
 	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 

@@ -1,5 +1,5 @@
 # apxs.mk: asks apxs (and pkg-config) where httpd and its libraries are. The Makefile builds with the answers.
-
+# Their headers are system headers to the compiler: the warnings are for our own code.
 APXS       ?= apxs
 PKG_CONFIG ?= pkg-config
 

@@ -120,6 +120,11 @@ bool sr_time_parse(apr_time_t *when, const char *text);
 bool sr_text_is_utf8(const char *text, apr_size_t length);
 /* True when the text has no character but white space (Unicode White_Space, and no-width characters). */
 bool sr_text_is_blank(const char *text);
+/* The next code point of a NUL-terminated text, which moves on; 0 at the end. A malformed byte is U+FFFD. */
+uint32_t sr_text_next(const char **text);
+/* The text with control characters, line separators and malformed bytes replaced by U+FFFD: for messages and for
+ * the log. The very same pointer when there is none, so it also tells whether a text has any. */
+const char *sr_text_printable(const char *text, apr_pool_t *pool);
 /* The text in lower case, for searching (simple mapping, all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
 /* Number of characters (code points) of valid UTF-8. */

@@ -1,0 +1,55 @@
+/* digest.c: SHA-256, the name of every stored document and the form in which tokens are kept. */
+#include "base/base.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+#define DIGEST_LENGTH (SR_SHA256_HEX_LENGTH / 2)
+
+struct sr_sha256_t {
+    EVP_MD_CTX *context;
+};
+
+/* libcrypto fails here only when memory has run out, where httpd aborts too; a wrong digest must never come out. */
+static void require(int success)
+{
+    if (success != 1) abort();
+}
+
+static apr_status_t release(void *context)
+{
+    EVP_MD_CTX_free(context);
+    return APR_SUCCESS;
+}
+
+const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
+{
+    unsigned char digest[DIGEST_LENGTH];
+
+    require(EVP_Digest(data, length, digest, NULL, EVP_sha256(), NULL));
+    return sr_text_hex(digest, sizeof digest, pool);
+}
+
+sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
+{
+    sr_sha256_t *state = apr_palloc(pool, sizeof *state);
+
+    state->context = EVP_MD_CTX_new();
+    require(state->context != NULL);
+    apr_pool_cleanup_register(pool, state->context, release, apr_pool_cleanup_null);
+    require(EVP_DigestInit_ex(state->context, EVP_sha256(), NULL));
+    return state;
+}
+
+void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length)
+{
+    require(EVP_DigestUpdate(state->context, data, length));
+}
+
+const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool)
+{
+    unsigned char digest[DIGEST_LENGTH];
+
+    require(EVP_DigestFinal_ex(state->context, digest, NULL));
+    return sr_text_hex(digest, sizeof digest, pool);
+}

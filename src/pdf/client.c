@@ -1,0 +1,141 @@
+/* client.c: one question to a worker, and what becomes of it when the worker fails. A worker that dies while it
+ * answers is replaced and the question asked once more: the first one may have died of something else. When the
+ * second dies too, or time runs out, the document is to blame, unless it had no fair share of the time. */
+#include "pdf/worker.h"
+
+#include <string.h>
+
+typedef struct question_t {
+    const char *op;
+    int descriptor; /* or -1 */
+    /* Reads the answer into `result`; false when it is none. */
+    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
+    void *result;
+} question_t;
+
+typedef enum outcome_t {
+    ANSWERED,
+    GONE, /* it had ended before it was asked */
+    LOST, /* it died, or answered nonsense */
+    LATE
+} outcome_t;
+
+static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const question_t *question, int64_t deadline,
+                     apr_pool_t *pool)
+{
+    uint32_t id = ++worker->asked;
+    const char *text = apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
+    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, question->descriptor, deadline);
+    if (state == SR_PDF_WIRE_CLOSED && id > 1) return GONE;
+    sr_pdf_header_t header;
+    if (state == SR_PDF_WIRE_OK)
+        state = sr_pdf_receive(&header, &text, NULL, worker->socket, SR_PDF_MAX_ANSWER, deadline, pool);
+    if (state == SR_PDF_WIRE_LATE) return LATE;
+    if (state != SR_PDF_WIRE_OK || header.id != id) return LOST;
+    json_t *answer;
+    if (sr_json_parse(&answer, text, header.length, pool)) return LOST;
+    if (!question->read(question->result, answer, pool)) return LOST;
+    *last = header.flags & SR_PDF_LAST;
+    return ANSWERED;
+}
+
+static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const question_t *question, const char *death,
+                         apr_pool_t *pool)
+{
+    const char *what = outcome == LATE ? "had no answer in time and was killed" : "died or answered nonsense";
+    sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what, death));
+}
+
+/* Success with *failed set when the workers that were asked failed, and the question is to blame. */
+static sr_error_t *put(bool *failed, sr_pdf_pool_t *workers, const question_t *question, apr_pool_t *pool)
+{
+    int64_t begun = sr_pdf_clock(), deadline = begun + workers->options.timeout;
+    sr_pdf_worker_t *worker;
+    SR_TRY(sr_pdf_pool_lend(&worker, workers, deadline, pool));
+    int64_t asked = sr_pdf_clock();
+    outcome_t outcome;
+    sr_error_t *error = NULL;
+
+    for (int tries = 0;;) {
+        bool last = false;
+        outcome = ask(&last, worker, question, deadline, pool);
+        if (outcome == ANSWERED && !last) break;
+        const char *death = sr_pdf_worker_end(worker, pool);
+        if (outcome == ANSWERED) break;
+        if (outcome != GONE) {
+            report_death(workers, outcome, question, death, pool);
+            tries++;
+        }
+        if (outcome == LATE || tries == 2 || sr_pdf_clock() >= deadline) break;
+        error = sr_pdf_worker_start(worker, &workers->options, deadline, pool);
+        if (error) break;
+    }
+    sr_pdf_pool_return(workers, worker);
+    if (error) {
+        sr_pdf_pool_notice(workers, error->cause);
+        return error;
+    }
+    if (outcome == LATE && sr_pdf_clock() - asked < workers->options.timeout / 2)
+        return sr_pdf_unavailable(pool, "all workers stayed busy for most of the time there was");
+    *failed = outcome != ANSWERED;
+    return NULL;
+}
+
+/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
+static bool is_plain(const char *text)
+{
+    if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
+    for (const char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') return false;
+    return true;
+}
+
+static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
+{
+    static const char *const names[] = SR_PDF_VERDICT_NAMES;
+    sr_pdf_probe_t *probe = result;
+    *probe = (sr_pdf_probe_t){0};
+    const char *verdict = sr_json_string(answer, "verdict");
+    size_t i = 0;
+    while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict))
+        i++;
+    if (!verdict || i == sizeof names / sizeof *names) return false;
+    probe->verdict = (sr_pdf_verdict_t)i;
+    if (probe->verdict == SR_PDF_REFUSED) {
+        const char *reason = sr_json_string(answer, "reason");
+        if (!is_plain(reason)) return false;
+        probe->reason = apr_pstrdup(pool, reason);
+    }
+    if (probe->verdict == SR_PDF_ACCEPTED) {
+        const char *report = sr_json_string(answer, "report");
+        return report && !sr_pages_parse(&probe->pages, report, pool);
+    }
+    return true;
+}
+
+sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                         apr_pool_t *pool)
+{
+    question_t question = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
+    bool failed = false;
+    if (size <= 0) {
+        *probe = (sr_pdf_probe_t){.verdict = SR_PDF_NOT_PDF};
+        return NULL;
+    }
+    SR_TRY(put(&failed, workers, &question, pool));
+    if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
+    return NULL;
+}
+
+static bool read_ping(void *result, const json_t *answer, apr_pool_t *pool)
+{
+    return json_is_object(answer);
+}
+
+sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
+{
+    question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
+    bool failed = false;
+    SR_TRY(put(&failed, workers, &question, pool));
+    return failed ? sr_pdf_unavailable(pool, "no worker answered a ping") : NULL;
+}

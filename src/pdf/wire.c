@@ -1,0 +1,139 @@
+/* wire.c: one message of protocol.h over a Unix socket, sent or received before a deadline. It is the only file
+ * that reads or writes these sockets, and both sides use it. Every call is MSG_DONTWAIT with poll() between:
+ * neither side can be held up by the other, and no write raises SIGPIPE. */
+#include "pdf/protocol.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t sr_pdf_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static sr_pdf_wire_t wait_for(int socket, short events, int64_t deadline)
+{
+    for (;;) {
+        int64_t left = deadline - sr_pdf_clock();
+        if (left <= 0) return SR_PDF_WIRE_LATE;
+        if (left > 3600 * (int64_t)1000000) left = 3600 * (int64_t)1000000;
+        struct pollfd wanted = {.fd = socket, .events = events};
+        int ready = poll(&wanted, 1, (int)((left + 999) / 1000));
+        if (ready > 0) return SR_PDF_WIRE_OK;
+        if (ready < 0 && errno != EINTR) return SR_PDF_WIRE_FAILED;
+    }
+}
+
+/* What an errno of sendmsg or recvmsg means; SR_PDF_WIRE_OK: wait and try again. */
+static sr_pdf_wire_t after_error(int socket, short events, int64_t deadline)
+{
+    if (errno == EINTR) return SR_PDF_WIRE_OK;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return wait_for(socket, events, deadline);
+    return errno == EPIPE || errno == ECONNRESET ? SR_PDF_WIRE_CLOSED : SR_PDF_WIRE_FAILED;
+}
+
+typedef union one_descriptor_t {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+} one_descriptor_t;
+
+static void attach(struct msghdr *message, one_descriptor_t *control, int descriptor)
+{
+    memset(control, 0, sizeof *control);
+    message->msg_control = control->bytes;
+    message->msg_controllen = sizeof control->bytes;
+    struct cmsghdr *part = CMSG_FIRSTHDR(message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
+}
+
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor,
+                          int64_t deadline)
+{
+    sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)strlen(text)};
+    apr_size_t sent = 0, total = sizeof header + header.length;
+    one_descriptor_t control;
+
+    while (sent < total) {
+        struct iovec parts[2];
+        struct msghdr message = {.msg_iov = parts};
+        if (sent < sizeof header)
+            parts[message.msg_iovlen++] = (struct iovec){(char *)&header + sent, sizeof header - sent};
+        apr_size_t of_text = sent < sizeof header ? 0 : sent - sizeof header;
+        parts[message.msg_iovlen++] = (struct iovec){(char *)(uintptr_t)text + of_text, header.length - of_text};
+        if (sent == 0 && descriptor >= 0) attach(&message, &control, descriptor);
+
+        ssize_t count = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count >= 0) {
+            sent += (apr_size_t)count;
+            continue;
+        }
+        sr_pdf_wire_t state = after_error(socket, POLLOUT, deadline);
+        if (state != SR_PDF_WIRE_OK) return state;
+    }
+    return SR_PDF_WIRE_OK;
+}
+
+/* Takes the descriptor out of a received message. The control buffer holds one, so the kernel drops further ones. */
+static void detach(struct msghdr *message, int *descriptor)
+{
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        if (part->cmsg_len < CMSG_LEN(sizeof(int))) continue;
+        if (*descriptor >= 0) close(*descriptor);
+        memcpy(descriptor, CMSG_DATA(part), sizeof *descriptor);
+    }
+}
+
+static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descriptor, int socket, int64_t deadline)
+{
+    apr_size_t got = 0;
+    while (got < wanted) {
+        struct iovec part = {(char *)buffer + got, wanted - got};
+        one_descriptor_t control;
+        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+        if (descriptor) {
+            message.msg_control = control.bytes;
+            message.msg_controllen = sizeof control.bytes;
+        }
+        ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        if (count == 0) return SR_PDF_WIRE_CLOSED;
+        if (count > 0) {
+            if (descriptor) detach(&message, descriptor);
+            got += (apr_size_t)count;
+            continue;
+        }
+        sr_pdf_wire_t state = after_error(socket, POLLIN, deadline);
+        if (state != SR_PDF_WIRE_OK) return state;
+    }
+    return SR_PDF_WIRE_OK;
+}
+
+sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket,
+                             apr_size_t limit, int64_t deadline, apr_pool_t *pool)
+{
+    if (descriptor) *descriptor = -1;
+    sr_pdf_wire_t state = receive_bytes(header, sizeof *header, descriptor, socket, deadline);
+    if (state == SR_PDF_WIRE_OK && (header->magic != SR_PDF_MAGIC || header->length > limit))
+        state = SR_PDF_WIRE_GARBAGE;
+    if (state == SR_PDF_WIRE_OK) {
+        char *buffer = apr_palloc(pool, (apr_size_t)header->length + 1);
+        state = receive_bytes(buffer, header->length, NULL, socket, deadline);
+        buffer[header->length] = '\0';
+        *text = buffer;
+    }
+    if (state != SR_PDF_WIRE_OK && descriptor && *descriptor >= 0) {
+        close(*descriptor);
+        *descriptor = -1;
+    }
+    return state;
+}

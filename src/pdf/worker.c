@@ -1,0 +1,131 @@
+/* worker.c: one sigreq-pdfd process: started, greeted, watched, ended. posix_spawn and not fork, because httpd
+ * has threads and much memory; waitpid for its own pids alone, because httpd has other children. */
+#include "pdf/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
+{
+    sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later");
+    return sr_error_because(error, pool, "%s", cause);
+}
+
+/* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. */
+static char *const ENVIRONMENT[] = {
+    (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", NULL,
+};
+
+static int add_actions(posix_spawn_file_actions_t *actions, int socket)
+{
+    int failed = posix_spawn_file_actions_adddup2(actions, socket, SR_PDF_SOCKET);
+    if (!failed) failed = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!failed) failed = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(actions, SR_PDF_SOCKET + 1);
+    return failed;
+}
+
+/* httpd's threads block signals and ignore SIGPIPE: the worker starts with neither. It leads a process group of
+ * its own, or Ctrl-C on a terminal would end it while httpd still answers its last requests. */
+static int add_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    int failed = posix_spawnattr_setsigmask(attributes, &none);
+    if (!failed) failed = posix_spawnattr_setsigdefault(attributes, &all);
+    if (!failed) failed = posix_spawnattr_setpgroup(attributes, 0);
+    if (!failed)
+        failed = posix_spawnattr_setflags(attributes,
+                                          POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    return failed;
+}
+
+static int spawn(pid_t *pid, const char *program, int socket)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int failed = posix_spawn_file_actions_init(&actions);
+    if (failed) return failed;
+    failed = posix_spawnattr_init(&attributes);
+    if (!failed) {
+        char *const arguments[] = {(char *)"sigreq-pdfd", NULL};
+        failed = add_actions(&actions, socket);
+        if (!failed) failed = add_attributes(&attributes);
+        if (!failed) failed = posix_spawn(pid, program, &actions, &attributes, arguments, ENVIRONMENT);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t *options, int64_t deadline,
+                                apr_pool_t *pool)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return sr_pdf_unavailable(pool, apr_psprintf(pool, "socketpair: %s", strerror(errno)));
+    pid_t pid = 0;
+    int failed = spawn(&pid, options->program, pair[1]);
+    close(pair[1]);
+    if (failed) {
+        close(pair[0]);
+        return sr_pdf_unavailable(pool, apr_psprintf(pool, "%s cannot be started: %s", options->program,
+                                                     strerror(failed)));
+    }
+    *worker = (sr_pdf_worker_t){.pid = pid, .socket = pair[0]};
+
+    sr_pdf_header_t header;
+    const char *text;
+    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, NULL, pair[0], SR_PDF_MAX_QUESTION, deadline, pool);
+    if (state == SR_PDF_WIRE_OK && header.id == 0) return NULL;
+    const char *how = state == SR_PDF_WIRE_LATE     ? "did not get ready in time"
+                      : state == SR_PDF_WIRE_CLOSED ? "ended before it was ready"
+                                                    : "does not speak this version's protocol";
+    return sr_pdf_unavailable(pool, apr_psprintf(pool, "%s %s (%s)", options->program, how,
+                                                 sr_pdf_worker_end(worker, pool)));
+}
+
+bool sr_pdf_worker_is_quiet(const sr_pdf_worker_t *worker)
+{
+    char byte;
+    return recv(worker->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static void forget(sr_pdf_worker_t *worker)
+{
+    close(worker->socket);
+    *worker = (sr_pdf_worker_t){.socket = -1};
+}
+
+/* ECHILD: somebody ignores SIGCHLD in this process, and the kernel has reaped it. */
+bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
+{
+    if (waitpid(worker->pid, NULL, WNOHANG) == 0) return false;
+    forget(worker);
+    return true;
+}
+
+const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
+{
+    if (!worker->pid) return "no process";
+    pid_t pid = worker->pid, reaped;
+    int status = 0;
+    kill(pid, SIGKILL); /* no effect on one that has ended already: its own status is kept */
+    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    forget(worker);
+    if (reaped != pid) return apr_psprintf(pool, "worker %d: already reaped", (int)pid);
+    if (WIFSIGNALED(status))
+        return apr_psprintf(pool, "worker %d: signal %d, %s", (int)pid, WTERMSIG(status),
+                            sigdescr_np(WTERMSIG(status)));
+    return apr_psprintf(pool, "worker %d: exit status %d", (int)pid, WEXITSTATUS(status));
+}

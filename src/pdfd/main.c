@@ -1,0 +1,131 @@
+/* main.c: sigreq-pdfd, a worker of mod_sigreq: takes questions about PDF documents from descriptor 3 until its
+ * client hangs up, nobody asks for a minute, or it has grown old. It is started by src/pdf/worker.c alone; why it
+ * is a process of its own is told in src/README.md. */
+#include "pdfd/pdfd.h"
+
+#include <apr_general.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define IDLE_US (60 * (int64_t)1000000)
+#define MAX_QUESTIONS 1000
+#define MAX_HEAP_BYTES ((size_t)64 << 20) /* kept after an answer: a fresh worker is cheaper for the host */
+
+typedef struct op_t {
+    const char *name;
+    json_t *(*answer)(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool); /* new reference */
+    bool takes_document;
+} op_t;
+
+static json_t *answer_ping(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+{
+    return json_object();
+}
+
+static const op_t OPS[] = {
+    {SR_PDF_OP_PING, answer_ping, false},
+    {SR_PDF_OP_PROBE, sr_pdfd_probe, true},
+};
+
+static const op_t *find_op(const char *text, apr_size_t length, apr_pool_t *pool)
+{
+    json_t *question;
+    if (sr_json_parse(&question, text, length, pool)) return NULL;
+    const char *name = sr_json_string(question, "op");
+    for (size_t i = 0; name && i < sizeof OPS / sizeof *OPS; i++)
+        if (!strcmp(OPS[i].name, name)) return &OPS[i];
+    return NULL;
+}
+
+/* A document of one page, so that everything lazy in the libraries is loaded before the sandbox closes. */
+static const char SAMPLE[] = "%PDF-1.4\n"
+                             "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+                             "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+                             "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>endobj\n"
+                             "xref\n0 4\n"
+                             "0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n"
+                             "trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
+
+static bool warm_up(apr_pool_t *pool)
+{
+    static const char damaged[] = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 9 0 R>>endobj\n";
+    const sr_pdfd_bytes_t sample = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1};
+    const sr_pdfd_bytes_t broken = {(const unsigned char *)damaged, sizeof damaged - 1};
+    if (!sr_pdfd_poppler_warm_up(&sample)) return false;
+    json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
+    json_t *answer = sr_pdfd_probe(&sample, pool);
+    const char *verdict = sr_json_string(answer, "verdict");
+    bool accepted = verdict && !strcmp(verdict, "accepted");
+    json_decref(answer);
+    return accepted;
+}
+
+/* The raw call, because the sandbox has no path-taking form of it, which is what glibc's fstat() uses. */
+static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
+{
+    struct stat info;
+    if (syscall(SYS_fstat, descriptor, &info) || !S_ISREG(info.st_mode)) return false;
+    bytes->size = (apr_size_t)info.st_size;
+    sr_pdfd_limits_question(bytes->size);
+    if (!bytes->size) return true;
+    void *data = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    bytes->data = data;
+    return data != MAP_FAILED;
+}
+
+/* False when the conversation is over. */
+static bool serve(int asked, apr_pool_t *pool)
+{
+    sr_pdf_header_t header;
+    const char *text;
+    int descriptor;
+    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, &descriptor, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
+                                         sr_pdf_clock() + IDLE_US, pool);
+    if (state != SR_PDF_WIRE_OK) return false;
+
+    const op_t *op = find_op(text, header.length, pool);
+    sr_pdfd_bytes_t bytes = {0};
+    bool understood = op && op->takes_document == (descriptor >= 0);
+    if (understood && op->takes_document) understood = map(&bytes, descriptor);
+    if (descriptor >= 0) close(descriptor);
+    if (!understood) {
+        fprintf(stderr, "sigreq-pdfd: a question that is none of ours\n");
+        return false;
+    }
+    text = sr_json_text(sr_json_own(op->answer(&bytes, pool), pool), pool);
+    if (bytes.size) munmap((void *)(uintptr_t)bytes.data, bytes.size);
+
+    struct mallinfo2 heap = mallinfo2();
+    bool last = asked == MAX_QUESTIONS || heap.arena + heap.hblkhd > MAX_HEAP_BYTES;
+    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, -1, sr_pdf_clock() + IDLE_US);
+    return state == SR_PDF_WIRE_OK && !last;
+}
+
+int main(void)
+{
+    struct stat info;
+    if (fstat(SR_PDF_SOCKET, &info) || !S_ISSOCK(info.st_mode)) {
+        fprintf(stderr, "sigreq-pdfd is started by mod_sigreq (SigreqHelper), not by hand.\n");
+        return 2;
+    }
+    apr_pool_t *pool;
+    if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
+    sr_pdfd_limits_begin();
+    if (!warm_up(pool)) {
+        fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
+        return 1;
+    }
+    if (!sr_pdfd_sandbox_enter()) return 1;
+    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", -1, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
+    for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {
+        apr_pool_clear(pool);
+        if (!serve(asked, pool)) break;
+    }
+    _exit(0); /* no destructors: the kernel takes everything back, and a document may have touched them */
+}

@@ -1,0 +1,169 @@
+/* probe.c: what a document is, and whether it can be signed here. It is read strictly first; anything wrong sends
+ * it to a second reading that repairs, and from there it is accepted only to be rewritten ("normalise"), which a
+ * document that holds a signature cannot be. A verdict comes from the first reading that can give one. */
+#include "pdfd/pdfd.h"
+
+#include <string.h>
+
+#define HEADER_WITHIN 1024 /* bytes in which readers look for %PDF- */
+#define MAX_PAGES 20000
+
+static const char NO_PAGES[] = "it has no pages";
+static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
+static const char SIGNED_DAMAGED[] = "it is signed already and damaged: repairing it would break its signatures";
+static const char DISAGREE[] = "PDF readers do not agree on its pages";
+
+typedef enum reading_t {
+    DECIDED, /* `verdict` and `reason` say what */
+    DAMAGED, /* this reading cannot be relied on */
+    READ     /* `report` can be made */
+} reading_t;
+
+typedef struct probe_t {
+    sr_pdfd_bytes_t bytes;
+    const unsigned char *header; /* the %PDF- */
+    qpdf_data q;
+    sr_pdf_verdict_t verdict;
+    const char *reason;
+    int pages;
+    const char *runs;
+    sr_pdfd_form_t form;
+    bool normalise;
+    apr_pool_t *pool;
+} probe_t;
+
+static reading_t decide(probe_t *probe, sr_pdf_verdict_t verdict, const char *reason)
+{
+    probe->verdict = verdict;
+    probe->reason = reason;
+    return DECIDED;
+}
+
+/* What an exception of qpdf means. Where memory ran out it is C++'s own, and only its text tells. */
+static reading_t judge_error(probe_t *probe)
+{
+    qpdf_error error = qpdf_get_error(probe->q);
+    if (!error) return DAMAGED;
+    enum qpdf_error_code_e code = qpdf_get_error_code(probe->q, error);
+    if (code == qpdf_e_password || code == qpdf_e_unsupported) /* unsupported: encryption that qpdf does not know */
+        return decide(probe, SR_PDF_PASSWORD, NULL);
+    if (strstr(qpdf_get_error_message_detail(probe->q, error), "bad_alloc"))
+        return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    return DAMAGED;
+}
+
+static reading_t open_document(probe_t *probe, bool repairing)
+{
+    qpdf_data q = probe->q;
+    qpdf_silence_errors(q);
+    qpdf_set_suppress_warnings(q, QPDF_TRUE);
+    qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
+    if (qpdf_read_memory(q, "document", (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
+        return judge_error(probe);
+    if (qpdf_is_encrypted(q)) return decide(probe, SR_PDF_PASSWORD, NULL);
+    qpdf_oh root = qpdf_get_root(q);
+    if (!qpdf_oh_is_dictionary(q, root)) return DAMAGED;
+    return qpdf_oh_is_indirect(q, root) || repairing ? READ : DAMAGED;
+}
+
+static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
+{
+    probe->pages = qpdf_get_num_pages(probe->q);
+    if (qpdf_has_error(probe->q)) return judge_error(probe);
+    if (probe->pages <= 0) return decide(probe, SR_PDF_REFUSED, NO_PAGES);
+    if (probe->pages > MAX_PAGES) return decide(probe, SR_PDF_REFUSED, TOO_MANY_PAGES);
+    const char *reason = NULL;
+    probe->runs = sr_pdfd_boxes_read(&reason, odd, probe->q, probe->pages, highest, probe->pool);
+    return probe->runs ? READ : decide(probe, SR_PDF_REFUSED, reason);
+}
+
+/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing. One is about a
+ * number in the trailer that readers ignore. */
+static bool has_warnings(qpdf_data q)
+{
+    static const char harmless[] = "reported number of objects";
+    while (qpdf_more_warnings(q)) {
+        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
+        if (strncmp(text, harmless, sizeof harmless - 1)) return true;
+    }
+    return false;
+}
+
+static reading_t read_once(probe_t *probe, bool repairing)
+{
+    int64_t highest = INT32_MAX;
+    reading_t state = open_document(probe, repairing);
+    if (state != READ) return state;
+    apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
+    if (!repairing && !sr_pdfd_xref_check(&highest, probe->header, length)) return DAMAGED;
+
+    const char *reason = sr_pdfd_form_read(&probe->form, probe->q);
+    if (reason) return decide(probe, SR_PDF_REFUSED, reason);
+    bool odd = false;
+    state = read_pages(probe, highest, &odd);
+    if (repairing || state == DAMAGED) return state;
+    return odd || has_warnings(probe->q) ? DAMAGED : state;
+}
+
+static reading_t read_document(probe_t *probe, bool repairing)
+{
+    probe->q = qpdf_init();
+    reading_t state = read_once(probe, repairing);
+    qpdf_get_error(probe->q); /* or cleanup prints it */
+    qpdf_cleanup(&probe->q);
+    return state;
+}
+
+static void judge(probe_t *probe)
+{
+    bool misplaced = probe->header > probe->bytes.data;
+    reading_t state = read_document(probe, false);
+    if (state == DAMAGED) {
+        probe->normalise = true;
+        state = read_document(probe, true);
+    }
+    if (state == DECIDED) return;
+    if (state == DAMAGED) {
+        decide(probe, SR_PDF_NOT_PDF, NULL);
+        return;
+    }
+    if (probe->form.signatures && (probe->normalise || misplaced)) {
+        decide(probe, SR_PDF_REFUSED, SIGNED_DAMAGED);
+        return;
+    }
+    if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
+
+    int seen = sr_pdfd_poppler_count(&probe->bytes);
+    if (seen == SR_PDFD_POPPLER_PASSWORD)
+        decide(probe, SR_PDF_PASSWORD, NULL);
+    else if (seen != probe->pages)
+        decide(probe, SR_PDF_REFUSED, DISAGREE);
+}
+
+static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
+{
+    return bytes->size ? memmem(bytes->data, bytes->size < HEADER_WITHIN ? bytes->size : HEADER_WITHIN, "%PDF-", 5)
+                       : NULL;
+}
+
+json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+{
+    static const char *const names[] = SR_PDF_VERDICT_NAMES;
+    probe_t probe = {.bytes = *bytes, .header = find_header(bytes), .verdict = SR_PDF_ACCEPTED, .pool = pool};
+    if (probe.header)
+        judge(&probe);
+    else
+        decide(&probe, SR_PDF_NOT_PDF, NULL);
+
+    json_t *answer = json_object();
+    json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
+    if (probe.verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(probe.reason));
+    if (probe.verdict == SR_PDF_ACCEPTED)
+        json_object_set_new(answer, "report",
+                            json_string(apr_psprintf(pool,
+                                                     "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,"
+                                                     "\"normalise\":%s}",
+                                                     SR_PAGES_VERSION, probe.pages, probe.runs,
+                                                     probe.form.signatures, probe.normalise ? "true" : "false")));
+    return answer;
+}

@@ -1,0 +1,98 @@
+/* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
+ * from memory needs. Code that a document has taken over can then burn its own CPU time and lie about its
+ * document, and nothing else: no files, no network, no programs, no other process. */
+#include "pdfd/pdfd.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* A rule with `compare` not 0 holds when argument `argument` equals `value`, or masked with `mask` does. */
+typedef struct rule_t {
+    int call;
+    enum { ANY, EQUAL, MASKED } compare;
+    unsigned argument;
+    uint64_t value, mask;
+} rule_t;
+
+static const rule_t ALLOWED[] = {
+    /* the conversation */
+    {SCMP_SYS(recvmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
+    {SCMP_SYS(sendmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
+    {SCMP_SYS(poll), ANY, 0, 0, 0},
+    {SCMP_SYS(ppoll), ANY, 0, 0, 0},
+    {SCMP_SYS(close), ANY, 0, 0, 0},
+    {SCMP_SYS(fstat), ANY, 0, 0, 0},
+    {SCMP_SYS(write), EQUAL, 0, STDERR_FILENO, 0},
+    /* memory, none of it executable */
+    {SCMP_SYS(mmap), MASKED, 2, 0, PROT_EXEC},
+    {SCMP_SYS(mprotect), MASKED, 2, 0, PROT_EXEC},
+    {SCMP_SYS(munmap), ANY, 0, 0, 0},
+    {SCMP_SYS(mremap), ANY, 0, 0, 0},
+    {SCMP_SYS(madvise), ANY, 0, 0, 0},
+    {SCMP_SYS(brk), ANY, 0, 0, 0},
+    /* the process itself */
+    {SCMP_SYS(prlimit64), EQUAL, 0, 0, 0},
+    {SCMP_SYS(getrlimit), ANY, 0, 0, 0},
+    {SCMP_SYS(setrlimit), ANY, 0, 0, 0},
+    {SCMP_SYS(clock_gettime), ANY, 0, 0, 0},
+    {SCMP_SYS(gettimeofday), ANY, 0, 0, 0},
+    {SCMP_SYS(futex), ANY, 0, 0, 0},
+    {SCMP_SYS(getrandom), ANY, 0, 0, 0},
+    {SCMP_SYS(getpid), ANY, 0, 0, 0},
+    {SCMP_SYS(gettid), ANY, 0, 0, 0},
+    {SCMP_SYS(rt_sigprocmask), ANY, 0, 0, 0},
+    {SCMP_SYS(rt_sigreturn), ANY, 0, 0, 0},
+    {SCMP_SYS(restart_syscall), ANY, 0, 0, 0},
+    {SCMP_SYS(exit), ANY, 0, 0, 0},
+    {SCMP_SYS(exit_group), ANY, 0, 0, 0},
+};
+
+/* No library has a reason to try these: the process is no longer ours. */
+static const int FATAL[] = {
+    SCMP_SYS(execve),  SCMP_SYS(execveat), SCMP_SYS(fork),    SCMP_SYS(vfork),   SCMP_SYS(clone),
+    SCMP_SYS(clone3),  SCMP_SYS(socket),   SCMP_SYS(connect), SCMP_SYS(bind),    SCMP_SYS(listen),
+    SCMP_SYS(accept),  SCMP_SYS(accept4),  SCMP_SYS(ptrace),  SCMP_SYS(unshare), SCMP_SYS(setns),
+    SCMP_SYS(mount),   SCMP_SYS(bpf),      SCMP_SYS(keyctl),  SCMP_SYS(process_vm_readv),
+    SCMP_SYS(process_vm_writev),           SCMP_SYS(io_uring_setup),
+};
+
+static int add_rule(scmp_filter_ctx filter, const rule_t *rule)
+{
+    struct scmp_arg_cmp compare = {.arg = rule->argument, .op = SCMP_CMP_EQ, .datum_a = rule->value};
+    if (rule->compare == MASKED)
+        compare = (struct scmp_arg_cmp){rule->argument, SCMP_CMP_MASKED_EQ, rule->mask, rule->value};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->compare == ANY ? 0 : 1, &compare);
+}
+
+static int fill(scmp_filter_ctx filter)
+{
+    /* Another architecture's call numbers would pass for ours. The tree keeps the cost of a long list low. */
+    int failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    for (size_t i = 0; !failed && i < sizeof ALLOWED / sizeof *ALLOWED; i++)
+        failed = add_rule(filter, &ALLOWED[i]);
+    for (size_t i = 0; !failed && i < sizeof FATAL / sizeof *FATAL; i++)
+        failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, FATAL[i], 0);
+    if (failed) return failed;
+    /* abort() raises a signal in its own thread: allowed for this process alone, so that the log names the signal. */
+    const rule_t abort_rule = {SCMP_SYS(tgkill), EQUAL, 0, (uint64_t)getpid(), 0};
+    return add_rule(filter, &abort_rule);
+}
+
+bool sr_pdfd_sandbox_enter(void)
+{
+    int failed = 0;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed = -errno;
+    if (!failed) {
+        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+        failed = filter ? fill(filter) : -ENOMEM;
+        if (!failed) failed = seccomp_load(filter);
+        if (filter) seccomp_release(filter);
+    }
+    if (failed) fprintf(stderr, "sigreq-pdfd: no sandbox on this system, so no work: %s\n", strerror(-failed));
+    return !failed;
+}

@@ -1,0 +1,213 @@
+/* xref.c: walks the cross-reference sections from the last startxref back, without repairing anything. qpdf hides
+ * what the incremental writer has to know: where the newest section is, and a number that no section has used.
+ * Where this walk fails the file has to be rewritten before something can be appended. (ISO 32000-2, 7.5) */
+#include "pdfd/pdfd.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define TAIL_BYTES 1054      /* where readers look for startxref: 1 kB, and the words themselves */
+#define MAX_SECTIONS 512
+#define MAX_ENTRIES 10000000
+#define MAX_OBJECT 8388607   /* what readers agree on (ISO 32000-1, annex C) */
+
+typedef struct cursor_t {
+    const unsigned char *at, *end;
+} cursor_t;
+
+static bool is_space(int c)
+{
+    return isspace(c) || c == 0;
+}
+
+static bool is_delimiter(int c)
+{
+    return c && strchr("/<>[]()%{}", c);
+}
+
+static void skip_space(cursor_t *c)
+{
+    while (c->at < c->end && (is_space(*c->at) || *c->at == '%')) {
+        if (*c->at == '%')
+            while (c->at < c->end && *c->at != '\n' && *c->at != '\r')
+                c->at++;
+        else
+            c->at++;
+    }
+}
+
+static bool starts_with(const cursor_t *c, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(c->end - c->at) >= length && !memcmp(c->at, word, length);
+}
+
+static bool read_word(cursor_t *c, const char *word)
+{
+    skip_space(c);
+    if (!starts_with(c, word)) return false;
+    c->at += strlen(word);
+    return true;
+}
+
+static bool read_number(cursor_t *c, int64_t *number)
+{
+    skip_space(c);
+    if (c->at == c->end || !isdigit(*c->at)) return false;
+    *number = 0;
+    for (int digits = 0; c->at < c->end && isdigit(*c->at); c->at++)
+        if (digits++ < 18) *number = *number * 10 + (*c->at - '0');
+    return true;
+}
+
+static void skip_string(cursor_t *c)
+{
+    int depth = 0;
+    while (c->at < c->end) {
+        int byte = *c->at++;
+        if (byte == '\\' && c->at < c->end) c->at++;
+        if (byte == '(') depth++;
+        if (byte == ')' && --depth == 0) return;
+    }
+}
+
+/* Skips one token: a name, a string, a bracket, or a run of anything else. Returns what it began with; 'D' and
+ * 'd' stand for the brackets of a dictionary. */
+static int skip_token(cursor_t *c)
+{
+    skip_space(c);
+    if (c->at == c->end) return 0;
+    int first = *c->at;
+    if (starts_with(c, "<<") || starts_with(c, ">>")) {
+        c->at += 2;
+        return first == '<' ? 'D' : 'd';
+    }
+    if (first == '(') {
+        skip_string(c);
+        return first;
+    }
+    c->at++;
+    if (first == '<') {
+        while (c->at < c->end && *c->at++ != '>')
+            continue;
+    } else if (!strchr("[]>){}", first)) {
+        while (c->at < c->end && !is_space(*c->at) && !is_delimiter(*c->at))
+            c->at++;
+    }
+    return first;
+}
+
+typedef struct section_t {
+    int64_t size, previous; /* -1: not there */
+    cursor_t index;         /* behind /Index; empty when there is none */
+} section_t;
+
+static bool is_name(const unsigned char *from, const unsigned char *to, const char *name)
+{
+    return (size_t)(to - from) == strlen(name) && !memcmp(from, name, (size_t)(to - from));
+}
+
+/* Reads the dictionary of a section: its direct keys alone, whatever lies nested in it. */
+static bool read_dictionary(section_t *section, cursor_t c)
+{
+    *section = (section_t){.size = -1, .previous = -1};
+    if (skip_token(&c) != 'D') return false;
+    for (int depth = 1; depth > 0;) {
+        skip_space(&c);
+        const unsigned char *from = c.at;
+        int token = skip_token(&c);
+        if (!token) return false;
+        if (token == 'D' || token == '[') depth++;
+        if (token == 'd' || token == ']') depth--;
+        if (token != '/' || depth != 1) continue;
+        cursor_t value = c;
+        if (is_name(from, c.at, "/Size")) {
+            if (!read_number(&value, &section->size)) return false;
+        } else if (is_name(from, c.at, "/Prev")) {
+            if (!read_number(&value, &section->previous)) return false;
+        } else if (is_name(from, c.at, "/Index")) {
+            if (!read_word(&value, "[")) return false;
+            section->index = value;
+        }
+        skip_space(&c);
+        if (c.at < c.end && *c.at == '/') skip_token(&c); /* a name as value is no key */
+    }
+    return section->size >= 0;
+}
+
+static void claim(int64_t *highest, int64_t first, int64_t count)
+{
+    if (count > 0 && first + count - 1 > *highest) *highest = first + count - 1;
+}
+
+/* Entries are 20 bytes by the book; readers take 19 and 21, so what is read is tokens. */
+static bool read_entry(cursor_t *c)
+{
+    while (c->at < c->end && (isdigit(*c->at) || *c->at == ' '))
+        c->at++;
+    if (c->at == c->end || (*c->at != 'n' && *c->at != 'f')) return false;
+    c->at++;
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\r' || *c->at == '\n'))
+        c->at++;
+    return true;
+}
+
+static bool read_table(cursor_t *c, int64_t *highest)
+{
+    for (;;) {
+        if (read_word(c, "trailer")) return true;
+        int64_t first, count;
+        if (!read_number(c, &first) || !read_number(c, &count)) return false;
+        skip_space(c);
+        if (count > MAX_ENTRIES || c->end - c->at < count * 19) return false;
+        claim(highest, first, count);
+        for (int64_t i = 0; i < count; i++)
+            if (!read_entry(c)) return false;
+    }
+}
+
+static bool read_section(section_t *section, cursor_t c, int64_t *highest)
+{
+    int64_t number, generation, first, count;
+    if (read_word(&c, "xref")) {
+        if (!read_table(&c, highest)) return false;
+    } else {
+        if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
+        claim(highest, number, 1);
+    }
+    skip_space(&c);
+    if (!read_dictionary(section, c)) return false;
+    claim(highest, 0, section->size);
+    while (read_number(&section->index, &first) && read_number(&section->index, &count))
+        claim(highest, first, count);
+    return true;
+}
+
+static bool find_start(int64_t *offset, const unsigned char *data, apr_size_t size)
+{
+    cursor_t c = {data + (size > TAIL_BYTES ? size - TAIL_BYTES : 0), data + size};
+    const unsigned char *last = NULL;
+    while ((c.at = memmem(c.at, (size_t)(c.end - c.at), "startxref", 9))) {
+        c.at += 9;
+        last = c.at;
+    }
+    c.at = last;
+    return last && read_number(&c, offset) && *offset > 0;
+}
+
+bool sr_pdfd_xref_check(int64_t *highest, const unsigned char *data, apr_size_t size)
+{
+    int64_t seen[MAX_SECTIONS], next;
+    *highest = 0;
+    if (!find_start(&next, data, size)) return false;
+    for (int count = 0; next > 0; count++) {
+        if (count == MAX_SECTIONS || next >= (int64_t)size) return false;
+        for (int i = 0; i < count; i++)
+            if (seen[i] == next) return false;
+        seen[count] = next;
+        section_t section;
+        if (!read_section(&section, (cursor_t){data + next, data + size}, highest)) return false;
+        next = section.previous;
+    }
+    return *highest <= MAX_OBJECT;
+}

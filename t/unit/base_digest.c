@@ -1,0 +1,33 @@
+/* base_digest.c: tests of src/base/digest.c, with the examples of FIPS 180-2. */
+#include "base/base.h"
+#include "tap.h"
+
+int main(void)
+{
+    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    static const char empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    static const char million[] = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
+    apr_pool_t *pool;
+    sr_sha256_t *state;
+    int i;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    is_str(sr_sha256_hex("abc", 3, pool), abc, "abc");
+    is_str(sr_sha256_hex("", 0, pool), empty, "nothing");
+
+    state = sr_sha256_begin(pool);
+    is_str(sr_sha256_end_hex(state, pool), empty, "nothing, by parts");
+    state = sr_sha256_begin(pool);
+    sr_sha256_update(state, "a", 1);
+    sr_sha256_update(state, "", 0);
+    sr_sha256_update(state, "bc", 2);
+    is_str(sr_sha256_end_hex(state, pool), abc, "abc, by parts");
+    state = sr_sha256_begin(pool);
+    for (i = 0; i < 100000; i++) sr_sha256_update(state, "aaaaaaaaaa", 10);
+    is_str(sr_sha256_end_hex(state, pool), million, "a million times a");
+
+    apr_pool_destroy(pool);
+    apr_terminate();
+    return done();
+}

@@ -1,0 +1,36 @@
+/* base_error.c: tests of src/base/error.c. */
+#include "base/base.h"
+#include "tap.h"
+
+static sr_error_t *pass_on(sr_error_t *error, bool *went_on)
+{
+    *went_on = false;
+    SR_TRY(error);
+    *went_on = true;
+    return NULL;
+}
+
+int main(void)
+{
+    apr_pool_t *pool;
+    sr_error_t *error;
+    bool went_on;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+
+    error = sr_error(pool, SR_ETOOLARGE, "File %s is over %d bytes", "a.pdf", 12);
+    is_int(error->code, SR_ETOOLARGE, "the code is kept");
+    is_str(error->message, "File a.pdf is over 12 bytes", "the message is formatted");
+    is_str(error->cause, NULL, "no cause at first");
+    ok(strstr(error->file, "base_error.c") != NULL && error->line == __LINE__ - 4, "file and line are those of the maker");
+    ok(sr_error_because(error, pool, "errno %d", 28) == error, "because gives the same error");
+    is_str(error->cause, "errno 28", "the cause is formatted");
+
+    ok(pass_on(error, &went_on) == error && !went_on, "SR_TRY returns an error at once");
+    ok(pass_on(NULL, &went_on) == NULL && went_on, "SR_TRY goes on after success");
+
+    apr_pool_destroy(pool);
+    apr_terminate();
+    return done();
+}

@@ -1,0 +1,116 @@
+/* base_text.c: tests of src/base/text.c. */
+#include "base/base.h"
+#include "tap.h"
+
+#include <pthread.h>
+
+static apr_pool_t *pool;
+
+static const char *const good_utf8[] = {"", "ab", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
+                                        "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"};
+static const char *const bad_utf8[] = {
+    "\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",         "\xC3",     "\xC3(",     "\xE0\x9F\xBF",
+    "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xE2\x82", "\xF5\x80\x80\x80",
+    "\xFF",         "a\xFE" "b",    "\xF0\x9F\x98"};
+
+static void test_utf8(void)
+{
+    apr_size_t i, right = 0;
+
+    for (i = 0; i < sizeof good_utf8 / sizeof good_utf8[0]; i++)
+        right += sr_text_is_utf8(good_utf8[i], strlen(good_utf8[i])) ? 1 : 0;
+    is_int(right, sizeof good_utf8 / sizeof good_utf8[0], "good UTF-8 is known");
+    for (i = 0, right = 0; i < sizeof bad_utf8 / sizeof bad_utf8[0]; i++)
+        right += sr_text_is_utf8(bad_utf8[i], strlen(bad_utf8[i])) ? 0 : 1;
+    is_int(right, sizeof bad_utf8 / sizeof bad_utf8[0], "bad UTF-8 is known");
+    ok(!sr_text_is_utf8("a\0b", 3), "NUL is none");
+    ok(!sr_text_is_utf8("\xE2\x82\xAC", 2), "a character cut off by the length is none");
+}
+
+static void test_next(void)
+{
+    const char *text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\xFF\xE2\x82";
+    static const uint32_t want[] = {'a', 0xE9, 0x20AC, 0x1F600, 0xFFFD, 0xFFFD, 0xFFFD, 0, 0};
+    apr_size_t i, right = 0;
+
+    for (i = 0; i < sizeof want / sizeof want[0]; i++) right += sr_text_next(&text) == want[i] ? 1 : 0;
+    is_int(right, sizeof want / sizeof want[0], "each character in turn, and it stays at the end");
+    is_int(sr_text_length("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 4, "length counts characters");
+    is_int(sr_text_length(""), 0, "none has none");
+}
+
+static void test_blank(void)
+{
+    ok(sr_text_is_blank(""), "nothing is blank");
+    ok(sr_text_is_blank(" \t\r\n"), "ASCII white space is");
+    ok(sr_text_is_blank("\xC2\xA0\xE2\x80\x83\xE3\x80\x80\xE2\x80\xA8"), "Unicode spaces are");
+    ok(sr_text_is_blank("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD"), "characters without width are");
+    ok(!sr_text_is_blank("  x "), "a letter is not");
+    ok(!sr_text_is_blank("\xE2\x80\x8B" "0"), "a digit is not");
+    ok(!sr_text_is_blank("\xF0\x9F\x98\x80"), "an emoji is not");
+}
+
+static void test_printable(void)
+{
+    const char *clean = "Ann\xC3\xA9 \xE2\x82\xAC \xEF\xBF\xBD";
+
+    ok(sr_text_printable(clean, pool) == clean, "what is clean is given back itself");
+    is_str(sr_text_printable("a\r\nb\x7F", pool), "a\xEF\xBF\xBD\xEF\xBF\xBD" "b\xEF\xBF\xBD", "ASCII controls");
+    is_str(sr_text_printable("\xC2\x85\xE2\x80\xA9", pool), "\xEF\xBF\xBD\xEF\xBF\xBD", "C1 and line separators");
+    is_str(sr_text_printable("\xFF\xE2\x82", pool), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", "malformed bytes");
+}
+
+static void test_fold(void)
+{
+    is_str(sr_text_fold("ANN Lee 42", pool), "ann lee 42", "ASCII");
+    is_str(sr_text_fold("\xC3\x89lo\xC3\xAFse \xC3\x98rsted", pool), "\xC3\xA9lo\xC3\xAFse \xC3\xB8rsted", "Latin");
+    is_str(sr_text_fold("\xD0\x96\xD0\xAE", pool), "\xD0\xB6\xD1\x8E", "Cyrillic");
+    is_str(sr_text_fold("\xCE\xA3\xCF\x82\xCF\x83", pool), "\xCF\x83\xCF\x83\xCF\x83", "the three sigmas are one");
+    is_str(sr_text_fold("\xC8\xBA", pool), "\xE2\xB1\xA5", "a lower case longer than its upper case");
+    is_str(sr_text_fold("\xE6\x9D\x8E\xF0\x9F\x98\x80", pool), "\xE6\x9D\x8E\xF0\x9F\x98\x80", "what has no case");
+    is_str(sr_text_fold("", pool), "", "nothing");
+}
+
+static void *fold_often(void *unused)
+{
+    apr_pool_t *own;
+    apr_size_t i, right = 0;
+
+    apr_pool_create_unmanaged_ex(&own, NULL, NULL);
+    for (i = 0; i < 1000; i++) right += strcmp(sr_text_fold("\xC3\x89", own), "\xC3\xA9") == 0 ? 1 : 0;
+    apr_pool_destroy(own);
+    return right == 1000 ? NULL : own;
+}
+
+/* Runs first: the locale is then made while four threads want it. */
+static void test_threads(void)
+{
+    pthread_t threads[4];
+    bool right = true;
+    void *result;
+    int i;
+
+    for (i = 0; i < 4; i++) pthread_create(&threads[i], NULL, fold_often, NULL);
+    for (i = 0; i < 4; i++) {
+        pthread_join(threads[i], &result);
+        right = right && !result;
+    }
+    ok(right, "four threads fold at once");
+}
+
+int main(void)
+{
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    test_threads();
+    test_utf8();
+    test_next();
+    test_blank();
+    test_printable();
+    test_fold();
+    is_str(sr_text_hex("\x00\xAB\x0F", 3, pool), "00ab0f", "hexadecimal");
+    is_str(sr_text_hex("", 0, pool), "", "of nothing");
+    apr_pool_destroy(pool);
+    apr_terminate();
+    return done();
+}
