@@ -25,4 +25,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
                                                                                            : SR_FAILURE_AWAY;
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, judge};
+const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge};
