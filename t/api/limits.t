@@ -3,13 +3,13 @@ use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite place is_text nothing_happens temporary_files);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
-use Sigreq::PDF 'pdf';
+use Sigreq::PDF qw(pdf pdf_of_size);
 use Sigreq::Raw;
 use Test::More;
 
 my $org = organisation();
 my $small = $org->{test}->with(base => place('/small'));
-sub sized { my $bytes = pdf(nonce => "limits $$"); return $bytes . '%' x ($_[0] - length $bytes) }
+sub sized { pdf_of_size($_[0], nonce => "limits $$") }
 sub too_large {
     my ($res, $pattern, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
