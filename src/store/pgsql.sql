@@ -79,9 +79,9 @@ COMMIT
 -- @engine ROLLBACK 0
 ROLLBACK
 
--- Succeeds on a connection that lives.
+-- An empty query: it succeeds on every connection that lives, even where a transaction has failed.
 -- @engine PROBE 0
-SELECT 1
+/* nothing */
 
 -- A row when the schema's table is there.
 -- @engine SCHEMA_EXISTS 0

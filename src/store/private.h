@@ -46,11 +46,12 @@ extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
 
 /* Why a statement failed, as far as it matters to who sent it. */
 typedef enum sr_failure_t {
+    SR_FAILURE_NONE,
     SR_FAILURE_STATEMENT, /* the database refuses it: sending it again changes nothing */
     SR_FAILURE_GONE,      /* the connection was lost, and is there again */
     SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them anew */
     SR_FAILURE_BUSY,      /* another writer is at work */
-    SR_FAILURE_AWAY       /* no database */
+    SR_FAILURE_AWAY       /* no database, or its disk is full */
 } sr_failure_t;
 
 /* An open connection and how to talk to it. */
@@ -64,27 +65,39 @@ typedef struct sr_connection_t {
 typedef struct sr_dialect_t {
     const char *name;
     const sr_sql_t *sql;
-    /* Tells what an error was; called at once after it, before anything else is sent. */
-    sr_failure_t (*judge)(const sr_connection_t *connection, int status, apr_pool_t *pool);
+    /* Tells what an error was, and reconnects where that helps. `reason` is the database's own words for it. */
+    sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
 } sr_dialect_t;
 
 extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
 
-/* The dialect of a driver, or NULL when it is none of ours. */
-const sr_dialect_t *sr_store_dialect(const apr_dbd_driver_t *driver);
+/* ------------------------------------------------------------------------------------------ connection.c */
 
-/* The database's words for the last error on one line, with whatever it quotes out of `arguments` left out. */
-const char *sr_store_reason(const sr_connection_t *connection, int status, const char *const *arguments, int count,
-                            apr_pool_t *pool);
-/* The error of a failed statement: `what` it was for, and the reason above as its private cause. */
-sr_error_t *sr_store_failed(const sr_connection_t *connection, sr_failure_t failure, int status, const char *what,
-                            const char *const *arguments, int count, apr_pool_t *pool);
+/* False when the driver is none of ours. */
+bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle);
 
-/* Sends one of the engine's texts that gives no rows. 0 or apr_dbd's status. */
-int sr_store_send(const sr_connection_t *connection, sr_engine_sql_t which);
-/* Sends one of the engine's texts that may give a row; *value is its first column, or NULL when none came. */
-int sr_store_ask(const char **value, const sr_connection_t *connection, sr_engine_sql_t which, apr_pool_t *pool);
-/* BEGIN, waiting for another process's writer for at most two seconds. 0 or apr_dbd's status. */
-int sr_store_begin(const sr_connection_t *connection, apr_pool_t *pool);
+/* A statement that failed: what it means, and the database's words on one line without anything they quote out of
+ * the arguments. */
+typedef struct sr_fault_t {
+    sr_failure_t failure;
+    const char *reason;
+} sr_fault_t;
+/* Looks at the last error; called before anything else is sent. */
+sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, const char *const *arguments, int count,
+                               apr_pool_t *pool);
+/* The error of a fault; `what` was being done. */
+sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool);
+
+/* Sends SQL that gives no rows: 0, or apr_dbd's status. */
+int sr_connection_send(const sr_connection_t *connection, const char *sql);
+/* Sends SQL that may give a row: *value is its first column, or NULL when none came. */
+int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool);
+/* Asks for the version of the schema: 0 where there is none. */
+int sr_connection_version(int *version, const sr_connection_t *connection, apr_pool_t *pool);
+
+/* Begins a transaction, waiting about two seconds for another process that writes. It is rolled back when `pool` is
+ * cleared, unless it was committed. */
+int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool);
+int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool);
 
 #endif

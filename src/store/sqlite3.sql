@@ -273,7 +273,7 @@ WHERE NOT EXISTS (SELECT 1 FROM organization o WHERE o.uuid = lower(a.which) OR 
 
 WITH a(uuid, which, firstname, lastname, email, now) AS (SELECT lower(%s), %s, %s, %s, %s, CAST(%s AS INTEGER))
 INSERT INTO user_account (uuid, organization_id, firstname, lastname, email, created_at)
-SELECT a.uuid, (SELECT o.id FROM organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+SELECT a.uuid, (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
                 ORDER BY o.uuid = lower(a.which) DESC LIMIT 1), a.firstname, a.lastname, a.email, a.now
 FROM a WHERE true
 ON CONFLICT DO NOTHING
@@ -299,7 +299,8 @@ WITH a(uuid, which, user, environment, name, secret_hash, expires_at, now) AS (
 INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
 SELECT a.uuid, u.id, u.organization_id, a.environment, a.name, a.secret_hash, a.now, a.expires_at
 FROM a CROSS JOIN user_account u
-WHERE u.organization_id = (SELECT o.id FROM organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+WHERE u.organization_id = (SELECT o.id FROM a CROSS JOIN organization o
+                           WHERE o.uuid = lower(a.which) OR o.name = a.which
                            ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
   AND (u.uuid = lower(a.user) OR u.email = a.user COLLATE NOCASE)
 ON CONFLICT (uuid) DO NOTHING
