@@ -70,6 +70,9 @@ sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *fo
 /* Parses any JSON value. On failure the error is SR_EBADREQUEST and its message is the reason alone, such as
  * "unexpected token near 'x' at line 1 column 4". */
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
+/* The same, but a number out of range is read as null: so that the check of the value it stands for refuses it, with
+ * that value's own message. */
+sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
 /* Ties a json_t (whose reference is taken over) to a pool, and returns it. */
 json_t *sr_json_own(json_t *value, apr_pool_t *pool);
 /* Compact text of a value, in `pool`. */
@@ -131,5 +134,8 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool);
 apr_size_t sr_text_length(const char *text);
 /* Bytes as lower-case hexadecimal. */
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
+/* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;
+ * http puts the URL in. */
+#define SR_BASE_MARK '\x01'
 
 #endif

@@ -36,8 +36,8 @@ const char *sr_uuid_make(apr_pool_t *pool)
     fill_random(b, sizeof b);
     b[6] = (unsigned char)((b[6] & 0x0F) | 0x40); /* version 4 */
     b[8] = (unsigned char)((b[8] & 0x3F) | 0x80); /* variant 10 */
-    return apr_psprintf(pool, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-                        b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    return apr_psprintf(pool, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
+                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
 bool sr_uuid_valid(const char *text)

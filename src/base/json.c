@@ -1,12 +1,17 @@
-/* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses invalid
- * UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth are ours. */
+/* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses
+ * invalid UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth
+ * are ours. */
 #include "base/base.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings are counted before it sees the text,
- * so neither its parser nor anything that walks the value later can recurse deeper than our limit. In malformed
- * text the count may be off after the error, which is harmless: the text is refused either way. */
+/* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings
+ * are counted before it sees the text, so neither its parser nor anything that walks the value later can recurse
+ * deeper than our limit. In malformed text the count may be off after the error, which is harmless: the text is
+ * refused either way. */
 static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_pool_t *pool)
 {
     apr_size_t i, line = 1, column = 0, depth = 0;
@@ -56,6 +61,69 @@ sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, a
     if (json_error_code(&error) == json_error_null_character)
         reason = "\\u0000 is not allowed"; /* where jansson's text tells the programmer of a flag */
     return sr_error(pool, SR_EBADREQUEST, "%s at line %d column %d", reason, error.line, error.column);
+}
+
+/* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */
+static char *number_end(char *text)
+{
+    static const char digits[] = "0123456789";
+    size_t count;
+
+    if (*text == '-') text++;
+    count = *text == '0' ? 1 : strspn(text, digits);
+    if (!count) return NULL;
+    text += count;
+    if (*text == '.') {
+        if (!(count = strspn(text + 1, digits))) return NULL;
+        text += 1 + count;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+        if (!(count = strspn(text, digits))) return NULL;
+        text += count;
+    }
+    return text;
+}
+
+/* True for a number that jansson cannot hold, as an integer or, with a fraction or an exponent, as a real. */
+static bool is_out_of_range(const char *number, const char *end)
+{
+    const char *at = number;
+
+    errno = 0;
+    while (at < end && !strchr(".eE", *at)) at++;
+    if (at < end) return isinf(strtod(number, NULL));
+    return strtoll(number, NULL, 10) != 0 && errno == ERANGE;
+}
+
+/* Writes null over each number out of range. True when there was one. */
+static bool null_overflows(char *text)
+{
+    bool in_string = false, found = false;
+    char *end;
+
+    for (; *text; text++) {
+        if (*text == '"') in_string = !in_string;
+        else if (in_string && *text == '\\' && text[1]) text++;
+        if (in_string || !(end = number_end(text))) continue;
+        if (is_out_of_range(text, end)) {
+            memset(text, ' ', (size_t)(end - text));
+            memcpy(text, "null", 4); /* such a number has five characters at least: 1e309 */
+            found = true;
+        }
+        text = end - 1;
+    }
+    return found;
+}
+
+sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool)
+{
+    sr_error_t *const error = sr_json_parse(value, text, length, pool);
+    char *copy;
+
+    if (!error) return NULL;
+    copy = apr_pstrmemdup(pool, text, length);
+    return null_overflows(copy) ? sr_json_parse(value, copy, length, pool) : error;
 }
 
 static apr_status_t release(void *value)

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "mod_sigreq.h"
-#include "model/model.h"
 
 APLOG_USE_MODULE(sigreq);
 

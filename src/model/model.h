@@ -69,8 +69,8 @@ typedef struct sr_document_t {
 typedef struct sr_field_t {
     const char *type;     /* "signature" */
     const char *name;
-    const char *document; /* as sent; `document_uuid` once resolved */
-    const char *document_uuid;
+    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
 } sr_field_t;
@@ -102,8 +102,6 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
  * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
  * SR_BASE_MARK (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
  */
-#define SR_BASE_MARK '\x01'
-
 typedef struct sr_person_t {
     const char *firstname, *lastname, *email;
 } sr_person_t;
@@ -119,8 +117,10 @@ typedef struct sr_submission_t {
     const apr_array_header_t *signers;   /* sr_signer_t */
 } sr_submission_t;
 
-/* The submission's JSON text with SR_BASE_MARK where the base URL goes. */
+/* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
+/* The uuid in a view, or NULL when it is none. */
+const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
 /* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */

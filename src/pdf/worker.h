@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 typedef struct sr_pdf_worker_t {
-    pid_t pid;      /* 0: no process */
+    pid_t pid; /* 0: no process */
     int socket;
     uint32_t asked; /* questions so far: the next one's id is one more */
 } sr_pdf_worker_t;
@@ -20,9 +20,9 @@ struct sr_pdf_pool_t {
     pthread_cond_t freed;
     /* Under the mutex. Each of `options.workers` slots is in one of the two stacks, or lent. */
     sr_pdf_worker_t *slots;
-    sr_pdf_worker_t **idle; /* with a process; the last one used is on top */
+    int *idle; /* indexes of slots with a process; the last one used is on top */
     int idle_count;
-    sr_pdf_worker_t **vacant; /* without */
+    int *vacant; /* and without */
     int vacant_count;
 };
 

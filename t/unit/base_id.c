@@ -14,8 +14,8 @@ static void test_uuid(void)
 
     for (i = 0; i < 10000; i++) {
         const char *uuid = sr_uuid_make(pool);
-        formed = formed && sr_uuid_valid(uuid) && uuid[14] == '4' && strchr("89ab", uuid[19]) &&
-                 strspn(uuid, "0123456789abcdef-") == SR_UUID_LENGTH;
+        formed = formed && sr_uuid_valid(uuid) && uuid[14] == '4' && strchr("89ab", uuid[19])
+                 && strspn(uuid, "0123456789abcdef-") == SR_UUID_LENGTH;
         apr_hash_set(seen, uuid, APR_HASH_KEY_STRING, uuid);
     }
     ok(formed, "each UUID is lower case, of version 4 and variant 10");

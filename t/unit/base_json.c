@@ -83,6 +83,31 @@ static void test_depth(void)
     ok(!parse(apr_pstrcat(pool, "[", repeat("[[]],", 100), "1]", NULL)), "closed ones do not count");
 }
 
+/* What the tolerant form makes of a text; NULL when it refuses it. */
+static const char *tolerated(const char *text)
+{
+    json_t *value;
+    sr_error_t *error = sr_json_parse_tolerant(&value, text, strlen(text), pool);
+    return error ? NULL : sr_json_text(value, pool);
+}
+
+static void test_tolerant(void)
+{
+    is_str(tolerated("{\"a\":1e400,\"b\":-1.5E+999,\"c\":9223372036854775808}"), "{\"a\":null,\"b\":null,\"c\":null}",
+           "numbers out of range become null");
+    is_str(tolerated("[1e308,1e-999,9223372036854775807,-9223372036854775808,1e400]"),
+           "[1e308,0.0,9223372036854775807,-9223372036854775808,null]", "and no others do");
+    is_str(tolerated("[\"1e400\",\"\\\"1e400\",\"\\\\\",1e400]"), "[\"1e400\",\"\\\"1e400\",\"\\\\\",null]",
+           "nor in strings");
+    is_str(tolerated("1e400"), "null", "it may be the whole value");
+    is_str(tolerated("[1e400x]"), NULL, "what is malformed is still refused");
+    is_str(tolerated("[01e400]"), NULL, "a leading zero too");
+    is_str(tolerated("[.1e400]"), NULL, "and a leading point");
+    is_str(tolerated("[1e400,\"\\"), NULL, "and a string cut off");
+    is_str(tolerated("[1e400,-"), NULL, "and a lone sign");
+    is_str(tolerated("[1,2"), NULL, "and what has no such number");
+}
+
 static void test_values(void)
 {
     static const char text[] = "{\"s\":\"\xC3\xA9\",\"n\":null,\"i\":7,\"r\":0.3}";
@@ -163,8 +188,8 @@ static void test_suite(const char *folder)
         json_t *value;
 
         if (!strstr(info.name, ".json")) continue;
-        if (apr_file_open(&file, apr_pstrcat(pool, folder, "/", info.name, NULL), APR_READ, 0, pool) != APR_SUCCESS ||
-            (apr_file_read_full(file, bytes, sizeof bytes, &length) != APR_EOF))
+        if (apr_file_open(&file, apr_pstrcat(pool, folder, "/", info.name, NULL), APR_READ, 0, pool) != APR_SUCCESS
+            || (apr_file_read_full(file, bytes, sizeof bytes, &length) != APR_EOF))
             continue;
         count++;
         error = sr_json_parse(&value, bytes, length, pool);
@@ -186,6 +211,7 @@ int main(void)
     test_refused();
     test_raw_nul();
     test_depth();
+    test_tolerant();
     test_values();
     test_suite(apr_pstrcat(pool, corpus ? corpus : "../shared/corpus", "/json/JSONTestSuite", NULL));
     apr_pool_destroy(pool);

@@ -6,12 +6,32 @@
 
 static apr_pool_t *pool;
 
-static const char *const good_utf8[] = {"", "ab", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
-                                        "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"};
-static const char *const bad_utf8[] = {
-    "\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",         "\xC3",     "\xC3(",     "\xE0\x9F\xBF",
-    "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xE2\x82", "\xF5\x80\x80\x80",
-    "\xFF",         "a\xFE" "b",    "\xF0\x9F\x98"};
+static const char *const good_utf8[] = {"",
+                                        "ab",
+                                        "\xC2\x80",
+                                        "\xDF\xBF",
+                                        "\xE0\xA0\x80",
+                                        "\xED\x9F\xBF",
+                                        "\xEE\x80\x80",
+                                        "\xEF\xBF\xBF",
+                                        "\xF0\x90\x80\x80",
+                                        "\xF4\x8F\xBF\xBF"};
+static const char *const bad_utf8[] = {"\x80",
+                                       "\xBF",
+                                       "\xC0\x80",
+                                       "\xC1\xBF",
+                                       "\xC3",
+                                       "\xC3(",
+                                       "\xE0\x9F\xBF",
+                                       "\xED\xA0\x80",
+                                       "\xED\xBF\xBF",
+                                       "\xF0\x8F\xBF\xBF",
+                                       "\xF4\x90\x80\x80",
+                                       "\xE2\x82",
+                                       "\xF5\x80\x80\x80",
+                                       "\xFF",
+                                       "a\xFE/",
+                                       "\xF0\x9F\x98"};
 
 static void test_utf8(void)
 {
@@ -46,7 +66,9 @@ static void test_blank(void)
     ok(sr_text_is_blank("\xC2\xA0\xE2\x80\x83\xE3\x80\x80\xE2\x80\xA8"), "Unicode spaces are");
     ok(sr_text_is_blank("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD"), "characters without width are");
     ok(!sr_text_is_blank("  x "), "a letter is not");
-    ok(!sr_text_is_blank("\xE2\x80\x8B" "0"), "a digit is not");
+    ok(!sr_text_is_blank("\xE2\x80\x8B"
+                         "0"),
+       "a digit is not");
     ok(!sr_text_is_blank("\xF0\x9F\x98\x80"), "an emoji is not");
 }
 
@@ -55,7 +77,10 @@ static void test_printable(void)
     const char *clean = "Ann\xC3\xA9 \xE2\x82\xAC \xEF\xBF\xBD";
 
     ok(sr_text_printable(clean, pool) == clean, "what is clean is given back itself");
-    is_str(sr_text_printable("a\r\nb\x7F", pool), "a\xEF\xBF\xBD\xEF\xBF\xBD" "b\xEF\xBF\xBD", "ASCII controls");
+    is_str(sr_text_printable("a\r\nb\x7F", pool),
+           "a\xEF\xBF\xBD\xEF\xBF\xBD"
+           "b\xEF\xBF\xBD",
+           "ASCII controls");
     is_str(sr_text_printable("\xC2\x85\xE2\x80\xA9", pool), "\xEF\xBF\xBD\xEF\xBF\xBD", "C1 and line separators");
     is_str(sr_text_printable("\xFF\xE2\x82", pool), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", "malformed bytes");
 }

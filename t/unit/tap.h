@@ -13,7 +13,8 @@
 static int tap_count, tap_failures;
 
 /* Diagnostics go to stdout as well: one stream cannot get out of order. */
-static inline bool tap_result(bool passed, const char *file, int line, const char *format, va_list arguments)
+__attribute__((format(printf, 4, 0))) static inline bool tap_result(bool passed, const char *file, int line,
+                                                                    const char *format, va_list arguments)
 {
     printf("%sok %d - ", passed ? "" : "not ", ++tap_count);
     vprintf(format, arguments);
@@ -37,9 +38,8 @@ __attribute__((format(printf, 4, 5))) static inline bool tap_ok(bool passed, con
     return passed;
 }
 
-__attribute__((format(printf, 5, 6))) static inline bool tap_is_str(const char *got, const char *want,
-                                                                    const char *file, int line, const char *format,
-                                                                    ...)
+__attribute__((format(printf, 5, 6))) static inline bool tap_is_str(const char *got, const char *want, const char *file,
+                                                                    int line, const char *format, ...)
 {
     const bool passed = got && want ? strcmp(got, want) == 0 : got == want;
     va_list arguments;
@@ -64,8 +64,8 @@ __attribute__((format(printf, 5, 6))) static inline bool tap_is_int(long long go
 }
 
 /* Equal within 1e-9. */
-__attribute__((format(printf, 5, 6))) static inline bool tap_is_num(double got, double want, const char *file,
-                                                                    int line, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static inline bool tap_is_num(double got, double want, const char *file, int line,
+                                                                    const char *format, ...)
 {
     const bool passed = fabs(got - want) <= 1e-9; /* false for NaN */
     va_list arguments;

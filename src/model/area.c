@@ -1,0 +1,69 @@
+/* area.c: from the area a caller gives to where it is, as displayed and in the PDF. Two coordinate systems meet here:
+ * user space (origin at the page box's lower left, y upwards, the page not turned) and the page as displayed (origin
+ * at its top left, y downwards, turned clockwise by /Rotate). See decisions.md, Areas; ISO 32000-2, 8.3.2.3 and
+ * table 31 (Rotate). */
+#include "model/model.h"
+
+#include <math.h>
+
+/* The contract allows any number, and sums of finite numbers may overflow. A thousand million points is 350 km:
+ * coordinates, sizes and percentages beyond that are taken to be that, so that what comes out is always finite. */
+#define FARTHEST 1e9
+/* Nor may a size vanish when it is written with four decimals: a rectangle without area is no place to sign. */
+#define SMALLEST 0.01
+
+/* A rectangle by the corner nearest to the origin of the coordinate system it is in. */
+typedef struct rectangle_t {
+    double x, y, w, h;
+} rectangle_t;
+
+static double clamp(double value)
+{
+    return fmax(-FARTHEST, fmin(FARTHEST, value));
+}
+
+/* From either coordinate system to the other: the same formula serves both ways when `w` and `h` are the page's size
+ * in the system that `from` is in. */
+static rectangle_t turn(const rectangle_t *from, int rotate, double w, double h)
+{
+    const double beside = w - from->x - from->w, beyond = h - from->y - from->h;
+
+    switch (rotate) {
+    case 90: return (rectangle_t){from->y, from->x, from->h, from->w};
+    case 180: return (rectangle_t){beside, from->y, from->w, from->h};
+    case 270: return (rectangle_t){beyond, beside, from->h, from->w};
+    default: return (rectangle_t){from->x, beyond, from->w, from->h};
+    }
+}
+
+static double percent_of(double value, double whole)
+{
+    return whole > 0 ? clamp(100 * value / whole) : 0;
+}
+
+void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page)
+{
+    const double x0 = clamp(page->box[0]), y0 = clamp(page->box[1]);
+    const double w = clamp(page->box[2]) - x0, h = clamp(page->box[3]) - y0;
+    const bool sideways = page->rotate % 180 != 0;
+    const double shown_w = sideways ? h : w, shown_h = sideways ? w : h;
+    const rectangle_t given = {clamp(area->x), clamp(area->y), fmax(SMALLEST, clamp(area->w)),
+                               fmax(SMALLEST, clamp(area->h))};
+    rectangle_t user, shown;
+
+    if (area->origin == SR_ORIGIN_TOP_LEFT) {
+        shown = given;
+        user = turn(&given, page->rotate, shown_w, shown_h);
+    } else {
+        user = given;
+        shown = turn(&given, page->rotate, w, h);
+    }
+    placement->rect[0] = x0 + user.x;
+    placement->rect[1] = y0 + user.y;
+    placement->rect[2] = x0 + user.x + user.w;
+    placement->rect[3] = y0 + user.y + user.h;
+    placement->percent[0] = percent_of(shown.x, shown_w);
+    placement->percent[1] = percent_of(shown.y, shown_h);
+    placement->percent[2] = percent_of(shown.w, shown_w);
+    placement->percent[3] = percent_of(shown.h, shown_h);
+}

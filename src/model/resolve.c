@@ -1,0 +1,49 @@
+/* resolve.c: finds what the signers' fields name: their documents, their pages, and so their places. It runs after
+ * all signers have been checked, as the contract's error table has these two rows last. */
+#include "model/model.h"
+
+#include <string.h>
+
+/* A field may give a document's name decoded or as it was sent; a name that is one document's own goes first. */
+static const sr_document_t *find_document(const apr_array_header_t *documents, const char *name)
+{
+    int i;
+
+    for (i = 0; i < documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        if (strcmp(document->name, name) == 0) return document;
+    }
+    for (i = 0; i < documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        if (document->raw && strcmp(document->raw, name) == 0) return document;
+    }
+    return NULL;
+}
+
+static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    const sr_document_t *const document = find_document(documents, field->document);
+    const sr_page_t *page;
+
+    if (!document)
+        return sr_error(pool, SR_EVALIDATION, "Document %s not found", sr_text_printable(field->document, pool));
+    page = sr_pages_at(document->pages, field->area.page);
+    if (!page) return sr_error(pool, SR_EVALIDATION, "Index page unknown");
+    field->document = document->name;
+    field->document_uuid = document->uuid;
+    sr_area_place(&field->placement, &field->area, page);
+    return NULL;
+}
+
+sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    int i, j;
+
+    for (i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+
+        for (j = 0; j < signer->fields->nelts; j++)
+            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, pool));
+    }
+    return NULL;
+}

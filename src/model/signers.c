@@ -1,0 +1,244 @@
+/* signers.c: the `signers` part of POST /signatures, checked in the order of the contract's error table: signer by
+ * signer (firstname, lastname, email, fields), and within each signer field by field (type, name, document, area,
+ * x/y, w/h, page, origin). The first failure is the answer. What the fields name is looked up by resolve.c. */
+#include "model/model.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define MAX_NAME 500
+#define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, less the angle brackets */
+#define MAX_ECHO 254  /* characters of a malformed email that its message repeats */
+
+/* What is being checked: signers and fields count from 1, as in messages; field 0 is the signer itself. */
+typedef struct place_t {
+    int signer, field;
+    const char *email; /* once it is known, or NULL */
+    apr_pool_t *pool;
+} place_t;
+
+static sr_error_t *refuse(const place_t *at, const char *reason)
+{
+    const char *who = apr_psprintf(at->pool, "Signer %d", at->signer);
+
+    if (at->email) who = apr_psprintf(at->pool, "%s (%s)", who, at->email);
+    if (at->field) who = apr_psprintf(at->pool, "%s, Field %d", who, at->field);
+    return sr_error(at->pool, SR_EVALIDATION, "%s: %s", who, reason);
+}
+
+/* --- texts */
+
+typedef struct text_rule_t {
+    const char *key, *label;
+    apr_size_t longest; /* in characters; 0: any text goes, as it is only compared with others */
+} text_rule_t;
+
+static const text_rule_t firstname_rule = {"firstname", "A firstname", MAX_NAME};
+static const text_rule_t lastname_rule = {"lastname", "A lastname", MAX_NAME};
+static const text_rule_t type_rule = {"type", "A type", 0};
+static const text_rule_t name_rule = {"name", "A name", MAX_NAME};
+static const text_rule_t document_rule = {"document", "A document", 0};
+
+/* Control characters are refused where a text goes on into mails and headers. */
+static sr_error_t *check_limits(const place_t *at, const char *text, const text_rule_t *rule)
+{
+    if (sr_text_printable(text, at->pool) != text)
+        return refuse(at, apr_psprintf(at->pool, "%s must not contain control characters", rule->label));
+    if (sr_text_length(text) > rule->longest)
+        return refuse(at, apr_psprintf(at->pool, "%s must have at most %" APR_SIZE_T_FMT " characters", rule->label,
+                                       rule->longest));
+    return NULL;
+}
+
+static sr_error_t *take_text(const char **text, const place_t *at, const json_t *object, const text_rule_t *rule)
+{
+    *text = sr_json_string(object, rule->key);
+    if (!*text || sr_text_is_blank(*text))
+        return refuse(at, apr_psprintf(at->pool, "%s must be provided", rule->label));
+    return rule->longest ? check_limits(at, *text, rule) : NULL;
+}
+
+/* --- email */
+
+/* JavaScript's \s (ECMA-262, 12.2 and 12.3), which the contract's pattern is written in. */
+static bool is_space(uint32_t c)
+{
+    static const uint32_t others[] = {' ', 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF};
+    size_t i;
+
+    for (i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (c == others[i]) return true;
+    return (c >= 0x09 && c <= 0x0D) || (c >= 0x2000 && c <= 0x200A);
+}
+
+/* ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
+static bool is_email(const char *text)
+{
+    const char *const at_sign = strchr(text, '@');
+    const char *dot;
+    uint32_t c;
+
+    if (!at_sign || at_sign == text || strchr(at_sign + 1, '@')) return false;
+    dot = at_sign[1] ? strchr(at_sign + 2, '.') : NULL; /* at least one character stands before it */
+    if (!dot || !dot[1]) return false;
+    while ((c = sr_text_next(&text)))
+        if (is_space(c)) return false;
+    return true;
+}
+
+/* What was sent as an email, for its message: any JSON value, without control characters and not too long. */
+static const char *echo(const json_t *value, apr_pool_t *pool)
+{
+    const char *const text = json_is_string(value) ? json_string_value(value) : sr_json_text(value, pool);
+    const char *const shown = sr_text_printable(text, pool), *end = shown;
+    int left;
+
+    for (left = MAX_ECHO; left > 0 && *end; left--) sr_text_next(&end);
+    return *end ? apr_pstrcat(pool, apr_pstrmemdup(pool, shown, (apr_size_t)(end - shown)), "\xE2\x80\xA6", NULL)
+                : shown;
+}
+
+static sr_error_t *take_email(const char **email, const place_t *at, const json_t *object, bool required)
+{
+    static const text_rule_t rule = {"email", "An email", MAX_EMAIL};
+    const json_t *const value = json_object_get(object, rule.key);
+    const char *const text = json_string_value(value);
+
+    *email = NULL;
+    if (!value || json_is_null(value) || (text && !*text))
+        return required ? refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
+    if (!text || !is_email(text))
+        return refuse(at, apr_psprintf(at->pool, "Invalid email format: %s", echo(value, at->pool)));
+    SR_TRY(check_limits(at, text, &rule));
+    *email = text;
+    return NULL;
+}
+
+/* --- fields */
+
+static bool take_numbers(double *first, double *second, const json_t *area, const char *first_key,
+                         const char *second_key)
+{
+    const json_t *const a = json_object_get(area, first_key), *const b = json_object_get(area, second_key);
+
+    *first = json_number_value(a);
+    *second = json_number_value(b);
+    return json_is_number(a) && json_is_number(b);
+}
+
+static bool take_page(int *page, const json_t *area)
+{
+    const json_t *const value = json_object_get(area, "page");
+    const json_int_t number = json_integer_value(value);
+
+    if (!json_is_integer(value) || number < 0) return false;
+    *page = number > INT_MAX ? INT_MAX : (int)number; /* no document has that page: resolving says so */
+    return true;
+}
+
+static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t otherwise)
+{
+    const json_t *const value = json_object_get(area, "origin");
+    const char *const text = json_string_value(value);
+
+    *origin = text && strcmp(text, "user-space") == 0 ? SR_ORIGIN_USER_SPACE : SR_ORIGIN_TOP_LEFT;
+    if (text) return strcmp(text, "user-space") == 0 || strcmp(text, "top-left") == 0;
+    *origin = otherwise;
+    return !value || json_is_null(value);
+}
+
+static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *value, sr_origin_t origin)
+{
+    if (!json_is_object(value)) return refuse(at, "An area must be provided");
+    if (!take_numbers(&area->x, &area->y, value, "x", "y")) return refuse(at, "Area x/y coordinate must be a number");
+    if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
+        return refuse(at, "Area width/height must be a positive number");
+    if (!take_page(&area->page, value)) return refuse(at, "Area page must be a non-negative integer");
+    if (!take_origin(&area->origin, value, origin)) return refuse(at, "Area origin must be user-space or top-left");
+    return NULL;
+}
+
+static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t *value,
+                              const sr_signers_rules_t *rules)
+{
+    if (!json_is_object(value)) return refuse(at, "Must be an object");
+    SR_TRY(take_text(&field->type, at, value, &type_rule));
+    if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
+    SR_TRY(take_text(&field->name, at, value, &name_rule));
+    SR_TRY(take_text(&field->document, at, value, &document_rule));
+    return take_area(&field->area, at, json_object_get(value, "area"), rules->default_origin);
+}
+
+/* --- signers */
+
+static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
+                               const sr_signers_rules_t *rules)
+{
+    apr_array_header_t *fields;
+    const json_t *list;
+    int count;
+
+    if (!json_is_object(value)) return refuse(at, "Must be an object");
+    SR_TRY(take_text(&signer->firstname, at, value, &firstname_rule));
+    SR_TRY(take_text(&signer->lastname, at, value, &lastname_rule));
+    SR_TRY(take_email(&signer->email, at, value, rules->send_email));
+    at->email = signer->email;
+
+    list = json_object_get(value, "fields");
+    if (json_array_size(list) == 0) return refuse(at, "Must have at least 1 field"); /* 0 for what is no array */
+    if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
+        return sr_error(at->pool, SR_EVALIDATION, "At most %d fields can be provided", rules->max_fields);
+    count = (int)json_array_size(list);
+    *fields_so_far += count;
+
+    fields = apr_array_make(at->pool, count, sizeof(sr_field_t));
+    for (at->field = 1; at->field <= count; at->field++) {
+        sr_field_t *const field = apr_array_push(fields);
+        SR_TRY(take_field(field, at, json_array_get(list, (size_t)at->field - 1), rules));
+    }
+    signer->fields = fields;
+    signer->uuid = sr_uuid_make(at->pool);
+    return NULL;
+}
+
+/* What a JSON value is, for who sent something else. */
+static const char *describe(const json_t *value)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number",
+        [JSON_REAL] = "a number",    [JSON_TRUE] = "true",      [JSON_FALSE] = "false",     [JSON_NULL] = "null"};
+    return names[json_typeof(value)];
+}
+
+static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, apr_pool_t *pool)
+{
+    sr_error_t *const error = sr_json_parse_tolerant(list, text, length, pool);
+    const char *reason = NULL;
+
+    if (error) reason = error->message;
+    else if (!json_is_array(*list)) reason = apr_psprintf(pool, "%s was sent", describe(*list));
+    return reason ? sr_error(pool, SR_EVALIDATION, "Signers must be a JSON array: %s", reason) : NULL;
+}
+
+sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
+                             const sr_signers_rules_t *rules, apr_pool_t *pool)
+{
+    int fields_so_far = 0, count, i;
+    json_t *list;
+
+    *signers = NULL;
+    SR_TRY(take_array(&list, text, length, pool));
+    if (json_array_size(list) == 0) return sr_error(pool, SR_EVALIDATION, "At least 1 signer must be provided");
+    if (json_array_size(list) > (size_t)rules->max_signers)
+        return sr_error(pool, SR_EVALIDATION, "At most %d signers can be provided", rules->max_signers);
+
+    count = (int)json_array_size(list);
+    *signers = apr_array_make(pool, count, sizeof(sr_signer_t));
+    for (i = 0; i < count; i++) {
+        place_t at = {.signer = i + 1, .pool = pool};
+        sr_signer_t *const signer = apr_array_push(*signers);
+
+        SR_TRY(take_signer(signer, &fields_so_far, &at, json_array_get(list, (size_t)i), rules));
+    }
+    return NULL;
+}

@@ -1,0 +1,112 @@
+/* token.c: an API token: from the store's row, and as the API shows it. */
+#include "model/model.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const environment_names[] = {[SR_TEST] = "test", [SR_PRODUCTION] = "production"};
+
+const char *sr_environment_name(sr_environment_t environment)
+{
+    return environment_names[environment];
+}
+
+/* The columns of a row and where they go. */
+typedef struct column_t {
+    const char *key;
+    size_t offset;
+    bool required;
+} column_t;
+
+static const column_t texts[] = {
+    {"uuid", offsetof(sr_token_t, uuid), true},
+    {"name", offsetof(sr_token_t, name), true},
+    {"user_uuid", offsetof(sr_token_t, user_uuid), true},
+    {"firstname", offsetof(sr_token_t, user.firstname), true},
+    {"lastname", offsetof(sr_token_t, user.lastname), true},
+    {"email", offsetof(sr_token_t, user.email), true},
+    {"organization_uuid", offsetof(sr_token_t, organization_uuid), true},
+    {"organization_name", offsetof(sr_token_t, organization_name), true},
+    {"sent_webhook_url", offsetof(sr_token_t, sent_webhook_url), false},
+    {"signed_webhook_url", offsetof(sr_token_t, signed_webhook_url), false},
+    {"completed_webhook_url", offsetof(sr_token_t, completed_webhook_url), false},
+};
+static const column_t times[] = {
+    {"created_at", offsetof(sr_token_t, created_at), true},
+    {"expires_at", offsetof(sr_token_t, expires_at), false},
+    {"revoked_at", offsetof(sr_token_t, revoked_at), false},
+};
+
+#define MEMBER(type, token, column) ((type *)(void *)((char *)(token) + (column).offset))
+
+static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
+{
+    return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "token row: %s", cause);
+}
+
+static bool take_environment(sr_environment_t *environment, const char *name)
+{
+    size_t i;
+
+    for (i = 0; name && i < sizeof environment_names / sizeof environment_names[0]; i++) {
+        if (strcmp(environment_names[i], name) != 0) continue;
+        *environment = (sr_environment_t)i;
+        return true;
+    }
+    return false;
+}
+
+sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool)
+{
+    sr_token_t *const made = apr_pcalloc(pool, sizeof *made);
+    sr_error_t *error;
+    json_t *object;
+    size_t i;
+
+    *token = NULL;
+    error = sr_json_parse(&object, row, strlen(row), pool);
+    if (error) return refuse(pool, error->message);
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *const text = sr_json_string(object, texts[i].key);
+
+        if (!text && texts[i].required) return refuse(pool, texts[i].key);
+        *MEMBER(const char *, made, texts[i]) = text;
+    }
+    for (i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const json_t *const value = json_object_get(object, times[i].key);
+
+        if (!json_is_integer(value) && (times[i].required || (value && !json_is_null(value))))
+            return refuse(pool, times[i].key);
+        *MEMBER(apr_time_t, made, times[i]) = json_integer_value(value);
+    }
+    if (!take_environment(&made->environment, sr_json_string(object, "environment")))
+        return refuse(pool, "environment");
+    *token = made;
+    return NULL;
+}
+
+json_t *sr_token_view(const sr_token_t *token, const char *secret)
+{
+    json_t *object = json_object(), *user = json_object(), *organization = json_object();
+
+    json_object_set_new(user, "uuid", json_string(token->user_uuid));
+    json_object_set_new(user, "firstname", json_string(token->user.firstname));
+    json_object_set_new(user, "lastname", json_string(token->user.lastname));
+    json_object_set_new(user, "email", json_string(token->user.email));
+    json_object_set_new(organization, "uuid", json_string(token->organization_uuid));
+    json_object_set_new(organization, "name", json_string(token->organization_name));
+
+    json_object_set_new(object, "uuid", json_string(token->uuid));
+    json_object_set_new(object, "name", json_string(token->name));
+    if (secret) json_object_set_new(object, "token", json_string(secret));
+    json_object_set_new(object, "environment", json_string(sr_environment_name(token->environment)));
+    json_object_set_new(object, "user", user);
+    json_object_set_new(object, "organization", organization);
+    json_object_set_new(object, "sentWebhookUrl", sr_json_string_or_null(token->sent_webhook_url));
+    json_object_set_new(object, "signedWebhookUrl", sr_json_string_or_null(token->signed_webhook_url));
+    json_object_set_new(object, "completedWebhookUrl", sr_json_string_or_null(token->completed_webhook_url));
+    json_object_set_new(object, "createdAt", sr_time_json(token->created_at));
+    json_object_set_new(object, "expiresAt", sr_time_json(token->expires_at));
+    json_object_set_new(object, "revokedAt", sr_time_json(token->revoked_at));
+    return object;
+}

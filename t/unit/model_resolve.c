@@ -1,0 +1,100 @@
+/* model_resolve.c: tests of src/model/resolve.c. */
+#include "model/model.h"
+#include "tap.h"
+
+static apr_pool_t *pool;
+static apr_array_header_t *documents;
+
+static void add_document(const char *uuid, const char *name, const char *raw, const char *report)
+{
+    sr_document_t *document = apr_array_push(documents);
+    sr_pages_t *pages;
+
+    if (sr_pages_parse(&pages, report, pool)) ok(false, "the report of %s is read", name);
+    *document = (sr_document_t){uuid, name, raw, "00", 1, pages};
+}
+
+/* Signers whose fields name these documents and pages, in this order: two fields each. */
+static apr_array_header_t *signers_for(const char *const *names, const int *pages, int count)
+{
+    apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
+    apr_array_header_t *fields = NULL;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        sr_field_t *field;
+
+        if (i % 2 == 0) {
+            fields = apr_array_make(pool, 2, sizeof(sr_field_t));
+            APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){"u", "Ann", "Lee", NULL, fields};
+        }
+        field = apr_array_push(fields);
+        field->document = names[i];
+        field->area = (sr_area_t){61.2, 79.2, 61.2, 79.2, pages[i], SR_ORIGIN_USER_SPACE};
+    }
+    return signers;
+}
+
+static const char *answer(const char *const *names, const int *pages, int count)
+{
+    const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, pool);
+
+    if (error && error->code != SR_EVALIDATION) return "the wrong code";
+    return error ? error->message : "resolved";
+}
+
+static void test_resolved(void)
+{
+    static const char *const names[] = {"a.pdf", "b%22.pdf", "b\".pdf", "c%22.pdf"};
+    static const int pages[] = {0, 2, 1, 0};
+    apr_array_header_t *signers = signers_for(names, pages, 4);
+    const sr_field_t *field;
+
+    ok(!sr_signers_resolve(signers, documents, pool), "documents are found");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
+    is_str(field->document_uuid, "uuid-a", "by their name");
+    is_num(field->placement.rect[0], 61.2, "and their place is worked out");
+    is_num(field->placement.percent[1], 80, "from the page's size");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 1, sr_field_t);
+    is_str(field->document_uuid, "uuid-b", "by their name as it was sent");
+    is_str(field->document, "b\".pdf", "and shown by their decoded name");
+    is_num(field->placement.rect[0], 161.2, "on the page named");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 0, sr_field_t);
+    is_str(field->document_uuid, "uuid-b", "by their decoded name");
+    field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 1, sr_field_t);
+    is_str(field->document_uuid, "uuid-d", "a name of its own goes before what was sent for another");
+}
+
+static void test_refused(void)
+{
+    static const char *const absent[] = {"a.pdf", "A.pdf"}, *const control[] = {"a\r\nb\x01.pdf"};
+    static const char *const late[] = {"a.pdf", "a.pdf", "x", "a.pdf"}, *const early[] = {"a.pdf", "x"};
+    static const int zero[] = {0, 0, 0, 0}, one[] = {1, 0, 0, 0}, three[] = {3}, most[] = {2147483647};
+
+    is_str(answer(absent, zero, 2), "Document A.pdf not found", "names must be equal exactly");
+    is_str(answer(control, zero, 1),
+           "Document a\xEF\xBF\xBD\xEF\xBF\xBD"
+           "b\xEF\xBF\xBD.pdf not found",
+           "control characters are not repeated");
+    is_str(answer(late, zero, 4), "Document x not found", "signers after the first are looked at too");
+    is_str(answer(early, one, 2), "Index page unknown", "an earlier field's page goes before a later one's document");
+    is_str(answer((const char *const[]){"b\".pdf"}, three, 1), "Index page unknown", "the page after the last");
+    is_str(answer((const char *const[]){"b\".pdf"}, most, 1), "Index page unknown", "a page far beyond");
+}
+
+int main(void)
+{
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    documents = apr_array_make(pool, 4, sizeof(sr_document_t));
+    add_document("uuid-a", "a.pdf", NULL, "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}");
+    add_document("uuid-b", "b\".pdf", "b%22.pdf",
+                 "{\"version\":1,\"pages\":3,\"runs\":[[2,0,0,612,792,0],[1,100,0,612,792,90]]}");
+    add_document("uuid-c", "c\".pdf", "c%22.pdf", "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}");
+    add_document("uuid-d", "c%22.pdf", "c%2522.pdf", "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}");
+    test_resolved();
+    test_refused();
+    apr_pool_destroy(pool);
+    apr_terminate();
+    return done();
+}

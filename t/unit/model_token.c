@@ -1,0 +1,68 @@
+/* model_token.c: tests of src/model/token.c. */
+#include "model/model.h"
+#include "tap.h"
+
+#define TEXTS                                                                                                          \
+    "\"name\":\"ci\",\"user_uuid\":\"U\",\"firstname\":\"Cy\",\"lastname\":\"Owner\",\"email\":\"cy@x.org\","          \
+    "\"organization_uuid\":\"O\",\"organization_name\":\"Org\""
+#define FULL                                                                                                           \
+    "{\"uuid\":\"T\",\"environment\":\"production\"," TEXTS ",\"sent_webhook_url\":\"http://a\","                      \
+    "\"signed_webhook_url\":null,\"completed_webhook_url\":\"http://c\",\"created_at\":1795198163123456,"              \
+    "\"expires_at\":1795198164000000,\"revoked_at\":null}"
+
+static const char *const refused[] = {
+    "",
+    "[]",
+    "null",
+    "{}",
+    "{\"environment\":\"test\"," TEXTS ",\"created_at\":1}",
+    "{\"uuid\":\"T\"," TEXTS ",\"created_at\":1}",
+    "{\"uuid\":\"T\",\"environment\":\"live\"," TEXTS ",\"created_at\":1}",
+    "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS "}",
+    "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":null}",
+    "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":\"1\"}",
+    "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":1,\"expires_at\":\"never\"}",
+    "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":1,\"revoked_at\":1.5}",
+    "{\"uuid\":7,\"environment\":\"test\"," TEXTS ",\"created_at\":1}",
+};
+
+int main(void)
+{
+    static const char view[] =
+        "\"environment\":\"production\",\"user\":{\"uuid\":\"U\",\"firstname\":\"Cy\",\"lastname\":\"Owner\","
+        "\"email\":\"cy@x.org\"},\"organization\":{\"uuid\":\"O\",\"name\":\"Org\"},\"sentWebhookUrl\":\"http://a\","
+        "\"signedWebhookUrl\":null,\"completedWebhookUrl\":\"http://c\",\"createdAt\":\"2026-11-20T18:09:23.123Z\","
+        "\"expiresAt\":\"2026-11-20T18:09:24.000Z\",\"revokedAt\":null}";
+    apr_pool_t *pool;
+    sr_token_t *token;
+    apr_size_t i;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    is_str(sr_environment_name(SR_TEST), "test", "test is called test");
+    is_str(sr_environment_name(SR_PRODUCTION), "production", "and production production");
+
+    if (ok(!sr_token_parse(&token, FULL, pool), "a row is read")) {
+        is_str(token->uuid, "T", "uuid");
+        is_int(token->environment, SR_PRODUCTION, "environment");
+        is_str(token->user.email, "cy@x.org", "user");
+        is_str(token->organization_name, "Org", "organisation");
+        is_str(token->sent_webhook_url, "http://a", "a webhook");
+        is_str(token->signed_webhook_url, NULL, "no webhook");
+        is_int(token->expires_at, APR_TIME_C(1795198164000000), "a time");
+        is_int(token->revoked_at, 0, "no time");
+        is_str(sr_json_text(sr_json_own(sr_token_view(token, NULL), pool), pool),
+               apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",", view, NULL), "the view, without a secret");
+        is_str(sr_json_text(sr_json_own(sr_token_view(token, "s3"), pool), pool),
+               apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",\"token\":\"s3\",", view, NULL), "and with one");
+    }
+    ok(!sr_token_parse(&token, "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":1}", pool),
+       "what may be absent may be absent");
+    for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const sr_error_t *error = sr_token_parse(&token, refused[i], pool);
+        ok(error && error->code == SR_EINTERNAL && error->cause && !token, "refused: %.60s", refused[i]);
+    }
+    apr_pool_destroy(pool);
+    apr_terminate();
+    return done();
+}
