@@ -15,7 +15,7 @@ typedef struct question_t {
 
 typedef enum outcome_t {
     ANSWERED,
-    GONE, /* it had ended before it was asked */
+    GONE, /* it had ended while idle: replaced without a word */
     LOST, /* it died, or answered nonsense */
     LATE
 } outcome_t;

@@ -112,8 +112,6 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, i
     if (!taken)
         return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", workers->options.workers));
 
-    /* One that ended while idle is replaced without a word. */
-    if (taken->pid && !sr_pdf_worker_is_quiet(taken)) sr_pdf_worker_end(taken, pool);
     if (!taken->pid) {
         sr_error_t *error = sr_pdf_worker_start(taken, &workers->options, deadline, pool);
         if (error) {

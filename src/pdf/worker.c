@@ -97,12 +97,6 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t 
                               apr_psprintf(pool, "%s %s (%s)", options->program, how, sr_pdf_worker_end(worker, pool)));
 }
 
-bool sr_pdf_worker_is_quiet(const sr_pdf_worker_t *worker)
-{
-    char byte;
-    return recv(worker->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-}
-
 static void forget(sr_pdf_worker_t *worker)
 {
     close(worker->socket);

@@ -30,15 +30,14 @@ struct sr_pdf_pool_t {
 /* Starts a process in a slot and waits for its greeting. On failure (SR_EUNAVAILABLE) the slot has none. */
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t *options, int64_t deadline,
                                 apr_pool_t *pool);
-/* True when nothing came from an idle worker: anything that did is an end of file, or not asked for. */
-bool sr_pdf_worker_is_quiet(const sr_pdf_worker_t *worker);
 /* True when the process had ended by itself; it is then reaped and the slot has none. Never waits. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
 /* Kills and reaps the process, if there is one. The text says what it died of, in `pool`. */
 const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* Lends a worker that has a process, waiting for one until the deadline. SR_EUNAVAILABLE when there is none. */
+/* Lends a worker that has a process (or had: an idle one may have ended), waiting for one until the deadline.
+ * SR_EUNAVAILABLE when there is none. */
 sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
 /* Takes it back, with or without its process. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker);

@@ -11,6 +11,7 @@
 #define STAY "exec sleep 5\n"
 
 static apr_pool_t *root;
+static int scripts;
 static char folder[] = "/tmp/sigreq-fakes-XXXXXX";
 
 #define ERROR "error 11: " /* SR_EUNAVAILABLE */
@@ -53,8 +54,7 @@ static const fake_t FAKES[] = {
 
 static const char *write_script(const fake_t *fake, apr_pool_t *pool)
 {
-    static int count;
-    const char *path = apr_psprintf(pool, "%s/fake%d", folder, count++);
+    const char *path = apr_psprintf(pool, "%s/fake%d", folder, scripts++);
     FILE *file = fopen(path, "w");
     if (!file) abort();
     fprintf(file, "#!/bin/sh\n%s", fake->script);
@@ -103,6 +103,44 @@ static void test_program(const char *program, const char *what)
     apr_pool_destroy(pool);
 }
 
+typedef struct waiter_t {
+    sr_pdf_pool_t *workers;
+    const char *said;
+} waiter_t;
+
+static void *ask(void *data)
+{
+    waiter_t *waiter = data;
+    apr_pool_t *pool;
+    sr_pdf_probe_t probe;
+    apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
+    const char *said = help_say(help_probe(&probe, waiter->workers, "%PDF-1.7", 8, pool), &probe, pool);
+    waiter->said = strdup(said);
+    apr_pool_destroy(pool);
+    return NULL;
+}
+
+/* One worker, slow with the first question and mute at the second, which had to wait for it: the second document
+ * had less than half of its time, so it is not to blame. */
+static void test_fair_share(void)
+{
+    const fake_t slow = {.script = GREETING QUESTION "sleep 0.4\n", .answer = "{\"verdict\":\"password\"}"};
+    apr_pool_t *pool;
+    pthread_t thread;
+    apr_pool_create(&pool, root);
+    sr_pdf_pool_t *workers = help_pool(write_script(&slow, pool), 1, 700, pool);
+    waiter_t first = {workers, NULL}, second = {workers, NULL};
+    pthread_create(&thread, NULL, ask, &first);
+    help_sleep(30);
+    ask(&second);
+    pthread_join(thread, NULL);
+    is_str(first.said, "password", "a slow answer is an answer");
+    ok(!strncmp(second.said, ERROR, strlen(ERROR)), "who got a worker late is not to blame: %s", second.said);
+    free((void *)first.said);
+    free((void *)second.said);
+    apr_pool_destroy(pool);
+}
+
 static void test_settings(void)
 {
     sr_pdf_pool_t *workers;
@@ -125,11 +163,11 @@ int main(void)
     test_program("/nonexistent/sigreq-pdfd", "no program");
     test_program("/tmp", "a folder");
     test_program("/bin/true", "another program");
+    test_fair_share();
     test_settings();
     int removed = 0;
-    for (size_t i = 0; i < sizeof FAKES / sizeof *FAKES; i++)
-        removed += !unlink(apr_psprintf(root, "%s/fake%d", folder, (int)i));
-    ok(!rmdir(folder) && removed == (int)(sizeof FAKES / sizeof *FAKES), "the scripts are gone");
+    for (int i = 0; i < scripts; i++) removed += !unlink(apr_psprintf(root, "%s/fake%d", folder, i));
+    ok(!rmdir(folder) && removed == scripts, "the scripts are gone");
     apr_pool_destroy(root);
     return done();
 }

@@ -2,6 +2,9 @@
  * when they die, killed when they hang, and nothing of them left behind. */
 #include "pdf_help.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 static apr_pool_t *root;
 static pdf_t sample;
 
@@ -311,6 +314,15 @@ static void test_confinement(void)
     }
     if (status) fclose(status);
     ok(privileges == 1 && filter == 2, "a worker that has greeted is in its sandbox");
+
+    int sockets = 0, kept = 0;
+    for (int fd = 3; fd < 100; fd++) {
+        struct stat info;
+        if (fstat(fd, &info) || !S_ISSOCK(info.st_mode)) continue;
+        sockets++;
+        if (!(fcntl(fd, F_GETFD) & FD_CLOEXEC)) kept++;
+    }
+    ok(sockets > 0 && kept == 0, "its socket is not passed on to other programs that httpd starts");
 
     snprintf(path, sizeof path, "/proc/%d/fd", (int)help_children().pid[0]);
     DIR *all = opendir(path);
