@@ -79,7 +79,8 @@ static void version(link_t *l, link_t *other, const char *table)
     execute(other, apr_psprintf(other->pool, "INSERT INTO %s VALUES (99, 'future', 0)", table));
     l->prepared = apr_hash_make(l->pool);
     link_open(l);
-    ok(l->error && l->error->code == SR_EUNAVAILABLE && strstr(l->error->cause, "schema is version 99, this build needs"),
+    ok(l->error && l->error->code == SR_EUNAVAILABLE
+           && strstr(l->error->cause, "schema is version 99, this build needs"),
        "a newer schema: %s", l->error ? l->error->cause : "");
     RUN(l, SR_OP_PING);
     ok(l->error && l->error->code == SR_EUNAVAILABLE, "it stays so");

@@ -104,7 +104,8 @@ static void one_key(link_t *l, const sr_writer_lock_t *writers)
     is_int(total(jobs, SR_REPLAY), THREADS - 1, "the others replay");
     for (int i = 1; i < THREADS; i++) same = same && jobs[i].view && strcmp(jobs[i].view, jobs[0].view) == 0;
     ok(same, "all with the same view");
-    is_str(member(RUN(l, SR_OP_ADMIN_ORGANIZATION_LIST), "used", l->pool), number(QUOTA + 1, l->pool), "used is one more");
+    is_str(member(RUN(l, SR_OP_ADMIN_ORGANIZATION_LIST), "used", l->pool), number(QUOTA + 1, l->pool),
+           "used is one more");
 }
 
 /* Another process holds SQLite's writer for so long; what becomes of a creation meanwhile. */
