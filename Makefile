@@ -26,6 +26,9 @@ PDFD_SRC := $(wildcard src/pdfd/*.c)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
 
+# one line per file; `make V=1` shows the commands
+say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
+
 obj = $(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1)))
 UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
@@ -42,33 +45,37 @@ endif
 units: $(UNIT_BIN)
 
 build/libsigreq.a: $(call obj,$(LIB_SRC))
-	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)rm -f $@; ar rcs $@ $^
 
 build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
-	$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
 
 build/sigreq-pdfd: $(call obj,$(PDFD_SRC)) build/libsigreq.a
-	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
-	$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
-	$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+# a test of one file of sigreq-pdfd links that file
+build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)
-	tools/sql2c $* >$@
+	$(call say,SQL)tools/sql2c $* >$@
 $(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard conf/schema/$(d)/*.sql)))
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 build/embed/%.h: src/api/%
 	@mkdir -p $(@D)
-	tools/embed $< >$@
+	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
@@ -76,10 +83,10 @@ $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 
 build/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
 build/obj/%.o: build/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
 
 install: all
 	install -d $(DESTDIR)$(HTTPD_LIBEXECDIR) $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/sbin \

@@ -7,6 +7,7 @@
 
 #define MOD_SIGREQ_VERSION "0.1.0"
 
-extern module AP_MODULE_DECLARE_DATA sigreq_module;
+/* The one symbol that httpd looks for; everything else of the module is hidden. */
+extern __attribute__((visibility("default"))) module AP_MODULE_DECLARE_DATA sigreq_module;
 
 #endif

@@ -160,12 +160,6 @@ static void drop_spools(const receiver_t *receiver)
         sr_spool_drop(APR_ARRAY_IDX(receiver->uploads, i, sr_upload_t).spool);
 }
 
-/* "uuid" is the second member of every view: {"name":…,"uuid":"…"; a replay answers the first one's. */
-static const char *location(sr_http_t *http, const char *uuid)
-{
-    return apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL);
-}
-
 sr_error_t *sr_api_signatures_create(sr_http_t *http)
 {
     receiver_t receiver = {.http = http, .current = -1};
@@ -189,6 +183,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
     drop_spools(&receiver);
     SR_TRY(error);
-    apr_table_setn(http->r->headers_out, "Location", location(http, uuid));
+    apr_table_setn(http->r->headers_out, "Location",
+                   apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL));
     return sr_http_view(http, HTTP_CREATED, view);
 }

@@ -119,6 +119,8 @@ typedef struct sr_submission_t {
 
 /* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
+/* The uuid in a view, or NULL when it is none. */
+const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
 /* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */

@@ -148,6 +148,17 @@ const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *po
     return mark_links(sr_json_text(object, pool), submission->signers->nelts, pool);
 }
 
+/* As with links: only a key can look like this, and the submission's own comes before every other. */
+const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool)
+{
+    static const char key[] = "\"uuid\":\"";
+    const char *uuid = strstr(view, key);
+
+    if (!uuid) return NULL;
+    uuid = apr_pstrmemdup(pool, uuid + sizeof key - 1, strnlen(uuid + sizeof key - 1, SR_UUID_LENGTH));
+    return sr_uuid_valid(uuid) ? uuid : NULL;
+}
+
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool)
 {
     const int count = submission->signers->nelts;

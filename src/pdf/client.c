@@ -15,7 +15,7 @@ typedef struct question_t {
 
 typedef enum outcome_t {
     ANSWERED,
-    GONE, /* it had ended before it was asked */
+    GONE, /* it had ended while idle: replaced without a word */
     LOST, /* it died, or answered nonsense */
     LATE
 } outcome_t;
@@ -97,8 +97,7 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
     *probe = (sr_pdf_probe_t){0};
     const char *verdict = sr_json_string(answer, "verdict");
     size_t i = 0;
-    while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict))
-        i++;
+    while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict) != 0) i++;
     if (!verdict || i == sizeof names / sizeof *names) return false;
     probe->verdict = (sr_pdf_verdict_t)i;
     if (probe->verdict == SR_PDF_REFUSED) {

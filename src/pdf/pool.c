@@ -33,8 +33,7 @@ static apr_status_t destroy(void *data)
     end_all(workers);
     apr_pool_t *scratch;
     apr_pool_create(&scratch, NULL);
-    for (int i = 0; i < workers->options.workers; i++)
-        sr_pdf_worker_end(&workers->slots[i], scratch);
+    for (int i = 0; i < workers->options.workers; i++) sr_pdf_worker_end(&workers->slots[i], scratch);
     apr_pool_destroy(scratch);
     pthread_cond_destroy(&workers->freed);
     pthread_mutex_destroy(&workers->mutex);
@@ -55,7 +54,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     made->idle = apr_pcalloc(pool, count * sizeof *made->idle);
     made->vacant = apr_pcalloc(pool, count * sizeof *made->vacant);
     while (made->vacant_count < options->workers) {
-        made->vacant[made->vacant_count] = &made->slots[made->vacant_count];
+        made->vacant[made->vacant_count] = made->vacant_count;
         made->vacant_count++;
     }
 
@@ -74,17 +73,14 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
 static sr_pdf_worker_t *take(sr_pdf_pool_t *workers, int64_t deadline)
 {
     struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
-    sr_pdf_worker_t *taken = NULL;
-    int waited = 0;
+    int taken = -1, waited = 0;
     pthread_mutex_lock(&workers->mutex);
     while (!workers->idle_count && !workers->vacant_count && waited != ETIMEDOUT)
         waited = pthread_cond_timedwait(&workers->freed, &workers->mutex, &until);
-    if (workers->idle_count)
-        taken = workers->idle[--workers->idle_count];
-    else if (workers->vacant_count)
-        taken = workers->vacant[--workers->vacant_count];
+    if (workers->idle_count) taken = workers->idle[--workers->idle_count];
+    else if (workers->vacant_count) taken = workers->vacant[--workers->vacant_count];
     pthread_mutex_unlock(&workers->mutex);
-    return taken;
+    return taken < 0 ? NULL : &workers->slots[taken];
 }
 
 /* An idle worker ends by itself after a while: reaped here, since nobody asks it any more. */
@@ -92,23 +88,20 @@ static void sweep(sr_pdf_pool_t *workers)
 {
     int kept = 0;
     for (int i = 0; i < workers->idle_count; i++) {
-        sr_pdf_worker_t *worker = workers->idle[i];
-        if (sr_pdf_worker_reap(worker))
-            workers->vacant[workers->vacant_count++] = worker;
-        else
-            workers->idle[kept++] = worker;
+        int slot = workers->idle[i];
+        if (sr_pdf_worker_reap(&workers->slots[slot])) workers->vacant[workers->vacant_count++] = slot;
+        else workers->idle[kept++] = slot;
     }
     workers->idle_count = kept;
 }
 
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker)
 {
+    int slot = (int)(worker - workers->slots);
     pthread_mutex_lock(&workers->mutex);
     sweep(workers);
-    if (worker->pid)
-        workers->idle[workers->idle_count++] = worker;
-    else
-        workers->vacant[workers->vacant_count++] = worker;
+    if (worker->pid) workers->idle[workers->idle_count++] = slot;
+    else workers->vacant[workers->vacant_count++] = slot;
     pthread_cond_signal(&workers->freed);
     pthread_mutex_unlock(&workers->mutex);
 }
@@ -119,8 +112,6 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, i
     if (!taken)
         return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", workers->options.workers));
 
-    /* One that ended while idle is replaced without a word. */
-    if (taken->pid && !sr_pdf_worker_is_quiet(taken)) sr_pdf_worker_end(taken, pool);
     if (!taken->pid) {
         sr_error_t *error = sr_pdf_worker_start(taken, &workers->options, deadline, pool);
         if (error) {

@@ -26,7 +26,10 @@
 #define SR_PDF_OP_PROBE "probe"
 
 /* Indexed by sr_pdf_verdict_t. */
-#define SR_PDF_VERDICT_NAMES {"accepted", "not-pdf", "password", "refused"}
+#define SR_PDF_VERDICT_NAMES                                                                                           \
+    {                                                                                                                  \
+        "accepted", "not-pdf", "password", "refused"                                                                   \
+    }
 
 #define SR_PDF_LIMITS_REASON "it could not be read within the limits"
 
@@ -51,13 +54,12 @@ typedef enum sr_pdf_wire_t {
 int64_t sr_pdf_clock(void);
 
 /* Sends one message; `descriptor` goes along unless it is -1. */
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor,
-                          int64_t deadline);
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor, int64_t deadline);
 
 /* Receives one message of at most `limit` bytes; *text (NUL-terminated, header->length bytes) is in `pool`.
  * With `descriptor` not NULL one descriptor may come along (else *descriptor is -1) and is the caller's to
  * close; with NULL the kernel drops any. */
-sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket,
-                             apr_size_t limit, int64_t deadline, apr_pool_t *pool);
+sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket, apr_size_t limit,
+                             int64_t deadline, apr_pool_t *pool);
 
 #endif

@@ -56,8 +56,7 @@ static void attach(struct msghdr *message, one_descriptor_t *control, int descri
     memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
 }
 
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor,
-                          int64_t deadline)
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor, int64_t deadline)
 {
     sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)strlen(text)};
     apr_size_t sent = 0, total = sizeof header + header.length;
@@ -69,7 +68,7 @@ sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *t
         if (sent < sizeof header)
             parts[message.msg_iovlen++] = (struct iovec){(char *)&header + sent, sizeof header - sent};
         apr_size_t of_text = sent < sizeof header ? 0 : sent - sizeof header;
-        parts[message.msg_iovlen++] = (struct iovec){(char *)(uintptr_t)text + of_text, header.length - of_text};
+        parts[message.msg_iovlen++] = (struct iovec){(char *)text + of_text, header.length - of_text};
         if (sent == 0 && descriptor >= 0) attach(&message, &control, descriptor);
 
         ssize_t count = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -118,8 +117,8 @@ static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descrip
     return SR_PDF_WIRE_OK;
 }
 
-sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket,
-                             apr_size_t limit, int64_t deadline, apr_pool_t *pool)
+sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket, apr_size_t limit,
+                             int64_t deadline, apr_pool_t *pool)
 {
     if (descriptor) *descriptor = -1;
     sr_pdf_wire_t state = receive_bytes(header, sizeof *header, descriptor, socket, deadline);

@@ -19,7 +19,10 @@ sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
 
 /* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. */
 static char *const ENVIRONMENT[] = {
-    (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", NULL,
+    (char *)"PATH=/usr/bin:/bin",
+    (char *)"LC_ALL=C.UTF-8",
+    (char *)"MALLOC_ARENA_MAX=1",
+    NULL,
 };
 
 static int add_actions(posix_spawn_file_actions_t *actions, int socket)
@@ -78,8 +81,8 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t 
     close(pair[1]);
     if (failed) {
         close(pair[0]);
-        return sr_pdf_unavailable(pool, apr_psprintf(pool, "%s cannot be started: %s", options->program,
-                                                     strerror(failed)));
+        return sr_pdf_unavailable(pool,
+                                  apr_psprintf(pool, "%s cannot be started: %s", options->program, strerror(failed)));
     }
     *worker = (sr_pdf_worker_t){.pid = pid, .socket = pair[0]};
 
@@ -90,14 +93,8 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t 
     const char *how = state == SR_PDF_WIRE_LATE     ? "did not get ready in time"
                       : state == SR_PDF_WIRE_CLOSED ? "ended before it was ready"
                                                     : "does not speak this version's protocol";
-    return sr_pdf_unavailable(pool, apr_psprintf(pool, "%s %s (%s)", options->program, how,
-                                                 sr_pdf_worker_end(worker, pool)));
-}
-
-bool sr_pdf_worker_is_quiet(const sr_pdf_worker_t *worker)
-{
-    char byte;
-    return recv(worker->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    return sr_pdf_unavailable(pool,
+                              apr_psprintf(pool, "%s %s (%s)", options->program, how, sr_pdf_worker_end(worker, pool)));
 }
 
 static void forget(sr_pdf_worker_t *worker)
@@ -120,8 +117,7 @@ const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
     pid_t pid = worker->pid, reaped;
     int status = 0;
     kill(pid, SIGKILL); /* no effect on one that has ended already: its own status is kept */
-    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
-        continue;
+    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
     forget(worker);
     if (reaped != pid) return apr_psprintf(pool, "worker %d: already reaped", (int)pid);
     if (WIFSIGNALED(status))

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 typedef struct sr_pdf_worker_t {
-    pid_t pid;      /* 0: no process */
+    pid_t pid; /* 0: no process */
     int socket;
     uint32_t asked; /* questions so far: the next one's id is one more */
 } sr_pdf_worker_t;
@@ -20,9 +20,9 @@ struct sr_pdf_pool_t {
     pthread_cond_t freed;
     /* Under the mutex. Each of `options.workers` slots is in one of the two stacks, or lent. */
     sr_pdf_worker_t *slots;
-    sr_pdf_worker_t **idle; /* with a process; the last one used is on top */
+    int *idle; /* indexes of slots with a process; the last one used is on top */
     int idle_count;
-    sr_pdf_worker_t **vacant; /* without */
+    int *vacant; /* and without */
     int vacant_count;
 };
 
@@ -30,15 +30,14 @@ struct sr_pdf_pool_t {
 /* Starts a process in a slot and waits for its greeting. On failure (SR_EUNAVAILABLE) the slot has none. */
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t *options, int64_t deadline,
                                 apr_pool_t *pool);
-/* True when nothing came from an idle worker: anything that did is an end of file, or not asked for. */
-bool sr_pdf_worker_is_quiet(const sr_pdf_worker_t *worker);
 /* True when the process had ended by itself; it is then reaped and the slot has none. Never waits. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
 /* Kills and reaps the process, if there is one. The text says what it died of, in `pool`. */
 const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* Lends a worker that has a process, waiting for one until the deadline. SR_EUNAVAILABLE when there is none. */
+/* Lends a worker that has a process (or had: an idle one may have ended), waiting for one until the deadline.
+ * SR_EUNAVAILABLE when there is none. */
 sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
 /* Takes it back, with or without its process. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker);

@@ -71,7 +71,9 @@ static bool read_page(page_t *page, qpdf_data q, qpdf_oh node)
 
 static bool is_same(const page_t *a, const page_t *b)
 {
-    return !memcmp(a->box, b->box, sizeof a->box) && a->rotate == b->rotate;
+    for (int i = 0; i < 4; i++)
+        if (a->box[i] != b->box[i]) return false;
+    return a->rotate == b->rotate;
 }
 
 static void add_run(apr_array_header_t *texts, const page_t *page, int count)

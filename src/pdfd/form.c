@@ -51,8 +51,8 @@ static const char *read_references(qpdf_data q, qpdf_oh signature)
         qpdf_oh reference = qpdf_oh_get_array_item(q, references, i);
         if (!qpdf_oh_is_dictionary(q, reference)) continue;
         if (is_name(q, reference, "/TransformMethod", "/DocMDP")) return CERTIFIED;
-        if (is_name(q, reference, "/TransformMethod", "/FieldMDP") &&
-            covers_new_fields(q, qpdf_oh_get_key(q, reference, "/TransformParams")))
+        if (is_name(q, reference, "/TransformMethod", "/FieldMDP")
+            && covers_new_fields(q, qpdf_oh_get_key(q, reference, "/TransformParams")))
             return LOCKED;
     }
     return NULL;

@@ -1,6 +1,7 @@
 /* main.c: sigreq-pdfd, a worker of mod_sigreq: takes questions about PDF documents from descriptor 3 until its
- * client hangs up, nobody asks for a minute, or it has grown old. It is started by src/pdf/worker.c alone; why it
- * is a process of its own is told in src/README.md. */
+ * client hangs up, nobody asks for a minute, or it has grown old. It is a process of its own because small files
+ * make the libraries hang, take gigabytes or crash: that may cost one question, never httpd. src/pdf/worker.c
+ * starts it. */
 #include "pdfd/pdfd.h"
 
 #include <apr_general.h>
@@ -85,8 +86,8 @@ static bool serve(int asked, apr_pool_t *pool)
     sr_pdf_header_t header;
     const char *text;
     int descriptor;
-    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, &descriptor, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
-                                         sr_pdf_clock() + IDLE_US, pool);
+    sr_pdf_wire_t state =
+        sr_pdf_receive(&header, &text, &descriptor, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + IDLE_US, pool);
     if (state != SR_PDF_WIRE_OK) return false;
 
     const op_t *op = find_op(text, header.length, pool);
@@ -94,12 +95,9 @@ static bool serve(int asked, apr_pool_t *pool)
     bool understood = op && op->takes_document == (descriptor >= 0);
     if (understood && op->takes_document) understood = map(&bytes, descriptor);
     if (descriptor >= 0) close(descriptor);
-    if (!understood) {
-        fprintf(stderr, "sigreq-pdfd: a question that is none of ours\n");
-        return false;
-    }
+    if (!understood) return false;
     text = sr_json_text(sr_json_own(op->answer(&bytes, pool), pool), pool);
-    if (bytes.size) munmap((void *)(uintptr_t)bytes.data, bytes.size);
+    if (bytes.size) munmap((void *)bytes.data, bytes.size);
 
     struct mallinfo2 heap = mallinfo2();
     bool last = asked == MAX_QUESTIONS || heap.arena + heap.hblkhd > MAX_HEAP_BYTES;

@@ -2,8 +2,8 @@
  *
  * Sections: limits.c · sandbox.c · xref.c · form.c · boxes.c · poppler.c · probe.c
  *
- * One thread, one question at a time, nothing but memory and descriptors 2 (log) and 3 (client). Whatever goes
- * wrong may end the process: its client asks another. */
+ * One thread, one question at a time, nothing but memory and descriptor 3, its client (and the log, until it is ready).
+ * Whatever goes wrong may end the process: its client asks another. */
 #ifndef SR_PDFD_H
 #define SR_PDFD_H
 

@@ -8,6 +8,9 @@
 #define HEADER_WITHIN 1024 /* bytes in which readers look for %PDF- */
 #define MAX_PAGES 20000
 
+/* Where memory ran out, the exception is C++'s own, and only its text tells. */
+#define NO_MEMORY_TEXT "bad_alloc"
+
 static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
 static const char SIGNED_DAMAGED[] = "it is signed already and damaged: repairing it would break its signatures";
@@ -39,7 +42,7 @@ static reading_t decide(probe_t *probe, sr_pdf_verdict_t verdict, const char *re
     return DECIDED;
 }
 
-/* What an exception of qpdf means. Where memory ran out it is C++'s own, and only its text tells. */
+/* What an exception of qpdf means. */
 static reading_t judge_error(probe_t *probe)
 {
     qpdf_error error = qpdf_get_error(probe->q);
@@ -47,7 +50,7 @@ static reading_t judge_error(probe_t *probe)
     enum qpdf_error_code_e code = qpdf_get_error_code(probe->q, error);
     if (code == qpdf_e_password || code == qpdf_e_unsupported) /* unsupported: encryption that qpdf does not know */
         return decide(probe, SR_PDF_PASSWORD, NULL);
-    if (strstr(qpdf_get_error_message_detail(probe->q, error), "bad_alloc"))
+    if (strstr(qpdf_get_error_message_detail(probe->q, error), NO_MEMORY_TEXT))
         return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     return DAMAGED;
 }
@@ -77,38 +80,43 @@ static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
     return probe->runs ? READ : decide(probe, SR_PDF_REFUSED, reason);
 }
 
-/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing. One is about a
- * number in the trailer that readers ignore. */
-static bool has_warnings(qpdf_data q)
+typedef enum warnings_t { NONE, SOME, NO_MEMORY } warnings_t;
+
+/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. One kind is
+ * about a number in the trailer that readers ignore. */
+static warnings_t drain_warnings(qpdf_data q)
 {
     static const char harmless[] = "reported number of objects";
+    warnings_t found = NONE;
     while (qpdf_more_warnings(q)) {
         const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
-        if (strncmp(text, harmless, sizeof harmless - 1)) return true;
+        if (strstr(text, NO_MEMORY_TEXT)) return NO_MEMORY;
+        if (strncmp(text, harmless, sizeof harmless - 1) != 0) found = SOME;
     }
-    return false;
+    return found;
 }
 
-static reading_t read_once(probe_t *probe, bool repairing)
+static reading_t read_contents(probe_t *probe, bool repairing)
 {
     int64_t highest = INT32_MAX;
-    reading_t state = open_document(probe, repairing);
-    if (state != READ) return state;
     apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
     if (!repairing && !sr_pdfd_xref_check(&highest, probe->header, length)) return DAMAGED;
-
     const char *reason = sr_pdfd_form_read(&probe->form, probe->q);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
     bool odd = false;
-    state = read_pages(probe, highest, &odd);
-    if (repairing || state == DAMAGED) return state;
-    return odd || has_warnings(probe->q) ? DAMAGED : state;
+    reading_t state = read_pages(probe, highest, &odd);
+    return odd && !repairing ? DAMAGED : state;
 }
 
 static reading_t read_document(probe_t *probe, bool repairing)
 {
     probe->q = qpdf_init();
-    reading_t state = read_once(probe, repairing);
+    reading_t state = open_document(probe, repairing);
+    bool opened = state == READ;
+    if (opened) state = read_contents(probe, repairing);
+    warnings_t warnings = drain_warnings(probe->q);
+    if (warnings == NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    else if (warnings == SOME && opened && !repairing) state = DAMAGED;
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
@@ -134,10 +142,8 @@ static void judge(probe_t *probe)
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
 
     int seen = sr_pdfd_poppler_count(&probe->bytes);
-    if (seen == SR_PDFD_POPPLER_PASSWORD)
-        decide(probe, SR_PDF_PASSWORD, NULL);
-    else if (seen != probe->pages)
-        decide(probe, SR_PDF_REFUSED, DISAGREE);
+    if (seen == SR_PDFD_POPPLER_PASSWORD) decide(probe, SR_PDF_PASSWORD, NULL);
+    else if (seen != probe->pages) decide(probe, SR_PDF_REFUSED, DISAGREE);
 }
 
 static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
@@ -150,10 +156,8 @@ json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     probe_t probe = {.bytes = *bytes, .header = find_header(bytes), .verdict = SR_PDF_ACCEPTED, .pool = pool};
-    if (probe.header)
-        judge(&probe);
-    else
-        decide(&probe, SR_PDF_NOT_PDF, NULL);
+    if (probe.header) judge(&probe);
+    else decide(&probe, SR_PDF_NOT_PDF, NULL);
 
     json_t *answer = json_object();
     json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
@@ -163,7 +167,7 @@ json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
                             json_string(apr_psprintf(pool,
                                                      "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,"
                                                      "\"normalise\":%s}",
-                                                     SR_PAGES_VERSION, probe.pages, probe.runs,
-                                                     probe.form.signatures, probe.normalise ? "true" : "false")));
+                                                     SR_PAGES_VERSION, probe.pages, probe.runs, probe.form.signatures,
+                                                     probe.normalise ? "true" : "false")));
     return answer;
 }

@@ -6,10 +6,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#define TAIL_BYTES 1054      /* where readers look for startxref: 1 kB, and the words themselves */
+#define TAIL_BYTES 1054 /* where readers look for startxref: 1 kB, and the words themselves */
 #define MAX_SECTIONS 512
 #define MAX_ENTRIES 10000000
-#define MAX_OBJECT 8388607   /* what readers agree on (ISO 32000-1, annex C) */
+#define MAX_OBJECT 8388607 /* what readers agree on (ISO 32000-1, annex C) */
 
 typedef struct cursor_t {
     const unsigned char *at, *end;
@@ -29,10 +29,8 @@ static void skip_space(cursor_t *c)
 {
     while (c->at < c->end && (is_space(*c->at) || *c->at == '%')) {
         if (*c->at == '%')
-            while (c->at < c->end && *c->at != '\n' && *c->at != '\r')
-                c->at++;
-        else
-            c->at++;
+            while (c->at < c->end && *c->at != '\n' && *c->at != '\r') c->at++;
+        else c->at++;
     }
 }
 
@@ -88,11 +86,9 @@ static int skip_token(cursor_t *c)
     }
     c->at++;
     if (first == '<') {
-        while (c->at < c->end && *c->at++ != '>')
-            continue;
+        while (c->at < c->end && *c->at++ != '>') continue;
     } else if (!strchr("[]>){}", first)) {
-        while (c->at < c->end && !is_space(*c->at) && !is_delimiter(*c->at))
-            c->at++;
+        while (c->at < c->end && !is_space(*c->at) && !is_delimiter(*c->at)) c->at++;
     }
     return first;
 }
@@ -143,12 +139,10 @@ static void claim(int64_t *highest, int64_t first, int64_t count)
 /* Entries are 20 bytes by the book; readers take 19 and 21, so what is read is tokens. */
 static bool read_entry(cursor_t *c)
 {
-    while (c->at < c->end && (isdigit(*c->at) || *c->at == ' '))
-        c->at++;
+    while (c->at < c->end && (isdigit(*c->at) || *c->at == ' ')) c->at++;
     if (c->at == c->end || (*c->at != 'n' && *c->at != 'f')) return false;
     c->at++;
-    while (c->at < c->end && (*c->at == ' ' || *c->at == '\r' || *c->at == '\n'))
-        c->at++;
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\r' || *c->at == '\n')) c->at++;
     return true;
 }
 
@@ -178,8 +172,7 @@ static bool read_section(section_t *section, cursor_t c, int64_t *highest)
     skip_space(&c);
     if (!read_dictionary(section, c)) return false;
     claim(highest, 0, section->size);
-    while (read_number(&section->index, &first) && read_number(&section->index, &count))
-        claim(highest, first, count);
+    while (read_number(&section->index, &first) && read_number(&section->index, &count)) claim(highest, first, count);
     return true;
 }
 

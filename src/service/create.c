@@ -140,6 +140,6 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
         if (error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL) sr_uploads_take_back(service, request, pool);
         return error;
     }
-    *uuid = submission.uuid;
-    return NULL;
+    *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
+    return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }

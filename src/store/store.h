@@ -20,6 +20,7 @@
 
 #include <apr_dbd.h>
 #include <apr_hash.h>
+#include <apr_hash.h>
 
 #include "base/base.h"
 #include "model/model.h"

@@ -87,6 +87,7 @@ static void test_injection(void)
     static const char *const nasty[] = {"\x01",
                                         "\\u0001",
                                         "\"signatureLink\":\"",
+                                        "\"uuid\":\"00000000-0000-4000-8000-000000000000\"",
                                         "\\\"signatureLink\\\":\\\"\x01",
                                         "\"signatureLink\":\"\x01",
                                         "\\",
@@ -111,10 +112,17 @@ static void test_injection(void)
         if (!ok(read != NULL, "and it is JSON")) continue;
         submitter = json_array_get(json_object_get(read, "submitters"), 0);
         is_str(sr_json_string(read, "name"), evil, "the name is as it was");
+        is_str(sr_submission_view_uuid(sr_submission_view(submission, pool), pool), submission->uuid, "the uuid is found");
         is_str(sr_json_string(submitter, "email"), evil, "and the email");
         is_str(sr_json_string(submitter, "signatureLink"),
                "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "and the link is right");
     }
+}
+
+static void test_uuid(void)
+{
+    is_str(sr_submission_view_uuid("{}", pool), NULL, "no uuid in what is no view");
+    is_str(sr_submission_view_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
 }
 
 static void test_search(void)
@@ -129,6 +137,7 @@ int main(void)
     apr_pool_create(&pool, NULL);
     test_view();
     test_injection();
+    test_uuid();
     test_search();
     apr_pool_destroy(pool);
     apr_terminate();

@@ -4,7 +4,7 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf);
+our @EXPORT_OK = qw(pdf pdf_of_size);
 
 # pdf(pages => N or [{mediabox, cropbox, rotate, text}, …], pad => BYTES, inherit => {mediabox, rotate}, nonce => TEXT)
 # A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `nonce` makes the file
@@ -36,6 +36,16 @@ sub pdf {
     my $xref = length $out;
     $out .= "xref\n0 " . (@objects + 1) . "\n0000000000 65535 f \n" . join '', map { sprintf "%010d 00000 n \n", $_ } @offsets;
     return $out . "trailer\n<</Size " . (@objects + 1) . "/Root 1 0 R" . ($o{trailer} // '') . ">>\nstartxref\n$xref\n%%EOF\n";
+}
+
+# A file of exactly so many bytes.
+sub pdf_of_size {
+    my ($size, %o) = @_;
+    my $pad = 2 * $size - length(pdf(%o, pad => $size));
+    $pad += $size - length(pdf(%o, pad => $pad)) for 1 .. 3; # the number of digits may change once
+    my $bytes = pdf(%o, pad => $pad);
+    die "no PDF of $size bytes\n" unless length $bytes == $size;
+    return $bytes;
 }
 
 sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n$bytes\nendstream" }

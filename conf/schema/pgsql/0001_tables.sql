@@ -1,0 +1,216 @@
+-- The tables of mod_sigreq in PostgreSQL. Times are microseconds since 1970; statements end at a blank line.
+-- Keys are internal numbers; a uuid is what the API shows. sqlite3/0001_tables.sql has the same tables.
+-- The schema may be there already, made for a role that may not make schemas.
+DO $$
+BEGIN
+    IF to_regnamespace('sigreq') IS NULL THEN
+        CREATE SCHEMA sigreq;
+    END IF;
+END $$
+
+CREATE TABLE sigreq.schema_version (
+    version integer PRIMARY KEY,
+    name text NOT NULL,
+    applied_at bigint NOT NULL
+)
+
+CREATE TABLE sigreq.organization (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uuid uuid NOT NULL UNIQUE,
+    name text NOT NULL UNIQUE,
+    quota bigint CHECK (quota >= 0),
+    used bigint NOT NULL DEFAULT 0 CHECK (used >= 0),
+    created_at bigint NOT NULL
+) WITH (fillfactor = 50)
+
+-- "C" folds ASCII alone, as SQLite's NOCASE does: both databases agree on which emails are equal.
+CREATE TABLE sigreq.user_account (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uuid uuid NOT NULL UNIQUE,
+    organization_id bigint NOT NULL REFERENCES sigreq.organization (id),
+    firstname text NOT NULL,
+    lastname text NOT NULL,
+    email text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    UNIQUE (id, organization_id)
+)
+
+CREATE UNIQUE INDEX user_account_email ON sigreq.user_account (organization_id, lower(email))
+
+-- UNIQUE (id, …) is what submission refers to: one foreign key then keeps a submission's scope equal to its token's.
+CREATE TABLE sigreq.token (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uuid uuid NOT NULL UNIQUE,
+    user_id bigint NOT NULL,
+    organization_id bigint NOT NULL,
+    environment text COLLATE "C" NOT NULL CHECK (environment IN ('test', 'production')),
+    name text NOT NULL,
+    secret_hash text COLLATE "C" NOT NULL UNIQUE,
+    sent_webhook_url varchar(255),
+    signed_webhook_url varchar(255),
+    completed_webhook_url varchar(255),
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    revoked_at bigint,
+    UNIQUE (id, user_id, organization_id, environment),
+    FOREIGN KEY (user_id, organization_id) REFERENCES sigreq.user_account (id, organization_id)
+) WITH (fillfactor = 80)
+
+CREATE INDEX token_list ON sigreq.token (user_id, organization_id, environment, created_at DESC, id DESC)
+
+-- view is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the table.
+CREATE TABLE sigreq.submission (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    uuid uuid NOT NULL UNIQUE,
+    token_id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    organization_id bigint NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    template_uuid uuid NOT NULL,
+    skip_intro boolean NOT NULL,
+    send_email boolean NOT NULL,
+    environment text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    search text NOT NULL,
+    view text NOT NULL,
+    FOREIGN KEY (token_id, user_id, organization_id, environment)
+        REFERENCES sigreq.token (id, user_id, organization_id, environment)
+) WITH (toast_tuple_target = 8160)
+
+CREATE INDEX submission_list ON sigreq.submission
+    (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE TABLE sigreq.signer (
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
+    opened_at bigint,
+    completed_at bigint,
+    refused_at bigint,
+    position integer NOT NULL,
+    uuid uuid NOT NULL UNIQUE,
+    status text COLLATE "C" NOT NULL CHECK (status IN ('initiated', 'sent', 'opened', 'completed')),
+    firstname text NOT NULL,
+    lastname text NOT NULL,
+    email text,
+    fields text NOT NULL,
+    refusal_reason text,
+    information text,
+    PRIMARY KEY (submission_id, position)
+)
+
+-- The upload: sha256 names the file in the document store.
+CREATE TABLE sigreq.document (
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
+    size bigint NOT NULL CHECK (size >= 0),
+    position integer NOT NULL,
+    pages integer NOT NULL CHECK (pages > 0),
+    uuid uuid NOT NULL UNIQUE,
+    sha256 text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    PRIMARY KEY (submission_id, position)
+)
+
+CREATE INDEX document_sha256 ON sigreq.document (sha256)
+
+-- What became of an upload: number 0 is the prepared file, then one per signer who signed.
+CREATE TABLE sigreq.revision (
+    created_at bigint NOT NULL,
+    size bigint NOT NULL CHECK (size >= 0),
+    number integer NOT NULL CHECK (number >= 0),
+    document_uuid uuid NOT NULL REFERENCES sigreq.document (uuid) ON DELETE CASCADE,
+    signer_uuid uuid REFERENCES sigreq.signer (uuid) ON DELETE CASCADE,
+    sha256 text COLLATE "C" NOT NULL,
+    PRIMARY KEY (document_uuid, number)
+)
+
+CREATE INDEX revision_sha256 ON sigreq.revision (sha256)
+
+CREATE INDEX revision_signer ON sigreq.revision (signer_uuid)
+
+-- The evidence: hash covers the row and prev_hash, which is the hash of the submission's event before it.
+CREATE TABLE sigreq.event (
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id),
+    at bigint NOT NULL,
+    number integer NOT NULL CHECK (number > 0),
+    signer_uuid uuid,
+    kind text COLLATE "C" NOT NULL,
+    ip text,
+    user_agent text,
+    detail text NOT NULL,
+    prev_hash text COLLATE "C" NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    PRIMARY KEY (submission_id, number)
+)
+
+-- Webhook calls to make. A claim is committed before the call, so that no call is ever made twice.
+CREATE TABLE sigreq.outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    event_id uuid NOT NULL UNIQUE,
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
+    token_id bigint NOT NULL REFERENCES sigreq.token (id),
+    created_at bigint NOT NULL,
+    claimed_at bigint,
+    state text COLLATE "C" NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
+    kind text COLLATE "C" NOT NULL,
+    url text NOT NULL,
+    body text NOT NULL
+)
+
+CREATE INDEX outbox_pending ON sigreq.outbox (id) WHERE state = 'pending'
+
+CREATE INDEX outbox_claimed ON sigreq.outbox (claimed_at) WHERE state = 'claimed'
+
+CREATE INDEX outbox_submission ON sigreq.outbox (submission_id, id)
+
+CREATE TABLE sigreq.webhook_history (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
+    token_id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    organization_id bigint NOT NULL,
+    at bigint NOT NULL,
+    status integer,
+    success boolean NOT NULL,
+    event_id uuid NOT NULL,
+    environment text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    url varchar(255) NOT NULL,
+    error text,
+    FOREIGN KEY (token_id, user_id, organization_id, environment)
+        REFERENCES sigreq.token (id, user_id, organization_id, environment)
+)
+
+CREATE INDEX webhook_history_list ON sigreq.webhook_history
+    (user_id, organization_id, environment, at DESC, id DESC)
+
+CREATE INDEX webhook_history_event ON sigreq.webhook_history (event_id)
+
+CREATE INDEX webhook_history_submission ON sigreq.webhook_history (submission_id)
+
+-- Deferred: the row is written before its submission, so that two requests with one key meet here first.
+CREATE TABLE sigreq.idempotency (
+    token_id bigint NOT NULL REFERENCES sigreq.token (id),
+    created_at bigint NOT NULL,
+    submission_uuid uuid NOT NULL REFERENCES sigreq.submission (uuid) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    key text COLLATE "C" NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
+    PRIMARY KEY (token_id, key)
+)
+
+CREATE INDEX idempotency_age ON sigreq.idempotency (created_at)
+
+CREATE INDEX idempotency_submission ON sigreq.idempotency (submission_uuid)
+
+-- A token as store.h describes its row.
+CREATE VIEW sigreq.token_row AS
+    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
+           t.revoked_at,
+           json_build_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
+               'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
+               'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
+               'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
+               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at)::text AS body,
+           t.created_at || ':' || t.id AS key
+    FROM sigreq.token t
+    JOIN sigreq.user_account u ON u.id = t.user_id
+    JOIN sigreq.organization o ON o.id = t.organization_id

@@ -1,0 +1,189 @@
+-- The tables of mod_sigreq in SQLite, the same as pgsql/0001_tables.sql. Times are microseconds since 1970; uuids are
+-- lower-case text; statements end at a blank line. Big columns come last, so that the others are read without them.
+CREATE TABLE schema_version (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT
+
+CREATE TABLE organization (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL UNIQUE,
+    quota INTEGER CHECK (quota >= 0),
+    used INTEGER NOT NULL DEFAULT 0 CHECK (used >= 0),
+    created_at INTEGER NOT NULL
+) STRICT
+
+CREATE TABLE user_account (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    organization_id INTEGER NOT NULL REFERENCES organization (id),
+    firstname TEXT NOT NULL,
+    lastname TEXT NOT NULL,
+    email TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (id, organization_id)
+) STRICT
+
+CREATE UNIQUE INDEX user_account_email ON user_account (organization_id, email COLLATE NOCASE)
+
+-- UNIQUE (id, …) is what submission refers to: one foreign key then keeps a submission's scope equal to its token's.
+CREATE TABLE token (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    user_id INTEGER NOT NULL,
+    organization_id INTEGER NOT NULL,
+    environment TEXT NOT NULL CHECK (environment IN ('test', 'production')),
+    name TEXT NOT NULL,
+    secret_hash TEXT NOT NULL UNIQUE,
+    sent_webhook_url TEXT CHECK (length(sent_webhook_url) <= 255),
+    signed_webhook_url TEXT CHECK (length(signed_webhook_url) <= 255),
+    completed_webhook_url TEXT CHECK (length(completed_webhook_url) <= 255),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    UNIQUE (id, user_id, organization_id, environment),
+    FOREIGN KEY (user_id, organization_id) REFERENCES user_account (id, organization_id)
+) STRICT
+
+CREATE INDEX token_list ON token (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE TABLE submission (
+    id INTEGER PRIMARY KEY,
+    uuid TEXT NOT NULL UNIQUE,
+    token_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    organization_id INTEGER NOT NULL,
+    environment TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    template_uuid TEXT NOT NULL,
+    skip_intro INTEGER NOT NULL CHECK (skip_intro IN (0, 1)),
+    send_email INTEGER NOT NULL CHECK (send_email IN (0, 1)),
+    name TEXT NOT NULL,
+    search TEXT NOT NULL,
+    view TEXT NOT NULL,
+    FOREIGN KEY (token_id, user_id, organization_id, environment)
+        REFERENCES token (id, user_id, organization_id, environment)
+) STRICT
+
+CREATE INDEX submission_list ON submission (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE TABLE signer (
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    uuid TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL CHECK (status IN ('initiated', 'sent', 'opened', 'completed')),
+    opened_at INTEGER,
+    completed_at INTEGER,
+    refused_at INTEGER,
+    firstname TEXT NOT NULL,
+    lastname TEXT NOT NULL,
+    email TEXT,
+    refusal_reason TEXT,
+    information TEXT,
+    fields TEXT NOT NULL,
+    PRIMARY KEY (submission_id, position)
+) STRICT, WITHOUT ROWID
+
+-- The upload: sha256 names the file in the document store.
+CREATE TABLE document (
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    uuid TEXT NOT NULL UNIQUE,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL CHECK (size >= 0),
+    pages INTEGER NOT NULL CHECK (pages > 0),
+    name TEXT NOT NULL,
+    PRIMARY KEY (submission_id, position)
+) STRICT, WITHOUT ROWID
+
+CREATE INDEX document_sha256 ON document (sha256)
+
+-- What became of an upload: number 0 is the prepared file, then one per signer who signed.
+CREATE TABLE revision (
+    document_uuid TEXT NOT NULL REFERENCES document (uuid) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number >= 0),
+    signer_uuid TEXT REFERENCES signer (uuid) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    size INTEGER NOT NULL CHECK (size >= 0),
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (document_uuid, number)
+) STRICT, WITHOUT ROWID
+
+CREATE INDEX revision_sha256 ON revision (sha256)
+
+CREATE INDEX revision_signer ON revision (signer_uuid)
+
+-- The evidence: hash covers the row and prev_hash, which is the hash of the submission's event before it.
+CREATE TABLE event (
+    submission_id INTEGER NOT NULL REFERENCES submission (id),
+    number INTEGER NOT NULL CHECK (number > 0),
+    at INTEGER NOT NULL,
+    signer_uuid TEXT,
+    kind TEXT NOT NULL,
+    ip TEXT,
+    user_agent TEXT,
+    prev_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (submission_id, number)
+) STRICT, WITHOUT ROWID
+
+-- Webhook calls to make. A claim is committed before the call, so that no call is ever made twice.
+CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id TEXT NOT NULL UNIQUE,
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
+    token_id INTEGER NOT NULL REFERENCES token (id),
+    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    claimed_at INTEGER,
+    url TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT
+
+CREATE INDEX outbox_pending ON outbox (id) WHERE state = 'pending'
+
+CREATE INDEX outbox_claimed ON outbox (claimed_at) WHERE state = 'claimed'
+
+CREATE INDEX outbox_submission ON outbox (submission_id, id)
+
+CREATE TABLE webhook_history (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    event_id TEXT NOT NULL,
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
+    token_id INTEGER NOT NULL,
+    user_id INTEGER NOT NULL,
+    organization_id INTEGER NOT NULL,
+    environment TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    status INTEGER,
+    success INTEGER NOT NULL CHECK (success IN (0, 1)),
+    url TEXT NOT NULL CHECK (length(url) <= 255),
+    error TEXT,
+    FOREIGN KEY (token_id, user_id, organization_id, environment)
+        REFERENCES token (id, user_id, organization_id, environment)
+) STRICT
+
+CREATE INDEX webhook_history_list ON webhook_history (user_id, organization_id, environment, at DESC, id DESC)
+
+CREATE INDEX webhook_history_event ON webhook_history (event_id)
+
+CREATE INDEX webhook_history_submission ON webhook_history (submission_id)
+
+CREATE TABLE idempotency (
+    token_id INTEGER NOT NULL REFERENCES token (id),
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    submission_uuid TEXT NOT NULL REFERENCES submission (uuid) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (token_id, key)
+) STRICT, WITHOUT ROWID
+
+CREATE INDEX idempotency_age ON idempotency (created_at)
+
+CREATE INDEX idempotency_submission ON idempotency (submission_uuid)

@@ -1,0 +1,74 @@
+/* check.c: what the options of sigreqctl may hold. A value that would be refused or misread later is named here. */
+#include "ctl/ctl.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_CHARACTERS 500
+
+const char *ctl_check_text(const char **value, apr_pool_t *pool)
+{
+    const char *text = *value;
+
+    if (!sr_text_is_utf8(text, strlen(text))) return "must be UTF-8 text";
+    if (sr_text_is_blank(text)) return "must not be blank";
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) return "must not hold control characters";
+    }
+    return sr_text_length(text) > NAME_MAX_CHARACTERS ? "must have at most 500 characters" : NULL;
+}
+
+/* The contract's form: ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
+const char *ctl_check_email(const char **value, apr_pool_t *pool)
+{
+    const char *wrong = ctl_check_text(value, pool);
+    const char *at = strchr(*value, '@');
+    const char *dot = at ? strrchr(at, '.') : NULL;
+
+    if (wrong) return wrong;
+    for (const char *c = *value; *c; c++) {
+        if (isspace((unsigned char)*c)) return "must not hold spaces";
+    }
+    if (!at || at == *value || strchr(at + 1, '@') || !dot || dot == at + 1 || !dot[1]) {
+        return "must be of the form name@host.domain";
+    }
+    return NULL;
+}
+
+const char *ctl_check_environment(const char **value, apr_pool_t *pool)
+{
+    return strcmp(*value, "test") && strcmp(*value, "production") ? "must be test or production" : NULL;
+}
+
+const char *ctl_check_uuid(const char **value, apr_pool_t *pool)
+{
+    return sr_uuid_valid(*value) ? NULL : "must be a uuid";
+}
+
+const char *ctl_check_quota(const char **value, apr_pool_t *pool)
+{
+    apr_int64_t number = 0;
+
+    if (strcmp(*value, "unlimited") == 0) {
+        *value = NULL;
+        return NULL;
+    }
+    for (const char *c = *value; *c; c++) {
+        if (!isdigit((unsigned char)*c) || number > 1000000000000000) return "must be a number from 0, or unlimited";
+        number = number * 10 + (*c - '0');
+    }
+    if (!**value) return "must be a number from 0, or unlimited";
+    *value = apr_psprintf(pool, "%" APR_INT64_T_FMT, number);
+    return NULL;
+}
+
+const char *ctl_check_expires(const char **value, apr_pool_t *pool)
+{
+    apr_time_t when;
+
+    if (!sr_time_parse(&when, *value)) return "must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z";
+    if (when <= apr_time_now()) return "is in the past";
+    *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
+    return NULL;
+}

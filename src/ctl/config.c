@@ -1,0 +1,159 @@
+/* config.c: where the database and the documents are: options first, then an httpd configuration file. Only three
+ * directives are read out of it, wherever they stand; it is not httpd's own parser, and follows no Include. */
+#include "ctl/ctl.h"
+
+#include <apr_file_io.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_CONFIG "/etc/apache2/mods-enabled/sigreq.conf"
+#define LINE_MAX_BYTES 8192
+
+static const struct {
+    const char *directive;
+    ctl_option_id_t option;
+} directives[] = {
+    {"DBDriver", OPTION_DRIVER},
+    {"DBDParams", OPTION_PARAMS},
+    {"SigreqDocuments", OPTION_DOCUMENTS},
+};
+
+/* The next word of a line, as httpd reads words: bare, or in quotes with backslashes. NULL at the end. */
+static const char *next_word(char **line, apr_pool_t *pool)
+{
+    char *in = *line + strspn(*line, " \t\r\n");
+    const char quote = *in == '"' || *in == '\'' ? *in++ : '\0';
+    char *word, *out;
+
+    if (!quote && !*in) return NULL;
+    word = out = apr_palloc(pool, strlen(in) + 1);
+    while (*in && (quote ? *in != quote : !strchr(" \t\r\n", *in))) {
+        if (quote && *in == '\\' && (in[1] == quote || in[1] == '\\')) in++;
+        *out++ = *in++;
+    }
+    *out = '\0';
+    *line = quote && *in ? in + 1 : in;
+    return word;
+}
+
+static sr_error_t *take_line(ctl_t *ctl, bool *taken, char *line, const char *path, int number)
+{
+    const char *word = next_word(&line, ctl->pool);
+    const char *value;
+
+    for (size_t i = 0; word && i < sizeof directives / sizeof *directives; i++) {
+        const ctl_option_id_t option = directives[i].option;
+        if (strcasecmp(word, directives[i].directive) != 0 || ctl->given[option]) continue;
+        value = next_word(&line, ctl->pool);
+        if (!value || strstr(value, "${")) {
+            return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: %s %s: use --%s", path, number, word,
+                            value ? "with a variable cannot be read here" : "has no value", ctl_options[option].name);
+        }
+        ctl->values[option] = value;
+        taken[option] = true;
+    }
+    return NULL;
+}
+
+static sr_error_t *read_file(ctl_t *ctl, FILE *file, const char *path)
+{
+    char line[LINE_MAX_BYTES];
+    bool taken[OPTION_COUNT] = {false};
+    apr_size_t used = 0;
+
+    for (int number = 1; fgets(line + used, (int)(sizeof line - used), file); number++) {
+        used = strlen(line);
+        if (used == sizeof line - 1) return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: too long", path, number);
+        if (used > 1 && line[used - 1] == '\n' && line[used - 2] == '\\') { /* goes on in the next line */
+            used -= 2;
+            continue;
+        }
+        used = 0;
+        SR_TRY(take_line(ctl, taken, line, path, number));
+    }
+    for (int i = 0; i < OPTION_COUNT; i++) ctl->given[i] = ctl->given[i] || taken[i];
+    return NULL;
+}
+
+sr_error_t *ctl_read_config(ctl_t *ctl)
+{
+    const char *path = ctl->given[OPTION_CONFIG] ? ctl->values[OPTION_CONFIG] : getenv("SIGREQ_CONFIG");
+    sr_error_t *error;
+    FILE *file;
+
+    if (ctl->given[OPTION_DRIVER] && ctl->given[OPTION_PARAMS] && !ctl->given[OPTION_CONFIG]) path = NULL;
+    else if (!path && access(DEFAULT_CONFIG, F_OK) == 0) path = DEFAULT_CONFIG;
+    if (path) {
+        file = fopen(path, "r");
+        if (!file) return sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, strerror(errno));
+        error = read_file(ctl, file, path);
+        fclose(file);
+        SR_TRY(error);
+    }
+    if (ctl->given[OPTION_DRIVER] && ctl->given[OPTION_PARAMS]) return NULL;
+    return sr_error(ctl->pool, SR_EBADREQUEST, "%s: give --config FILE, or --driver and --params",
+                    path ? apr_psprintf(ctl->pool, "%s has no DBDriver and DBDParams", path) : "no database is named");
+}
+
+/* ---------------------------------------------------------------------------------------- the connection */
+
+/* SQLite makes a missing file at once, with the administrator as its owner, and httpd could then not write. Made
+ * here it belongs to the owner of its folder. */
+static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
+{
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? apr_pstrmemdup(ctl->pool, path, (apr_size_t)(slash - path) + 1) : ".";
+    struct stat owner;
+    int file;
+
+    if (access(path, F_OK) == 0) return NULL;
+    if (!create) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: run: sigreqctl db init", path, strerror(errno));
+    file = stat(folder, &owner) == 0 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;
+    if (file < 0) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(errno));
+    if (geteuid() == 0 && fchown(file, owner.st_uid, owner.st_gid) != 0) {
+        close(file);
+        return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(errno));
+    }
+    close(file);
+    return NULL;
+}
+
+static apr_status_t disconnect(void *data)
+{
+    ctl_t *ctl = data;
+
+    return apr_dbd_close(ctl->driver, ctl->handle);
+}
+
+sr_error_t *ctl_connect(ctl_t *ctl, bool create)
+{
+    const char *driver, *params, *why = NULL;
+
+    SR_TRY(ctl_read_config(ctl));
+    driver = ctl->values[OPTION_DRIVER];
+    params = ctl->values[OPTION_PARAMS];
+    if (strcmp(driver, "pgsql") != 0 && strcmp(driver, "sqlite3") != 0) {
+        return sr_error(ctl->pool, SR_EBADREQUEST, "driver %s is not supported, use pgsql or sqlite3", driver);
+    }
+    if (strcmp(driver, "sqlite3") == 0) SR_TRY(make_file(ctl, params, create));
+    apr_dbd_init(ctl->pool);
+    if (apr_dbd_get_driver(ctl->pool, driver, &ctl->driver) != APR_SUCCESS) {
+        return sr_error(ctl->pool, SR_EUNAVAILABLE, "apr has no driver %s: install libaprutil1-dbd-%s", driver, driver);
+    }
+    if (apr_dbd_open_ex(ctl->driver, ctl->pool, params, &ctl->handle, &why) != APR_SUCCESS) {
+        return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s", why ? why : "the database cannot be opened");
+    }
+    apr_pool_pre_cleanup_register(ctl->pool, ctl, disconnect);
+    return NULL;
+}
+
+sr_error_t *ctl_open_store(ctl_t *ctl)
+{
+    SR_TRY(ctl_connect(ctl, false));
+    return sr_store_open(&ctl->store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, ctl->pool);
+}

@@ -1,0 +1,114 @@
+/* ctl.h: sigreqctl, the administrator's command.
+ *
+ * Sections: main.c (from the command line to an exit code) · commands.c (the tables of commands and options) ·
+ * check.c (what an option may hold) · config.c (where the database is) · database.c, people.c, gc.c (the commands)
+ * · print.c (answers, as text and as JSON)
+ */
+#ifndef SR_CTL_H
+#define SR_CTL_H
+
+#include "store/store.h"
+
+typedef enum ctl_exit_t {
+    CTL_DONE,
+    CTL_FAILED,   /* refused, or something went wrong */
+    CTL_USAGE,    /* the command line is not understood */
+    CTL_MISSING,  /* what it names is not there */
+    CTL_CONFLICT, /* the name is taken */
+    CTL_AWAY      /* the database is not available */
+} ctl_exit_t;
+
+typedef enum ctl_option_id_t {
+    OPTION_CONFIG,
+    OPTION_DRIVER,
+    OPTION_PARAMS,
+    OPTION_DOCUMENTS,
+    OPTION_JSON,
+    OPTION_HELP,
+    OPTION_ORGANIZATION,
+    OPTION_USER,
+    OPTION_ENVIRONMENT,
+    OPTION_NAME,
+    OPTION_QUOTA,
+    OPTION_FIRSTNAME,
+    OPTION_LASTNAME,
+    OPTION_EMAIL,
+    OPTION_EXPIRES,
+    OPTION_UUID,
+    OPTION_DRY_RUN,
+    OPTION_COUNT /* also ends a command's list of options */
+} ctl_option_id_t;
+
+typedef struct ctl_option_t {
+    const char *name;  /* without "--" */
+    const char *value; /* what stands for its value in the help, or NULL: a switch */
+    const char *help;
+    /* Says what is wrong with a value (NULL: nothing), and may put another form in its place. */
+    const char *(*check)(const char **value, apr_pool_t *pool);
+} ctl_option_t;
+
+#define CTL_OPTIONS_MAX 5
+
+typedef struct ctl_t ctl_t;
+
+typedef struct ctl_command_t {
+    const char *group, *verb; /* verb is "" where the group is the command */
+    sr_error_t *(*run)(ctl_t *ctl);
+    int required; /* how many of the options must be given; these may be given without their names */
+    ctl_option_id_t options[CTL_OPTIONS_MAX + 1];
+    const char *help;
+} ctl_command_t;
+
+extern const ctl_option_t ctl_options[OPTION_COUNT];
+extern const ctl_command_t ctl_commands[];
+extern const int ctl_command_count;
+
+struct ctl_t {
+    apr_pool_t *pool;
+    const ctl_command_t *command;
+    bool given[OPTION_COUNT];
+    const char *values[OPTION_COUNT]; /* of options that have one; NULL can be a value ("unlimited") */
+    const apr_dbd_driver_t *driver;
+    apr_dbd_t *handle;
+    sr_store_t *store;
+    ctl_exit_t status; /* what a command that succeeded exits with */
+};
+
+/* ------------------------------------------------------------------------------------------------ check.c */
+const char *ctl_check_text(const char **value, apr_pool_t *pool);
+const char *ctl_check_email(const char **value, apr_pool_t *pool);
+const char *ctl_check_environment(const char **value, apr_pool_t *pool);
+const char *ctl_check_uuid(const char **value, apr_pool_t *pool);
+const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimited" becomes NULL */
+const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
+
+/* ----------------------------------------------------------------------------------------------- config.c */
+/* Fills in driver, params and documents that were not given, out of the configuration file. */
+sr_error_t *ctl_read_config(ctl_t *ctl);
+/* Opens the database: ctl->driver and ctl->handle, closed with the pool. With `create`, a missing SQLite file is
+ * made first. */
+sr_error_t *ctl_connect(ctl_t *ctl, bool create);
+/* The same, and ctl->store over it. */
+sr_error_t *ctl_open_store(ctl_t *ctl);
+
+/* ---------------------------------------------------------------------------------- database.c people.c gc.c */
+sr_error_t *ctl_db_init(ctl_t *ctl);
+sr_error_t *ctl_db_status(ctl_t *ctl);
+sr_error_t *ctl_org_create(ctl_t *ctl);
+sr_error_t *ctl_org_list(ctl_t *ctl);
+sr_error_t *ctl_org_quota(ctl_t *ctl);
+sr_error_t *ctl_user_create(ctl_t *ctl);
+sr_error_t *ctl_user_list(ctl_t *ctl);
+sr_error_t *ctl_token_create(ctl_t *ctl);
+sr_error_t *ctl_token_list(ctl_t *ctl);
+sr_error_t *ctl_token_revoke(ctl_t *ctl);
+sr_error_t *ctl_gc(ctl_t *ctl);
+
+/* ------------------------------------------------------------------------------------------------ print.c */
+/* Prints one object, or an array of objects with these members as columns. Takes the reference over. Members whose
+ * names end in "_at" are times and are shown as ISO 8601. */
+void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);
+/* Help about everything (NULL), a group, or a command. */
+void ctl_help(FILE *out, const char *group, const char *verb);
+
+#endif

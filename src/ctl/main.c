@@ -1,0 +1,185 @@
+/* main.c: from the command line to an exit code. It runs in the foreground and asks nothing: what it needs and was
+ * not told is an error. */
+#include "ctl/ctl.h"
+
+#include <apr_general.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is wrong with the command line: said on stderr, with where to read on. */
+static ctl_exit_t misused(const ctl_t *ctl, const char *what)
+{
+    const ctl_command_t *command = ctl->command;
+
+    fprintf(stderr, "sigreqctl: %s\nTry: sigreqctl %s%s%s--help\n", what, command ? command->group : "",
+            command && *command->verb ? " " : "", command ? apr_pstrcat(ctl->pool, command->verb, " ", NULL) : "");
+    return CTL_USAGE;
+}
+
+/* The option of this name, or of the only name that begins so. */
+static bool find_option(ctl_option_id_t *id, const char *name, apr_size_t length)
+{
+    int found = 0;
+
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (strncmp(ctl_options[i].name, name, length) != 0) continue;
+        *id = (ctl_option_id_t)i;
+        if (!ctl_options[i].name[length]) return true;
+        found++;
+    }
+    return found == 1 && length > 0;
+}
+
+/* One option of the command line; *index goes on to its value. NULL, or what is wrong. */
+static const char *take_option(ctl_t *ctl, int *index, int argc, const char *const *argv)
+{
+    const char *name = argv[*index] + 2;
+    const apr_size_t length = strcspn(name, "=");
+    ctl_option_id_t id = OPTION_COUNT;
+
+    if (!find_option(&id, name, length)) return apr_psprintf(ctl->pool, "there is no option %s", argv[*index]);
+    if (ctl->given[id]) return apr_psprintf(ctl->pool, "--%s is given twice", ctl_options[id].name);
+    ctl->given[id] = true;
+    if (!ctl_options[id].value) return name[length] ? apr_psprintf(ctl->pool, "--%s has no value", name) : NULL;
+    if (name[length]) ctl->values[id] = name + length + 1;
+    else if (*index + 1 < argc) ctl->values[id] = argv[++*index];
+    else return apr_psprintf(ctl->pool, "--%s needs a value", name);
+    return NULL;
+}
+
+/* Splits the command line into options and words. */
+static const char *take_arguments(ctl_t *ctl, apr_array_header_t *words, int argc, const char *const *argv)
+{
+    bool options = true;
+
+    for (int i = 1; i < argc; i++) {
+        const char *wrong = NULL;
+        if (options && strcmp(argv[i], "--") == 0) options = false;
+        else if (options && strncmp(argv[i], "--", 2) == 0) wrong = take_option(ctl, &i, argc, argv);
+        else if (options && argv[i][0] == '-' && argv[i][1]) wrong = apr_psprintf(ctl->pool, "no option %s", argv[i]);
+        else APR_ARRAY_PUSH(words, const char *) = argv[i];
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+/* The command of the first words; *used is how many of them name it. */
+static const ctl_command_t *find_command(int *used, const apr_array_header_t *words)
+{
+    const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : "";
+    const char *verb = words->nelts > 1 ? APR_ARRAY_IDX(words, 1, const char *) : "";
+
+    for (int i = 0; i < ctl_command_count; i++) {
+        if (strcmp(ctl_commands[i].group, group) != 0) continue;
+        *used = *ctl_commands[i].verb ? 2 : 1;
+        if (*used == 1 || strcmp(ctl_commands[i].verb, verb) == 0) return &ctl_commands[i];
+    }
+    return NULL;
+}
+
+/* Help about as much as the words name. */
+static ctl_exit_t help(const ctl_t *ctl, const apr_array_header_t *words)
+{
+    const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : NULL;
+
+    for (int i = 0; group && i < ctl_command_count; i++) {
+        if (strcmp(ctl_commands[i].group, group) != 0) continue;
+        ctl_help(stdout, group, ctl->command ? ctl->command->verb : NULL);
+        return CTL_DONE;
+    }
+    if (group) return misused(ctl, apr_psprintf(ctl->pool, "there is no command %s", group));
+    ctl_help(stdout, NULL, NULL);
+    return CTL_DONE;
+}
+
+/* Words without names go to the required options that have none yet; then everything is checked. */
+static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int used)
+{
+    const ctl_command_t *command = ctl->command;
+    bool allowed[OPTION_COUNT] = {false};
+
+    for (int i = 0; command->options[i] != OPTION_COUNT; i++) {
+        const ctl_option_id_t id = command->options[i];
+        allowed[id] = true;
+        if (!ctl->given[id] && i < command->required && used < words->nelts) {
+            ctl->values[id] = APR_ARRAY_IDX(words, used++, const char *);
+            ctl->given[id] = true;
+        }
+        if (!ctl->given[id] && i < command->required) {
+            return apr_psprintf(ctl->pool, "--%s is required", ctl_options[id].name);
+        }
+    }
+    if (used < words->nelts) {
+        return apr_psprintf(ctl->pool, "one word too many: %s", APR_ARRAY_IDX(words, used, const char *));
+    }
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const char *wrong;
+        if (!ctl->given[id]) continue;
+        if (id > OPTION_HELP && !allowed[id]) {
+            return apr_psprintf(ctl->pool, "--%s does not belong to this command", ctl_options[id].name);
+        }
+        wrong = ctl_options[id].check ? ctl_options[id].check(&ctl->values[id], ctl->pool) : NULL;
+        if (wrong) return apr_psprintf(ctl->pool, "--%s %s", ctl_options[id].name, wrong);
+    }
+    return NULL;
+}
+
+static ctl_exit_t failed(const sr_error_t *error)
+{
+    static const struct {
+        sr_code_t code;
+        ctl_exit_t status;
+    } meanings[] = {
+        {SR_EBADREQUEST, CTL_USAGE},
+        {SR_ENOTFOUND, CTL_MISSING},
+        {SR_ECONFLICT, CTL_CONFLICT},
+        {SR_EUNAVAILABLE, CTL_AWAY},
+    };
+
+    fprintf(stderr, "sigreqctl: %s%s%s%s\n", error->message, error->cause ? " (" : "",
+            error->cause ? error->cause : "", error->cause ? ")" : "");
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (error->code == meanings[i].code) return meanings[i].status;
+    }
+    return CTL_FAILED;
+}
+
+static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
+{
+    apr_array_header_t *words = apr_array_make(ctl->pool, 8, sizeof(const char *));
+    const char *wrong = take_arguments(ctl, words, argc, argv);
+    const sr_error_t *error;
+    int used = 0;
+
+    if (wrong) return misused(ctl, wrong);
+    ctl->command = find_command(&used, words);
+    if (ctl->given[OPTION_HELP]) return help(ctl, words);
+    if (!ctl->command && !words->nelts) {
+        ctl_help(stderr, NULL, NULL);
+        return CTL_USAGE;
+    }
+    if (!ctl->command) {
+        return misused(ctl, apr_psprintf(ctl->pool, "there is no command %s", apr_array_pstrcat(ctl->pool, words, ' ')));
+    }
+    wrong = fit_options(ctl, words, used);
+    if (wrong) return misused(ctl, wrong);
+    error = ctl->command->run(ctl);
+    return error ? failed(error) : ctl->status;
+}
+
+int main(int argc, const char *const *argv)
+{
+    ctl_t ctl = {0};
+    ctl_exit_t status;
+
+    apr_app_initialize(&argc, &argv, NULL);
+    atexit(apr_terminate);
+    apr_pool_create(&ctl.pool, NULL);
+    status = perform(&ctl, argc, argv);
+    if (fflush(stdout) != 0 && status == CTL_DONE) {
+        perror("sigreqctl: standard output");
+        status = CTL_FAILED;
+    }
+    apr_pool_destroy(ctl.pool);
+    return (int)status;
+}

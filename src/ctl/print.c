@@ -1,0 +1,158 @@
+/* print.c: what sigreqctl says: answers as text for people or as one JSON document, and the help pages, which are
+ * made of the tables of commands.c. */
+#include "ctl/ctl.h"
+
+#include <string.h>
+
+static bool is_time(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return length > 3 && strcmp(name + length - 3, "_at") == 0;
+}
+
+/* The database's microseconds as everybody else writes a time. */
+static void show_times(json_t *object)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+
+    json_object_foreach_safe(object, next, name, value) {
+        if (is_time(name) && json_is_integer(value)) {
+            json_object_set_new(object, name, sr_time_json((apr_time_t)json_integer_value(value)));
+        }
+    }
+}
+
+static const char *cell(const json_t *object, const char *name, apr_pool_t *pool)
+{
+    const json_t *value = json_object_get(object, name);
+
+    if (json_is_string(value)) return json_string_value(value);
+    if (json_is_boolean(value)) return json_is_true(value) ? "yes" : "no";
+    if (json_is_integer(value)) {
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
+    }
+    return strcmp(name, "quota") == 0 ? "unlimited" : "-";
+}
+
+static void print_cell(const char *text, int width)
+{
+    const int length = (int)sr_text_length(text);
+
+    printf("%s%*s", text, width > length ? width - length : 0, "");
+}
+
+static void print_object(const json_t *object, const char *const *columns, apr_pool_t *pool)
+{
+    int width = 0;
+
+    for (int i = 0; columns[i]; i++) {
+        if ((int)strlen(columns[i]) > width) width = (int)strlen(columns[i]);
+    }
+    for (int i = 0; columns[i]; i++) {
+        print_cell(columns[i], width + 2);
+        printf("%s\n", cell(object, columns[i], pool));
+    }
+}
+
+static void print_rows(const json_t *rows, const char *const *columns, apr_pool_t *pool)
+{
+    const json_t *row;
+    size_t index;
+
+    for (int i = -1; i < (int)json_array_size(rows); i++) {
+        for (int column = 0; columns[column]; column++) {
+            int width = (int)strlen(columns[column]);
+            json_array_foreach(rows, index, row) {
+                const int length = (int)sr_text_length(cell(row, columns[column], pool));
+                if (length > width) width = length;
+            }
+            if (!columns[column + 1]) width = 0;
+            print_cell(i < 0 ? columns[column] : cell(json_array_get(rows, (size_t)i), columns[column], pool),
+                       width ? width + 2 : 0);
+        }
+        printf("\n");
+    }
+}
+
+void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns)
+{
+    json_t *row;
+    size_t index;
+
+    sr_json_own(answer, ctl->pool);
+    show_times(answer);
+    json_array_foreach(answer, index, row) show_times(row);
+    if (ctl->given[OPTION_JSON]) {
+        json_dumpf(answer, stdout, JSON_INDENT(2));
+        printf("\n");
+    } else if (json_is_array(answer)) {
+        print_rows(answer, columns, ctl->pool);
+    } else {
+        print_object(answer, columns, ctl->pool);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- help */
+
+static void print_option(FILE *out, ctl_option_id_t id)
+{
+    const ctl_option_t *option = &ctl_options[id];
+    const int used = fprintf(out, "  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+
+    fprintf(out, "%*s%s\n", used < 32 ? 32 - used : 2, "", option->help);
+}
+
+static void print_usage(FILE *out, const ctl_command_t *command)
+{
+    fprintf(out, "  sigreqctl %s%s%s", command->group, *command->verb ? " " : "", command->verb);
+    for (int i = 0; command->options[i] != OPTION_COUNT; i++) {
+        const ctl_option_t *option = &ctl_options[command->options[i]];
+        const bool optional = i >= command->required;
+        fprintf(out, " %s--%s%s%s%s", optional ? "[" : "", option->name, option->value ? " " : "",
+                option->value ? option->value : "", optional ? "]" : "");
+    }
+    fprintf(out, "\n");
+}
+
+static void print_command(FILE *out, const ctl_command_t *command)
+{
+    fprintf(out, "%s\n\nUsage:\n", command->help);
+    print_usage(out, command);
+    if (command->options[0] != OPTION_COUNT) fprintf(out, "\nOptions:\n");
+    for (int i = 0; command->options[i] != OPTION_COUNT; i++) print_option(out, command->options[i]);
+}
+
+static const char tail[] =
+    "\nWhere the database is: --driver and --params; or the file of --config, of the environment's SIGREQ_CONFIG, or\n"
+    "/etc/apache2/mods-enabled/sigreq.conf. Options that are not in [brackets] are required; their names may be left\n"
+    "out when they come in this order, and be cut short where that is clear (--org, --env).\n"
+    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, 5 no database.\n";
+
+void ctl_help(FILE *out, const char *group, const char *verb)
+{
+    const ctl_command_t *one = NULL;
+    int shown = 0;
+
+    for (int i = 0; i < ctl_command_count; i++) {
+        if (group && strcmp(ctl_commands[i].group, group) != 0) continue;
+        if (verb && strcmp(ctl_commands[i].verb, verb) != 0) continue;
+        one = &ctl_commands[i];
+        shown++;
+    }
+    if (shown == 1) {
+        print_command(out, one);
+    } else {
+        fprintf(out, "sigreqctl: administration of the signature service.\n\nUsage:\n");
+        for (int i = 0; i < ctl_command_count; i++) {
+            if (group && strcmp(ctl_commands[i].group, group) != 0) continue;
+            print_usage(out, &ctl_commands[i]);
+            fprintf(out, "      %s\n", ctl_commands[i].help);
+        }
+    }
+    fprintf(out, "\nOptions of every command:\n");
+    for (int i = 0; i <= OPTION_HELP; i++) print_option(out, (ctl_option_id_t)i);
+    fputs(tail, out);
+}

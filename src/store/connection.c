@@ -1,0 +1,143 @@
+/* connection.c: sending things over one apr_dbd connection: the engine's own texts, transactions, and what an error
+ * means. apr_dbd's transaction calls are not used: they crash on a connection that went stale, and one that is
+ * abandoned commits. */
+#include "store/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUSY_PATIENCE apr_time_from_sec(2)
+
+bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle)
+{
+    static const sr_dialect_t *const dialects[] = {&sr_dialect_pgsql, &sr_dialect_sqlite3};
+
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
+        if (strcmp(dialects[i]->name, apr_dbd_name(driver)) != 0) continue;
+        *connection = (sr_connection_t){dialects[i], driver, handle};
+        return true;
+    }
+    return false;
+}
+
+/* True when one of the arguments holds these bytes. */
+static bool told_by(const char *text, apr_size_t length, const char *const *arguments, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (arguments[i] && memmem(arguments[i], strlen(arguments[i]), text, length)) return true;
+    }
+    return false;
+}
+
+/* PostgreSQL quotes names ("relation "x"") and values ("invalid …: "x"") alike, and gives whole rows in the lines
+ * after the first. Values are secrets: tokens' hashes, emails, documents' names. */
+static const char *without_values(const char *words, const char *const *arguments, int count, apr_pool_t *pool)
+{
+    char *line = apr_pstrmemdup(pool, words, strcspn(words, "\r\n"));
+    char *value = strstr(line, ": \"");
+    char *quoted = line;
+
+    if (value) *value = '\0';
+    while ((quoted = strchr(quoted, '"')) != NULL) {
+        char *end = strchr(quoted + 1, '"');
+        if (!end) break;
+        if (end > quoted + 1 && told_by(quoted + 1, (apr_size_t)(end - quoted) - 1, arguments, count)) {
+            memset(quoted + 1, '*', (size_t)(end - quoted) - 1);
+        }
+        quoted = end + 1;
+    }
+    return line;
+}
+
+sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, const char *const *arguments, int count,
+                               apr_pool_t *pool)
+{
+    const char *words = apr_dbd_error(connection->driver, connection->handle, status);
+    sr_fault_t fault;
+
+    fault.reason = without_values(words ? words : "no reason given", arguments, count, pool);
+    fault.failure = connection->dialect->judge(connection, fault.reason, pool);
+    return fault;
+}
+
+sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool)
+{
+    sr_error_t *error;
+
+    if (fault->failure == SR_FAILURE_STATEMENT || fault->failure == SR_FAILURE_STALE) {
+        error = sr_error(pool, SR_EINTERNAL, "The database refused a statement");
+    } else {
+        error = sr_error(pool, SR_EUNAVAILABLE, "The database is not available");
+    }
+    return sr_error_because(error, pool, "%s: %s", what, fault->reason);
+}
+
+int sr_connection_send(const sr_connection_t *connection, const char *sql)
+{
+    int rows;
+
+    return apr_dbd_query(connection->driver, connection->handle, &rows, sql);
+}
+
+int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool)
+{
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    const int status = apr_dbd_select(connection->driver, pool, connection->handle, &results, sql, 1);
+    char *text = NULL;
+
+    *value = NULL;
+    if (status != 0 || apr_dbd_num_tuples(connection->driver, results) < 1) return status;
+    if (apr_dbd_get_row(connection->driver, pool, results, &row, -1) == 0
+        && apr_dbd_datum_get(connection->driver, row, 0, APR_DBD_TYPE_STRING, &text) == APR_SUCCESS) {
+        *value = apr_pstrdup(pool, text);
+    }
+    return 0;
+}
+
+int sr_connection_version(int *version, const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const sr_sql_t *sql = connection->dialect->sql;
+    const char *value;
+    int status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_EXISTS], pool);
+
+    *version = 0;
+    if (status != 0 || !value) return status;
+    status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_VERSION], pool);
+    if (value) *version = atoi(value);
+    return status;
+}
+
+static apr_status_t roll_back(void *data)
+{
+    const sr_connection_t *connection = data;
+
+    sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_ROLLBACK]);
+    return APR_SUCCESS;
+}
+
+/* apr_dbd itself waits for a busy SQLite, 16 times 100 ms with its mutex open. Then this waits a little, by chance
+ * more or less so that two who wait do not meet again, and asks once more. */
+int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    apr_interval_time_t pause = apr_time_from_msec(5);
+    int status;
+
+    while ((status = sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_BEGIN])) != 0) {
+        if (apr_time_now() >= patience) return status;
+        if (sr_connection_fault(connection, status, NULL, 0, pool).failure != SR_FAILURE_BUSY) return status;
+        apr_sleep(pause + apr_time_now() % pause);
+        pause *= 2;
+    }
+    apr_pool_cleanup_register(pool, connection, roll_back, apr_pool_cleanup_null);
+    return 0;
+}
+
+int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const int status = sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_COMMIT]);
+
+    if (status == 0) apr_pool_cleanup_kill(pool, connection, roll_back);
+    return status;
+}

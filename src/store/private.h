@@ -1,0 +1,103 @@
+/* private.h: what the files of src/store/ share: the SQL tables that tools/sql2c makes, and what differs between
+ * the drivers. Nobody outside this folder includes it.
+ */
+#ifndef SR_STORE_PRIVATE_H
+#define SR_STORE_PRIVATE_H
+
+#include "store/store.h"
+
+/* Texts the engine itself sends; what a driver does not need is NULL. */
+typedef enum sr_engine_sql_t {
+    SR_SQL_CONNECT, /* at a connection's first use, before anything is prepared */
+    SR_SQL_CREATE,  /* before the first migration, outside a transaction */
+    SR_SQL_BEGIN,
+    SR_SQL_COMMIT,
+    SR_SQL_ROLLBACK,
+    SR_SQL_PROBE, /* does nothing, and succeeds on a connection that lives */
+    SR_SQL_SCHEMA_EXISTS,
+    SR_SQL_SCHEMA_VERSION,
+    SR_SQL_SCHEMA_LOCK, /* in a migration's transaction: another upgrade waits */
+    SR_SQL_SCHEMA_RECORD,
+    SR_SQL_COUNT
+} sr_engine_sql_t;
+
+typedef struct sr_statement_t {
+    const char *text;
+    int arguments; /* how many of the operation's it takes, from the first */
+    bool answer;   /* its rows, if any, end the operation */
+} sr_statement_t;
+
+typedef struct sr_operation_t {
+    const char *name;
+    const sr_statement_t *statements;
+    int count;
+    int arguments;
+    bool write; /* runs between BEGIN and COMMIT */
+} sr_operation_t;
+
+typedef struct sr_sql_t {
+    sr_operation_t operations[SR_OP_COUNT];
+    const char *engine[SR_SQL_COUNT];
+    const sr_migration_t *migrations;
+    int migration_count;
+} sr_sql_t;
+
+extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
+
+/* Why a statement failed, as far as it matters to who sent it. */
+typedef enum sr_failure_t {
+    SR_FAILURE_NONE,
+    SR_FAILURE_STATEMENT, /* the database refuses it: sending it again changes nothing */
+    SR_FAILURE_GONE,      /* the connection was lost, and is there again */
+    SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them anew */
+    SR_FAILURE_BUSY,      /* another writer is at work */
+    SR_FAILURE_AWAY       /* no database, or its disk is full */
+} sr_failure_t;
+
+/* An open connection and how to talk to it. */
+typedef struct sr_connection_t {
+    const struct sr_dialect_t *dialect;
+    const apr_dbd_driver_t *driver;
+    apr_dbd_t *handle;
+} sr_connection_t;
+
+/* What differs between the databases. */
+typedef struct sr_dialect_t {
+    const char *name;
+    const sr_sql_t *sql;
+    /* Tells what an error was, and reconnects where that helps. `reason` is the database's own words for it. */
+    sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
+} sr_dialect_t;
+
+extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
+
+/* ------------------------------------------------------------------------------------------ connection.c */
+
+/* False when the driver is none of ours. */
+bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle);
+
+/* A statement that failed: what it means, and the database's words on one line without anything they quote out of
+ * the arguments. */
+typedef struct sr_fault_t {
+    sr_failure_t failure;
+    const char *reason;
+} sr_fault_t;
+/* Looks at the last error; called before anything else is sent. */
+sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, const char *const *arguments, int count,
+                               apr_pool_t *pool);
+/* The error of a fault; `what` was being done. */
+sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool);
+
+/* Sends SQL that gives no rows: 0, or apr_dbd's status. */
+int sr_connection_send(const sr_connection_t *connection, const char *sql);
+/* Sends SQL that may give a row: *value is its first column, or NULL when none came. */
+int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool);
+/* Asks for the version of the schema: 0 where there is none. */
+int sr_connection_version(int *version, const sr_connection_t *connection, apr_pool_t *pool);
+
+/* Begins a transaction, waiting about two seconds for another process that writes. It is rolled back when `pool` is
+ * cleared, unless it was committed. */
+int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool);
+int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool);
+
+#endif

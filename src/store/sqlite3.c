@@ -1,0 +1,28 @@
+/* sqlite3.c: what is particular to SQLite: its errors, told by their words. apr_dbd answers SQLITE_ERROR for nearly
+ * all of them; the words are not translated. */
+#include "store/private.h"
+
+#include <string.h>
+
+static const struct {
+    const char *words;
+    sr_failure_t failure;
+} meanings[] = {
+    {"database schema has changed", SR_FAILURE_STALE}, /* sqlite3_prepare's statements do not survive that */
+    {"database is locked", SR_FAILURE_BUSY},
+    {"database table is locked", SR_FAILURE_BUSY},
+    {"database or disk is full", SR_FAILURE_AWAY},
+    {"disk I/O error", SR_FAILURE_AWAY},
+    {"unable to open database file", SR_FAILURE_AWAY},
+    {"attempt to write a readonly database", SR_FAILURE_AWAY},
+};
+
+static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        if (strstr(reason, meanings[i].words)) return meanings[i].failure;
+    }
+    return SR_FAILURE_STATEMENT;
+}
+
+const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, judge};

@@ -1,0 +1,275 @@
+/* store.c: the engine: a connection's prepared statements, and an operation as one transaction that is sent once
+ * more when the connection turns out to be lost. What the operations are is in the .sql files. */
+#include "store/private.h"
+
+#include <string.h>
+
+#define BUSY_PATIENCE apr_time_from_sec(2)
+#define PREPARED_KEY "sigreq"
+
+/* What is known of a connection, kept in its own table of statements. */
+typedef struct prepared_t {
+    apr_dbd_prepared_t **statements[SR_OP_COUNT];
+    bool connected; /* SR_SQL_CONNECT was sent */
+    bool prepared;
+    bool checked; /* the schema is of our version */
+} prepared_t;
+
+struct sr_store_t {
+    sr_connection_t connection;
+    prepared_t *prepared;
+    apr_pool_t *connection_pool;
+    const sr_writer_lock_t *lock;
+};
+
+static const char *const outcomes[SR_OUTCOME_COUNT] = {
+    [SR_OK] = "ok",       [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing",
+    [SR_QUOTA] = "quota", [SR_REPLAY] = "replay",             [SR_CONFLICT] = "conflict",
+};
+
+/* The statements live as long as the connection: apr_dbd cannot let go of them earlier. */
+static int prepare_all(sr_store_t *store)
+{
+    const sr_sql_t *sql = store->connection.dialect->sql;
+    int status = 0;
+
+    for (int op = 0; op < SR_OP_COUNT && status == 0; op++) {
+        const sr_operation_t *operation = &sql->operations[op];
+        const apr_size_t size = (apr_size_t)operation->count * sizeof(apr_dbd_prepared_t *);
+        apr_dbd_prepared_t **statements = store->prepared->statements[op];
+        if (!statements) statements = apr_palloc(store->connection_pool, size);
+        store->prepared->statements[op] = memset(statements, 0, size);
+        for (int i = 0; i < operation->count && status == 0; i++) {
+            status = apr_dbd_prepare(store->connection.driver, store->connection_pool, store->connection.handle,
+                                     operation->statements[i].text, NULL, &statements[i]);
+        }
+    }
+    store->prepared->prepared = status == 0;
+    return status;
+}
+
+/* What a connection needs before its first operation, as far as it is not done. Nothing is prepared against a
+ * schema of another version, so that asking again and again does not fill the connection's pool. */
+static int set_up(sr_store_t *store, int *version, apr_pool_t *pool)
+{
+    const sr_sql_t *sql = store->connection.dialect->sql;
+    prepared_t *prepared = store->prepared;
+    const char *ignored;
+    int status = 0;
+
+    if (!prepared->connected && sql->engine[SR_SQL_CONNECT]) {
+        status = sr_connection_ask(&ignored, &store->connection, sql->engine[SR_SQL_CONNECT], pool);
+    }
+    prepared->connected = status == 0;
+    *version = sql->migration_count;
+    if (status == 0 && !prepared->checked) status = sr_connection_version(version, &store->connection, pool);
+    prepared->checked = status == 0 && *version == sql->migration_count;
+    if (prepared->checked && !prepared->prepared) status = prepare_all(store);
+    return status;
+}
+
+static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
+{
+    const int latest = store->connection.dialect->sql->migration_count;
+    sr_fault_t fault;
+    int version, status;
+
+    if (store->prepared->checked && store->prepared->prepared) return NULL;
+    status = set_up(store, &version, pool);
+    if (status != 0) {
+        fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
+        if (fault.failure == SR_FAILURE_GONE && (status = set_up(store, &version, pool)) != 0) {
+            fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
+        }
+    }
+    if (status != 0) return sr_connection_error(&fault, "setting up the connection", pool);
+    if (version == latest) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
+                            "database schema is version %d, this build needs %d: %s", version, latest,
+                            version < latest ? "run: sigreqctl db upgrade" : "install the build that made it");
+}
+
+sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
+                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, apr_pool_t *pool)
+{
+    sr_store_t *made = apr_pcalloc(pool, sizeof *made);
+
+    if (!sr_connection_make(&made->connection, driver, handle)) {
+        return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
+                                "database driver %s is not supported, use pgsql or sqlite3", apr_dbd_name(driver));
+    }
+    made->connection_pool = connection_pool;
+    made->lock = lock;
+    made->prepared = apr_hash_get(prepared, PREPARED_KEY, APR_HASH_KEY_STRING);
+    if (!made->prepared) {
+        made->prepared = apr_pcalloc(connection_pool, sizeof *made->prepared);
+        apr_hash_set(prepared, PREPARED_KEY, APR_HASH_KEY_STRING, made->prepared);
+    }
+    *store = made;
+    return make_ready(made, pool);
+}
+
+/* ------------------------------------------------------------------------------------------- one operation */
+
+/* What an operation was asked, and what came of it. */
+typedef struct call_t {
+    const sr_store_t *store;
+    const sr_operation_t *operation;
+    apr_dbd_prepared_t *const *statements;
+    const char *const *arguments;
+    const char *outcome; /* NULL when no statement answered */
+    apr_array_header_t *rows;
+    apr_pool_t *pool;
+} call_t;
+
+static const char *column(const call_t *call, apr_dbd_row_t *row, int number)
+{
+    char *text = NULL;
+
+    if (apr_dbd_datum_get(call->store->connection.driver, row, number, APR_DBD_TYPE_STRING, &text) != APR_SUCCESS) {
+        return NULL; /* APR_ENOENT is SQL's NULL */
+    }
+    return text;
+}
+
+/* An answer has the columns outcome, body, key, or one column "outcome" or "outcome<newline>body". The strings are
+ * the result's own and are copied: it is released before the caller reads them. */
+static void take_row(call_t *call, apr_dbd_row_t *row, bool single)
+{
+    sr_row_t *taken = apr_array_push(call->rows);
+    const char *outcome = column(call, row, 0);
+    const char *body, *key = NULL;
+
+    if (single) {
+        body = outcome ? strchr(outcome, '\n') : NULL;
+        if (body) outcome = apr_pstrmemdup(call->pool, outcome, (apr_size_t)(body++ - outcome));
+    } else {
+        body = column(call, row, 1);
+        key = column(call, row, 2);
+    }
+    taken->body = apr_pstrdup(call->pool, body);
+    taken->key = apr_pstrdup(call->pool, key);
+    if (!call->outcome) call->outcome = outcome ? apr_pstrdup(call->pool, outcome) : "NULL";
+}
+
+static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
+{
+    const sr_connection_t *connection = &call->store->connection;
+    const sr_statement_t *statement = &call->operation->statements[number];
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    bool single;
+    int count;
+    /* apr_dbd wants them without const and changes nothing. */
+    const int status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results,
+                                       call->statements[number], 1, statement->arguments,
+                                       (const char **)(uintptr_t)call->arguments);
+
+    if (status != 0 || !statement->answer) return status;
+    single = apr_dbd_num_cols(connection->driver, results) == 1;
+    count = apr_dbd_num_tuples(connection->driver, results);
+    for (int i = 0; i < count; i++) {
+        if (apr_dbd_get_row(connection->driver, scratch_pool, results, &row, -1) != 0) break;
+        take_row(call, row, single);
+    }
+    return 0;
+}
+
+/* The statements, until one of them answers; BEGIN and COMMIT around them when they write. What is not committed is
+ * rolled back when scratch_pool ends. */
+static int run_statements(call_t *call, apr_pool_t *scratch_pool)
+{
+    const sr_connection_t *connection = &call->store->connection;
+    int status = call->operation->write ? sr_connection_begin(connection, scratch_pool) : 0;
+
+    for (int i = 0; i < call->operation->count && status == 0 && !call->outcome; i++) {
+        status = run_statement(call, i, scratch_pool);
+    }
+    if (status == 0 && call->operation->write && call->outcome && strcmp(call->outcome, outcomes[SR_OK]) == 0) {
+        status = sr_connection_commit(connection, scratch_pool);
+    }
+    return status;
+}
+
+static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
+{
+    const sr_writer_lock_t *lock = call->operation->write ? call->store->lock : NULL;
+    sr_error_t *error = NULL;
+    apr_pool_t *scratch;
+    int status;
+
+    call->outcome = NULL;
+    apr_array_clear(call->rows);
+    *fault = (sr_fault_t){SR_FAILURE_NONE, NULL};
+    if (lock && lock->lock(lock->baton) != APR_SUCCESS) {
+        return sr_error(call->pool, SR_EINTERNAL, "The writers' lock cannot be taken");
+    }
+    apr_pool_create(&scratch, call->pool);
+    status = run_statements(call, scratch);
+    if (status != 0) {
+        *fault = sr_connection_fault(&call->store->connection, status, call->arguments, call->operation->arguments,
+                                     call->pool);
+        error = sr_connection_error(fault, call->operation->name, call->pool);
+    }
+    apr_pool_destroy(scratch);
+    if (lock) lock->unlock(lock->baton);
+    return error;
+}
+
+/* Whether a fault may pass when the operation is sent once more; what it needs before that is done here. */
+static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
+{
+    switch (fault->failure) {
+    case SR_FAILURE_GONE: return attempt == 0;
+    case SR_FAILURE_STALE:
+        store->prepared->checked = store->prepared->prepared = false;
+        return attempt == 0;
+    case SR_FAILURE_BUSY:
+        if (apr_time_now() >= patience) return false;
+        apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + apr_time_now() % 1000);
+        return true;
+    case SR_FAILURE_STATEMENT:
+        store->prepared->checked = false; /* perhaps another schema is there now: the next use will say so */
+        return false;
+    default: return false;
+    }
+}
+
+static sr_error_t *understand(sr_outcome_t *outcome, const call_t *call)
+{
+    for (int i = 0; i < SR_OUTCOME_COUNT && call->outcome; i++) {
+        if (strcmp(call->outcome, outcomes[i]) != 0) continue;
+        *outcome = (sr_outcome_t)i;
+        return NULL;
+    }
+    return sr_error_because(sr_error(call->pool, SR_EINTERNAL, "The database gave no answer"), call->pool,
+                            "%s: outcome %s", call->operation->name, call->outcome);
+}
+
+sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
+                         const char *const *arguments, int count, apr_pool_t *pool)
+{
+    const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
+    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    call_t call = {store, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
+    sr_fault_t fault;
+    sr_error_t *error;
+
+    if (count != operation->arguments) {
+        return sr_error(pool, SR_EINTERNAL, "%s takes %d arguments, not %d", operation->name, operation->arguments,
+                        count);
+    }
+    *rows = call.rows;
+    for (int attempt = 0;; attempt++) {
+        SR_TRY(make_ready(store, pool));
+        call.statements = store->prepared->statements[op];
+        error = run_once(&call, &fault);
+        if (!error) break;
+        if (!may_pass(store, &fault, attempt, patience)) return error;
+    }
+    if (!call.outcome) { /* an empty list */
+        *outcome = SR_OK;
+        return NULL;
+    }
+    return understand(outcome, &call);
+}

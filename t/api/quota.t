@@ -1,0 +1,37 @@
+# The quota holds under load: of 500 at the same time with a quota of 100, exactly 100 are made.
+use strict;
+use warnings;
+use Sigreq::Here qw(organisation used documents ctl temporary_files is_error);
+use Sigreq::PDF 'pdf';
+use Test::More;
+
+my $org = organisation(quota => 100);
+my $crowd = $org->{live}->with(connections => 50);
+my $stored = documents();
+my @answers = $crowd->parallel(500, 50, sub { my $i = shift; $crowd->create_p(name => "No $i") });
+my %codes;
+$codes{ $_->code }++ for @answers;
+is_deeply(\%codes, { 201 => 100, 403 => 400 }, 'exactly 100 of 500');
+is(used($org), 100, 'used');
+my ($listed, $after) = (0, undef);
+do {
+    my $page = $org->{live}->get('/signatures', query => { limit => 100, defined $after ? (after => $after) : () })->json;
+    $listed += @{ $page->{data} };
+    $after = $page->{pagination}{next};
+} while defined $after;
+is($listed, 100, 'listed');
+is($org->{test}->create()->code, 201, 'test submissions go on');
+is(used($org), 100, '… and are not counted');
+
+my $before = documents();
+is_error($org->{live}->create(files => [['a.pdf', pdf(nonce => "over $$")]]), 403, "You've reached the API limit for this plan");
+is(scalar documents(), $before, 'a refused document does not stay');
+
+ctl('org', 'quota', $org->{uuid}, '101');
+is($org->{live}->create()->code, 201, 'a raised quota');
+is_error($org->{live}->create(), 403, "You've reached the API limit for this plan", '… is used up again');
+ctl('org', 'quota', $org->{uuid}, 'unlimited');
+is($org->{live}->create()->code, 201, 'without a quota');
+is(used($org), 102, 'still counted');
+ok(!temporary_files(), 'no temporary file');
+done_testing;

@@ -1,0 +1,32 @@
+# No file over 500 lines, no function over 60, no line over 120 characters; each file says at its top what it is.
+use strict;
+use warnings;
+use lib 't/lib';
+use Sigreq::Source qw(files sources slurp code);
+use Test::More;
+
+my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob 'tools/* tools/*/* t/run t/TEST.PL .ci/run';
+my @others = (@scripts, files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql'));
+for my $file (sources(), @others) {
+    my @lines = split /\n/, slurp($file);
+    cmp_ok(scalar @lines, '<=', 500, "$file: length");
+    my @long = grep { my $line = $lines[$_]; utf8::decode($line); length $line > 120 } 0 .. $#lines;
+    ok(!@long, "$file: line width") or diag("$file: line " . join ', ', map { $_ + 1 } @long) unless $file =~ /\.sql$/;
+    my $opening = join "\n", @lines[0 .. ($#lines < 2 ? $#lines : 2)];
+    like($opening, qr{^(?:/\*|#|--) ?\S.{15}}m, "$file: opens with what it is") unless $file =~ m{^conf/schema};
+}
+
+my $functions = 0;
+for my $file (grep {/\.c$/} sources(), files('t/unit/*.c')) {
+    my @lines = split /\n/, code($file);
+    my ($start, $name);
+    for my $i (0 .. $#lines) {
+        ($start, $name) = ($i, $lines[ $i - 1 ] =~ /(\w+)\(/ ? $1 : $lines[ $i - 1 ]) if $lines[$i] eq '{';
+        next unless defined $start && $lines[$i] eq '}';
+        $functions++;
+        cmp_ok($i - $start + 1, '<=', 60, "$file: $name()") if $i - $start + 1 > 60;
+        undef $start;
+    }
+}
+cmp_ok($functions, '>', 100, "$functions functions measured");
+done_testing;

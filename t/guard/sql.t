@@ -1,0 +1,23 @@
+# SQL lives in .sql files: none in C, and both databases have the same statements.
+use strict;
+use warnings;
+use lib 't/lib';
+use Sigreq::Source qw(files slurp code);
+use Test::More;
+
+my $sql = qr/\b(?:SELECT\s|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|(?:CREATE|ALTER|DROP)\s+(?:TABLE|INDEX|FUNCTION)|
+    BEGIN\b|COMMIT\b|ROLLBACK\b|PRAGMA\b)/x;
+for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+    my @found = grep {/$sql/} code($file) =~ /"((?:[^"\\\n]|\\.)*)"/g;
+    ok(!@found, "$file holds no SQL") or diag(join "\n", @found);
+}
+unlike('"nothing to select"', $sql, 'words are no SQL');
+like('SELECT 1', $sql, 'SQL is');
+
+my %names = map { my $driver = $_; $driver => join "\n", sort slurp("src/store/$driver.sql") =~ /^-- +\[?(?:name: *)?(\w+)/mg }
+    qw(pgsql sqlite3);
+is($names{pgsql}, $names{sqlite3}, 'the same statements on both databases');
+my %migrations = map { my $driver = $_; $driver => join "\n", map { m{([^/]+)$} } files("conf/schema/$driver/*.sql") }
+    qw(pgsql sqlite3);
+is($migrations{pgsql}, $migrations{sqlite3}, 'the same migrations on both databases');
+done_testing;

@@ -1,0 +1,89 @@
+# Sigreq::Httpd: a further httpd for one test file: for configurations that are wrong on purpose and for faults that would
+# disturb the suite's own. It uses the suite's database unless told otherwise, and ends with the object.
+package Sigreq::Httpd;
+use strict;
+use warnings;
+use File::Temp 'tempdir';
+use IO::Socket::INET;
+use Mojo::File 'path';
+use Sigreq::Here 'suite';
+use Sigreq::Suite;
+use Time::HiRes 'sleep';
+
+# new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
+#     driver, params => database)
+sub new {
+    my ($class, %o) = @_;
+    my $self = bless { dir => tempdir('httpd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1), port => Sigreq::Suite::free_port(), %o }, $class;
+    mkdir "$self->{dir}/documents";
+    path("$self->{dir}/httpd.conf")->spew($self->conf);
+    return $self;
+}
+
+sub conf {
+    my $self = shift;
+    my $build = suite->{source} . '/build';
+    my %o = (place => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
+        documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1, modules => 'authz_core dbd', %$self);
+    my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
+    my $load = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
+    return <<"CONF";
+ServerRoot "$o{dir}"
+ServerName 127.0.0.1
+Listen 127.0.0.1:$o{port}
+PidFile "$o{dir}/pid"
+DefaultRuntimeDir "$o{dir}"
+ErrorLog "$o{dir}/error_log"
+LogLevel info
+Timeout 5
+${load}LoadModule sigreq_module "$build/mod_sigreq.so"
+ServerLimit @{[$o{mpm} eq 'prefork' ? 8 : $o{children}]}
+StartServers @{[$o{mpm} eq 'prefork' ? 4 : $o{children}]}
+@{[$o{mpm} eq 'prefork' ? 'MaxRequestWorkers 8' : 'ThreadsPerChild 8']}
+GracefulShutdownTimeout 10
+DBDriver $o{driver}
+DBDParams "$o{params}"
+DBDMin 0
+DBDMax 10
+SigreqDocuments "$o{documents}"
+SigreqHelper "$o{helper}"
+$o{server}
+<Location "/">
+$o{place}
+</Location>
+CONF
+}
+
+sub command { chomp(my $httpd = `apxs -q SBINDIR` . '/' . `apxs -q PROGNAME`); $httpd =~ s/\n//gr }
+
+sub test { # httpd -t: (status, what it said)
+    my $self = shift;
+    my $said = do { open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', command(), '-t', '-f', "$self->{dir}/httpd.conf" or die; local $/; <$pipe> };
+    return ($? >> 8, $said);
+}
+
+sub start {
+    my $self = shift;
+    system(command(), '-f', "$self->{dir}/httpd.conf", '-k', 'start') == 0 or die "httpd did not start: " . $self->log . "\n";
+    for (1 .. 100) {
+        last if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
+        sleep 0.05;
+    }
+    $self->{owner} = $$;
+    return $self;
+}
+
+sub base { "http://127.0.0.1:$_[0]{port}" }
+sub pid  { my $file = "$_[0]{dir}/pid"; -e $file ? path($file)->slurp + 0 : 0 }
+sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp : '' }
+
+sub stop {
+    my $self = shift;
+    return unless ($self->{owner} // 0) == $$ and my $pid = $self->pid;
+    kill TERM => $pid;
+    for (1 .. 100) { last unless kill 0, $pid; sleep 0.1 }
+}
+
+sub DESTROY { local $?; $_[0]->stop }
+
+1;

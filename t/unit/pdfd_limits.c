@@ -1,0 +1,44 @@
+/* pdfd_limits.c: what the kernel holds a worker to, before and during a question. */
+#include "pdfd/pdfd.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static long long soft(int resource)
+{
+    struct rlimit limit;
+    return getrlimit((__rlimit_resource_t)resource, &limit) ? -1 : (long long)limit.rlim_cur;
+}
+
+static bool can_map(size_t size)
+{
+    void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (bytes == MAP_FAILED) return false;
+    munmap(bytes, size);
+    return true;
+}
+
+int main(void)
+{
+    const size_t mb = 1 << 20;
+    int fd = fcntl(0, F_DUPFD, 40);
+    ok(fd >= 40 && can_map(900 * mb), "before: descriptors and memory");
+    sr_pdfd_limits_begin();
+    ok(fcntl(fd, F_GETFD) < 0, "a descriptor that was inherited is closed");
+    is_int(soft(RLIMIT_CORE), 0, "no core files");
+    ok(fcntl(0, F_DUPFD, 40) < 0 && soft(RLIMIT_NOFILE) == 16, "few descriptors");
+
+    sr_pdfd_limits_question(100 * mb);
+    is_int(soft(RLIMIT_AS), (512 + 200) * mb, "512 MB of memory and twice the document");
+    ok(can_map(600 * mb) && !can_map(720 * mb), "no more can be had");
+    is_int(soft(RLIMIT_CPU), 6, "5 seconds of CPU time, and the one that has begun");
+    sr_pdfd_limits_question(0);
+    is_int(soft(RLIMIT_AS), 512 * mb, "the next document has its own limit");
+    ok(!can_map(600 * mb), "which holds");
+    sr_pdfd_limits_question(200 * mb);
+    ok(can_map(800 * mb), "and a larger one may have more again");
+    return done();
+}

@@ -1,0 +1,209 @@
+/* store.h: what the tests of src/store share: a fresh database of each kind, and operations as one line each.
+ * PostgreSQL is tested where SIGREQ_TEST_PGSQL holds DBDParams of a database whose schema `sigreq` may be dropped. */
+#ifndef SR_TEST_STORE_H
+#define SR_TEST_STORE_H
+
+#include "store/store.h"
+#include "tap.h"
+
+#include <apr_general.h>
+#include <unistd.h>
+
+typedef struct base_t {
+    const char *driver_name;
+    const char *params;
+    const apr_dbd_driver_t *driver;
+    apr_pool_t *pool;
+} base_t;
+
+/* A connection and the store over it. */
+typedef struct link_t {
+    const base_t *base;
+    apr_pool_t *pool;
+    apr_dbd_t *handle;
+    apr_hash_t *prepared;
+    sr_store_t *store;
+    const sr_writer_lock_t *lock;
+    sr_error_t *error; /* of the last operation */
+    sr_outcome_t outcome;
+    apr_array_header_t *rows;
+} link_t;
+
+static const char *const outcome_names[] = {"ok", "unauthorized", "missing", "quota", "replay", "conflict"};
+
+static inline void die(const char *what, const char *why)
+{
+    printf("Bail out! %s: %s\n", what, why ? why : "?");
+    exit(2);
+}
+
+static inline void execute(link_t *link, const char *sql)
+{
+    int rows;
+    const int status = apr_dbd_query(link->base->driver, link->handle, &rows, sql);
+
+    if (status) die(sql, apr_dbd_error(link->base->driver, link->handle, status));
+}
+
+static inline void link_connect(link_t *link, const base_t *base, apr_pool_t *parent)
+{
+    const char *why = NULL;
+
+    memset(link, 0, sizeof *link);
+    link->base = base;
+    apr_pool_create(&link->pool, parent);
+    if (apr_dbd_open_ex(base->driver, link->pool, base->params, &link->handle, &why)) die(base->params, why);
+    link->prepared = apr_hash_make(link->pool);
+}
+
+static inline sr_error_t *link_open(link_t *link)
+{
+    return link->error = sr_store_open(&link->store, link->base->driver, link->handle, link->prepared, link->pool,
+                                       link->lock, link->pool);
+}
+
+static inline void link_close(link_t *link)
+{
+    apr_dbd_close(link->base->driver, link->handle);
+    apr_pool_destroy(link->pool);
+}
+
+/* A fresh database of this driver; false when there is none to test with. */
+static inline bool base_make(base_t *base, const char *driver, apr_pool_t *pool)
+{
+    const char *pgsql = getenv("SIGREQ_TEST_PGSQL");
+    link_t link;
+
+    base->driver_name = driver;
+    base->pool = pool;
+    if (strcmp(driver, "pgsql") == 0) {
+        base->params = pgsql;
+        if (!pgsql || !*pgsql) return false;
+    } else {
+        char folder[] = "/tmp/sigreq-test-XXXXXX";
+        if (!mkdtemp(folder)) die("mkdtemp", folder);
+        base->params = apr_pstrcat(pool, folder, "/store.db", NULL);
+    }
+    if (apr_dbd_get_driver(pool, driver, &base->driver)) die("no driver", driver);
+    link_connect(&link, base, pool);
+    if (strcmp(driver, "pgsql") == 0) execute(&link, "DROP SCHEMA IF EXISTS sigreq CASCADE");
+    link_close(&link);
+    return true;
+}
+
+static inline void base_remove(const base_t *base)
+{
+    static const char *const endings[] = {"", "-wal", "-shm"};
+
+    if (strcmp(base->driver_name, "sqlite3") != 0) return;
+    for (size_t i = 0; i < 3; i++) unlink(apr_pstrcat(base->pool, base->params, endings[i], NULL));
+    rmdir(apr_pstrndup(base->pool, base->params, strlen(base->params) - strlen("/store.db")));
+}
+
+/* Runs an operation and gives its first body, or NULL. On an error the outcome's name is "error". */
+#define RUN(link, op, ...)                                                                                             \
+    link_run((link), (op), (const char *const[]){NULL, ##__VA_ARGS__} + 1,                                              \
+             (int)(sizeof((const char *const[]){NULL, ##__VA_ARGS__}) / sizeof(char *)) - 1)
+
+static inline const char *link_run(link_t *link, sr_op_t op, const char *const *arguments, int count)
+{
+    link->rows = NULL;
+    link->error = sr_store_run(link->store, op, &link->outcome, &link->rows, arguments, count, link->pool);
+    if (link->error || !link->rows->nelts) return NULL;
+    return APR_ARRAY_IDX(link->rows, 0, sr_row_t).body;
+}
+
+static inline const char *link_outcome(const link_t *link)
+{
+    if (!link->error) return outcome_names[link->outcome];
+    printf("# %s (%s)\n", link->error->message, link->error->cause ? link->error->cause : "");
+    return "error";
+}
+
+static inline const char *key_at(const link_t *link, int index)
+{
+    return APR_ARRAY_IDX(link->rows, index, sr_row_t).key;
+}
+
+/* One member of a JSON body as text. */
+static inline const char *member(const char *body, const char *name, apr_pool_t *pool)
+{
+    json_t *object = body ? json_loads(body, 0, NULL) : NULL;
+    const json_t *value = object ? json_object_get(object, name) : NULL;
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    const char *kept = text ? apr_pstrdup(pool, text) : NULL;
+
+    free(text);
+    json_decref(object);
+    return kept;
+}
+
+/* The n-th of a family of uuids: family 1 to f, n up to 8 hexadecimal digits. */
+static inline const char *uuid(int family, unsigned n, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%08x-0000-4000-8000-00000000000%x", n, (unsigned)family);
+}
+
+/* The argument of SUBMISSION_CREATE; `key` and `fingerprint` may be NULL. */
+typedef struct wish_t {
+    const char *token;
+    apr_time_t now;
+    unsigned number;
+    const char *name;
+    const char *key, *fingerprint;
+    apr_time_t since;
+} wish_t;
+
+static inline const char *wish(const wish_t *w, apr_pool_t *pool)
+{
+    json_t *json = json_pack(
+        "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
+        "s:[{s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I}",
+        "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
+        "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
+        json_sprintf("%s ann lee ann@x.org", w->name), "view",
+        apr_psprintf(pool, "{\"link\":\"\x01/%u\",\"name\":\"%s \\\"q\\\" \xc3\xa9\"}", w->number, w->name), "documents",
+        "uuid", uuid(3, w->number * 2, pool), "name", "a \"b\".pdf", "sha256", apr_psprintf(pool, "%064x", w->number),
+        "size", 1234, "pages", 3, "uuid", uuid(3, w->number * 2 + 1, pool), "name", "b.pdf", "sha256",
+        apr_psprintf(pool, "%064x", 0xb0b), "size", 0, "pages", 1, "signers", "uuid", uuid(4, w->number * 2, pool),
+        "firstname", "Ann", "lastname", "Lee", "email", "ann@x.org", "fields", "name", "s1", "uuid",
+        uuid(4, w->number * 2 + 1, pool), "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields", "name", "s2",
+        "idempotency_key", w->key, "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    const char *kept = text ? apr_pstrdup(pool, text) : NULL;
+
+    if (!kept) die("json_pack", w->name);
+    free(text);
+    json_decref(json);
+    return kept;
+}
+
+static inline const char *number(apr_int64_t value, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT, value);
+}
+
+/* Runs the same checks against each database. */
+static inline int each_base(void (*checks)(base_t *base))
+{
+    static const char *const drivers[] = {"sqlite3", "pgsql"};
+
+    apr_initialize();
+    for (int i = 0; i < 2; i++) {
+        apr_pool_t *pool;
+        base_t base = {0};
+        apr_pool_create(&pool, NULL);
+        if (i == 0) apr_dbd_init(pool);
+        printf("# %s\n", drivers[i]);
+        if (base_make(&base, drivers[i], pool)) {
+            checks(&base);
+            base_remove(&base);
+        } else {
+            skip("PostgreSQL: SIGREQ_TEST_PGSQL is not set");
+        }
+        if (i == 1) apr_pool_destroy(pool);
+    }
+    return done();
+}
+
+#endif

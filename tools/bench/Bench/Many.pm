@@ -1,0 +1,46 @@
+# Bench::Many: the list (first page of 10) and one submission (a random one each time) among 1,000 and among 1,000,000.
+package Bench::Many;
+use strict;
+use warnings;
+use Bench::Fill;
+use Bench::Measure qw(in_turns ratio wrk);
+use Bench::Report;
+use Bench::Upload;
+
+use constant SAMPLE => 100_000; # uuids at most, to choose among
+
+sub run {
+    my ($server, $report) = @_;
+    my @sizes = (1_000, $ENV{BENCH_ROWS} // 1_000_000);
+    my %hosts;
+    for my $driver ('pgsql', 'sqlite3') {
+        push @{ $hosts{$driver} }, $server->database("$driver-$_", $driver) for 'few', 'many';
+    }
+    $server->start;
+    $_->{made} = Bench::Upload::create($server, $_) for map {@$_} values %hosts;
+    $server->halt;
+    for my $driver (sort keys %hosts) {
+        for my $i (0, 1) {
+            print STDERR "bench: filling $driver with $sizes[$i]            \r" if -t STDERR;
+            Bench::Fill::fill($server, $hosts{$driver}[$i], $sizes[$i], SAMPLE);
+        }
+    }
+    $server->start;
+    for my $driver (sort keys %hosts) {
+        row($server, $report, $hosts{$driver}, \@sizes, 'GET the list, 10 of', '/api/v3/signatures?limit=10');
+        row($server, $report, $hosts{$driver}, \@sizes, 'GET a random one of', '/api/v3/signatures/', 'one.lua');
+    }
+}
+
+sub row {
+    my ($server, $report, $hosts, $sizes, $what, $path, @script) = @_;
+    my ($few, $many) = @$hosts;
+    my $rate = sub { my $host = shift; wrk($server, $host, $path, @_, @script ? (@script, $host->{uuids}) : ()) };
+    my $rates = in_turns(many => sub { $rate->($many, @_) }, few => sub { $rate->($few, @_) });
+    my ($small, $large) = map { Bench::Report::number($_) =~ s/\.0$//r } @$sizes;
+    $report->row(
+        what => "$what $large, $many->{driver}", beside => "the same of $small", a => $rates->{many}, b => $rates->{few},
+        ratio => ratio($rates->{few}, $rates->{many}), target => ['≤', 1.5], unit => ' × the time');
+}
+
+1;

@@ -1,0 +1,69 @@
+# Bench::Measure: one measurement by wrk or pgbench, and rounds of several in turns.
+package Bench::Measure;
+use strict;
+use warnings;
+use Bench::Server;
+use Exporter 'import';
+use List::Util qw(min max);
+
+our @EXPORT_OK = qw(in_turns median ratio wrk pgbench connections rounds);
+
+sub rounds      { $ENV{BENCH_ROUNDS} // 5 }
+sub seconds     { $ENV{BENCH_SECONDS} // 3 }
+sub connections { $ENV{BENCH_CONNECTIONS} // 16 }
+
+# in_turns(name => CODE(seconds) → rate, …): A B A B …, after a short warm-up of each; {name => [rate of each round]}
+sub in_turns {
+    my @things = @_;
+    my (%rates, @order);
+    while (my ($name, $code) = splice @things, 0, 2) {
+        push @order, [$name, $code];
+        $code->(1);
+    }
+    for my $round (1 .. rounds()) {
+        for (@order) {
+            my ($name, $code) = @$_;
+            print STDERR "bench: round $round of ", rounds(), ": $name            \r" if -t STDERR;
+            push @{ $rates{$name} }, $code->(seconds());
+        }
+    }
+    print STDERR ' ' x 79, "\r" if -t STDERR;
+    return \%rates;
+}
+
+sub median {
+    my @sorted = sort { $a <=> $b } @_;
+    return ($sorted[$#sorted / 2] + $sorted[@sorted / 2]) / 2;
+}
+
+# The ratio of two lists of rates, round by round: [median, least, greatest].
+sub ratio {
+    my ($one, $other) = @_;
+    my @ratios = map { $one->[$_] / $other->[$_] } 0 .. $#$one;
+    return [median(@ratios), min(@ratios), max(@ratios)];
+}
+
+# Requests per second of a path; dies unless every answer was 2xx. script => FILE.lua and its arguments.
+sub wrk {
+    my ($server, $host, $path, $seconds, @script) = @_;
+    my @options = @script ? ('-s', "$server->{source}/tools/bench/" . shift @script) : ();
+    my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', connections(), '-d', "${seconds}s", '--timeout', '20s', '-H',
+        "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
+        "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
+    die "$path of $host->{name} gives errors:\n$said\n" if $said =~ /Non-2xx|Socket errors/;
+    return $said =~ m{^Requests/sec:\s+([\d.]+)}m && $1 > 0 ? $1 : die "wrk says no rate:\n$said\n";
+}
+
+# Transactions per second of a script as the module's role.
+sub pgbench {
+    my ($server, $host, $file, $seconds) = @_;
+    my $cluster = $server->cluster;
+    my $said = Bench::Server::said('pgbench', "$cluster->{bin}/pgbench", '-n', '-c', connections(), '-T', $seconds, '-h',
+        $cluster->{socket}, '-U', 'sigreq', '-f', $file, $host->{database});
+    my ($done) = $said =~ /number of transactions actually processed: (\d+)/ or die "pgbench did nothing:\n$said\n";
+    die "pgbench had failures:\n$said\n" unless $said =~ /number of failed transactions: 0 /;
+    $server->{pgbench_done} += $done;
+    return $said =~ /^tps = ([\d.]+)/m ? $1 : die "pgbench says no rate:\n$said\n";
+}
+
+1;
