@@ -14,7 +14,7 @@
 #define EXCLUSIVE_PATIENCE apr_time_from_sec(30) /* many uploads may follow one another */
 #define FIRST_DELAY apr_time_from_msec(1)
 #define LONGEST_DELAY apr_time_from_msec(16)
-#define REPORT_MAX (64 * 1024 * 1024)
+#define REPORT_MAX ((off_t)64 * 1024 * 1024)
 
 sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char *path)
 {

@@ -90,10 +90,12 @@ static sr_error_t *move_to_file(sr_spool_t *spool)
 
 static sr_error_t *store(sr_spool_t *spool, const void *data, apr_size_t length)
 {
-    if (!spool->file && !make_room(spool, (apr_size_t)spool->size + length)) SR_TRY(move_to_file(spool));
-    if (spool->file) return sr_temporary_write(spool->file, data, length);
-    memcpy(spool->memory + spool->size, data, length);
-    return NULL;
+    if (!spool->file && make_room(spool, (apr_size_t)spool->size + length)) {
+        memcpy(spool->memory + spool->size, data, length);
+        return NULL;
+    }
+    if (!spool->file) SR_TRY(move_to_file(spool));
+    return sr_temporary_write(spool->file, data, length);
 }
 
 sr_error_t *sr_spool_write(sr_spool_t *spool, const void *data, apr_size_t length)

@@ -20,7 +20,6 @@
 
 #include <apr_dbd.h>
 #include <apr_hash.h>
-#include <apr_hash.h>
 
 #include "base/base.h"
 #include "model/model.h"
