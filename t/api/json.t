@@ -73,8 +73,8 @@ is($org->{test}->create(signers => $_->[1])->code, 201, "$_->[0] is fine")
 # the JSON endpoints
 my %tails = ('/tokens' => 'name', '/webhooks/sent-webhook-url' => 'url');
 for my $path (sort keys %tails) {
-    my $post =
-            $org->{test}->request(POST => $path, headers => { "Content-Type" => "application/json" }, body => $_[0]);
+    my %json = (headers => { 'Content-Type' => 'application/json' });
+    my $post = sub { $org->{test}->request(POST => $path, %json, body => $_[0]) };
     my $before = $org->{test}->get('/tokens')->body;
     is_error($post->($_), 400, qr/^The body must be a JSON object/, "$path: " . substr $_, 0, 20)
         for '{', '[]', '"x"', 'null', '{"a":1,"a":2}', "{}\0", "{\"$tails{$path}\":\"\xFF\"}", '[' x 70,
