@@ -16,11 +16,12 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_FIRSTNAME] = {"firstname", "TEXT", "the user's first name", ctl_check_text},
     [OPTION_LASTNAME] = {"lastname", "TEXT", "the user's last name", ctl_check_text},
     [OPTION_EMAIL] = {"email", "EMAIL", "the user's email address, once in each organization", ctl_check_email},
-    [OPTION_EXPIRES] = {"expires", "TIME", "when the token ends: 2027-01-31 or 2027-01-31T12:00:00Z", ctl_check_expires},
+    [OPTION_EXPIRES] = {"expires", "TIME", "when it ends: 2027-01-31 or 2027-01-31T12:00:00Z", ctl_check_expires},
     [OPTION_UUID] = {"uuid", "UUID", "the token's uuid, as 'token list' shows it", ctl_check_uuid},
     [OPTION_DRY_RUN] = {"dry-run", NULL, "delete nothing, only say what would be deleted", NULL},
 };
 
+/* clang-format off: one command, one entry */
 const ctl_command_t ctl_commands[] = {
     {"db", "init", ctl_db_init, 0, {OPTION_COUNT}, "Makes the tables, and the file of an SQLite database."},
     {"db", "upgrade", ctl_db_init, 0, {OPTION_COUNT},
@@ -44,4 +45,5 @@ const ctl_command_t ctl_commands[] = {
      "Lists the tokens, of all organizations or of one."},
     {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a token at once."},
 };
+/* clang-format on */
 const int ctl_command_count = sizeof ctl_commands / sizeof *ctl_commands;

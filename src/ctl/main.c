@@ -136,8 +136,8 @@ static ctl_exit_t failed(const sr_error_t *error)
         {SR_EUNAVAILABLE, CTL_AWAY},
     };
 
-    fprintf(stderr, "sigreqctl: %s%s%s%s\n", error->message, error->cause ? " (" : "",
-            error->cause ? error->cause : "", error->cause ? ")" : "");
+    fprintf(stderr, "sigreqctl: %s%s%s%s\n", error->message, error->cause ? " (" : "", error->cause ? error->cause : "",
+            error->cause ? ")" : "");
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         if (error->code == meanings[i].code) return meanings[i].status;
     }
@@ -159,7 +159,8 @@ static ctl_exit_t perform(ctl_t *ctl, int argc, const char *const *argv)
         return CTL_USAGE;
     }
     if (!ctl->command) {
-        return misused(ctl, apr_psprintf(ctl->pool, "there is no command %s", apr_array_pstrcat(ctl->pool, words, ' ')));
+        return misused(ctl,
+                       apr_psprintf(ctl->pool, "there is no command %s", apr_array_pstrcat(ctl->pool, words, ' ')));
     }
     wrong = fit_options(ctl, words, used);
     if (wrong) return misused(ctl, wrong);

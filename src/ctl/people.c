@@ -5,9 +5,8 @@
 
 static const char *const organization_columns[] = {"uuid", "name", "quota", "used", "created_at", NULL};
 static const char *const user_columns[] = {"uuid", "email", "firstname", "lastname", "organization_uuid", NULL};
-static const char *const token_columns[] = {"uuid",       "organization_name", "email",      "environment",
-                                            "name",       "created_at",        "expires_at", "revoked_at",
-                                            NULL};
+static const char *const token_columns[] = {"uuid",       "organization_name", "email",      "environment", "name",
+                                            "created_at", "expires_at",        "revoked_at", NULL};
 
 /* What an outcome that is no success means to the administrator. */
 typedef struct refusal_t {
@@ -87,9 +86,9 @@ sr_error_t *ctl_org_quota(ctl_t *ctl)
 sr_error_t *ctl_user_create(ctl_t *ctl)
 {
     static const refusal_t refusal = {"There is no such organization", "The organization has a user with this email"};
-    const char *arguments[] = {sr_uuid_make(ctl->pool),        ctl->values[OPTION_ORGANIZATION],
-                               ctl->values[OPTION_FIRSTNAME],  ctl->values[OPTION_LASTNAME],
-                               ctl->values[OPTION_EMAIL],      now(ctl->pool)};
+    const char *arguments[] = {sr_uuid_make(ctl->pool),       ctl->values[OPTION_ORGANIZATION],
+                               ctl->values[OPTION_FIRSTNAME], ctl->values[OPTION_LASTNAME],
+                               ctl->values[OPTION_EMAIL],     now(ctl->pool)};
 
     return print_one(ctl, SR_OP_ADMIN_USER_CREATE, &refusal, arguments, 6, user_columns);
 }
@@ -102,7 +101,7 @@ sr_error_t *ctl_user_list(ctl_t *ctl)
 sr_error_t *ctl_token_create(ctl_t *ctl)
 {
     static const refusal_t refusal = {"There is no such organization, or no such user in it", NULL};
-    static const char *const columns[] = {"token", "uuid", "environment", "name", "email", "organization_name",
+    static const char *const columns[] = {"token",      "uuid", "environment", "name", "email", "organization_name",
                                           "expires_at", NULL};
     const char *environment = ctl->values[OPTION_ENVIRONMENT];
     const char *secret = sr_token_make(strcmp(environment, "production") == 0, ctl->pool);

@@ -18,7 +18,8 @@ static void show_times(json_t *object)
     json_t *value;
     void *next;
 
-    json_object_foreach_safe(object, next, name, value) {
+    json_object_foreach_safe(object, next, name, value)
+    {
         if (is_time(name) && json_is_integer(value)) {
             json_object_set_new(object, name, sr_time_json((apr_time_t)json_integer_value(value)));
         }
@@ -65,7 +66,8 @@ static void print_rows(const json_t *rows, const char *const *columns, apr_pool_
     for (int i = -1; i < (int)json_array_size(rows); i++) {
         for (int column = 0; columns[column]; column++) {
             int width = (int)strlen(columns[column]);
-            json_array_foreach(rows, index, row) {
+            json_array_foreach(rows, index, row)
+            {
                 const int length = (int)sr_text_length(cell(row, columns[column], pool));
                 if (length > width) width = length;
             }
@@ -100,7 +102,8 @@ void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns)
 static void print_option(FILE *out, ctl_option_id_t id)
 {
     const ctl_option_t *option = &ctl_options[id];
-    const int used = fprintf(out, "  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    const int used =
+        fprintf(out, "  --%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
 
     fprintf(out, "%*s%s\n", used < 32 ? 32 - used : 2, "", option->help);
 }

@@ -72,21 +72,38 @@ sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_p
     return sr_error_because(error, pool, "%s: %s", what, fault->reason);
 }
 
+/* SQLite finds out in the first statement that another process has changed the schema; it reads it anew then. */
+static bool once_more(const sr_connection_t *connection, int status)
+{
+    const char *words = status == 0 ? NULL : apr_dbd_error(connection->driver, connection->handle, status);
+
+    return words && connection->dialect->stale && strstr(words, connection->dialect->stale);
+}
+
 int sr_connection_send(const sr_connection_t *connection, const char *sql)
 {
     int rows;
+    const int status = apr_dbd_query(connection->driver, connection->handle, &rows, sql);
 
-    return apr_dbd_query(connection->driver, connection->handle, &rows, sql);
+    return once_more(connection, status) ? apr_dbd_query(connection->driver, connection->handle, &rows, sql) : status;
+}
+
+static int select_once(apr_dbd_results_t **results, const sr_connection_t *connection, const char *sql,
+                       apr_pool_t *pool)
+{
+    *results = NULL;
+    return apr_dbd_select(connection->driver, pool, connection->handle, results, sql, 1);
 }
 
 int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool)
 {
-    apr_dbd_results_t *results = NULL;
+    apr_dbd_results_t *results;
     apr_dbd_row_t *row = NULL;
-    const int status = apr_dbd_select(connection->driver, pool, connection->handle, &results, sql, 1);
+    int status = select_once(&results, connection, sql, pool);
     char *text = NULL;
 
     *value = NULL;
+    if (once_more(connection, status)) status = select_once(&results, connection, sql, pool);
     if (status != 0 || apr_dbd_num_tuples(connection->driver, results) < 1) return status;
     if (apr_dbd_get_row(connection->driver, pool, results, &row, -1) == 0
         && apr_dbd_datum_get(connection->driver, row, 0, APR_DBD_TYPE_STRING, &text) == APR_SUCCESS) {

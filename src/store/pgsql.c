@@ -7,8 +7,8 @@
 /* Refusals that are the server's trouble, not the statement's. Where messages are translated these are not found,
  * and the answer is then 500 instead of 503. */
 static const char *const troubles[] = {
-    "No space left on device", "canceling statement due to", "the database system is", "read-only transaction",
-    "out of shared memory",
+    "No space left on device", "canceling statement due to", "the database system is",
+    "read-only transaction",   "out of shared memory",
 };
 
 /* After a failure a connection that still answers was not lost. Otherwise apr_dbd's check opens it anew: it looks
@@ -25,4 +25,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
                                                                                            : SR_FAILURE_AWAY;
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, judge};
+const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge};

@@ -83,9 +83,10 @@ ROLLBACK
 -- @engine PROBE 0
 /* nothing */
 
--- A row when the schema's table is there.
+-- A row when the schema's table is there. Not to_regclass: its cache does not see what was made while this session
+-- waited for SCHEMA_LOCK.
 -- @engine SCHEMA_EXISTS 0
-SELECT 1 WHERE to_regclass('sigreq.schema_version') IS NOT NULL
+SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'sigreq' AND tablename = 'schema_version'
 
 -- @engine SCHEMA_VERSION 0
 SELECT coalesce(max(version), 0) FROM sigreq.schema_version

@@ -65,6 +65,7 @@ typedef struct sr_connection_t {
 typedef struct sr_dialect_t {
     const char *name;
     const sr_sql_t *sql;
+    const char *stale; /* the words of an error that passes when the same is sent again, or NULL */
     /* Tells what an error was, and reconnects where that helps. `reason` is the database's own words for it. */
     sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
 } sr_dialect_t;

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
+static const char stale[] = "database schema has changed"; /* the end of what sqlite3_prepare has prepared */
+
 static const struct {
     const char *words;
     sr_failure_t failure;
 } meanings[] = {
-    {"database schema has changed", SR_FAILURE_STALE}, /* sqlite3_prepare's statements do not survive that */
+    {stale, SR_FAILURE_STALE},
     {"database is locked", SR_FAILURE_BUSY},
     {"database table is locked", SR_FAILURE_BUSY},
     {"database or disk is full", SR_FAILURE_AWAY},
@@ -25,4 +27,4 @@ static sr_failure_t judge(const sr_connection_t *connection, const char *reason,
     return SR_FAILURE_STATEMENT;
 }
 
-const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, judge};
+const sr_dialect_t sr_dialect_sqlite3 = {"sqlite3", &sr_sql_sqlite3, stale, judge};

@@ -23,8 +23,8 @@ struct sr_store_t {
 };
 
 static const char *const outcomes[SR_OUTCOME_COUNT] = {
-    [SR_OK] = "ok",       [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing",
-    [SR_QUOTA] = "quota", [SR_REPLAY] = "replay",             [SR_CONFLICT] = "conflict",
+    [SR_OK] = "ok",         [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing", [SR_QUOTA] = "quota",
+    [SR_REPLAY] = "replay", [SR_CONFLICT] = "conflict",
 };
 
 /* The statements live as long as the connection: apr_dbd cannot let go of them earlier. */
@@ -161,9 +161,9 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     bool single;
     int count;
     /* apr_dbd wants them without const and changes nothing. */
-    const int status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results,
-                                       call->statements[number], 1, statement->arguments,
-                                       (const char **)(uintptr_t)call->arguments);
+    const int status =
+        apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number], 1,
+                        statement->arguments, (const char **)(uintptr_t)call->arguments);
 
     if (status != 0 || !statement->answer) return status;
     single = apr_dbd_num_cols(connection->driver, results) == 1;
@@ -221,9 +221,7 @@ static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, ap
 {
     switch (fault->failure) {
     case SR_FAILURE_GONE: return attempt == 0;
-    case SR_FAILURE_STALE:
-        store->prepared->checked = store->prepared->prepared = false;
-        return attempt == 0;
+    case SR_FAILURE_STALE: store->prepared->checked = store->prepared->prepared = false; return attempt == 0;
     case SR_FAILURE_BUSY:
         if (apr_time_now() >= patience) return false;
         apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + apr_time_now() % 1000);

@@ -102,7 +102,7 @@ static inline void base_remove(const base_t *base)
 
 /* Runs an operation and gives its first body, or NULL. On an error the outcome's name is "error". */
 #define RUN(link, op, ...)                                                                                             \
-    link_run((link), (op), (const char *const[]){NULL, ##__VA_ARGS__} + 1,                                              \
+    link_run((link), (op), (const char *const[]){NULL, ##__VA_ARGS__} + 1,                                             \
              (int)(sizeof((const char *const[]){NULL, ##__VA_ARGS__}) / sizeof(char *)) - 1)
 
 static inline const char *link_run(link_t *link, sr_op_t op, const char *const *arguments, int count)
@@ -162,13 +162,14 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
         "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
         "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
         json_sprintf("%s ann lee ann@x.org", w->name), "view",
-        apr_psprintf(pool, "{\"link\":\"\x01/%u\",\"name\":\"%s \\\"q\\\" \xc3\xa9\"}", w->number, w->name), "documents",
-        "uuid", uuid(3, w->number * 2, pool), "name", "a \"b\".pdf", "sha256", apr_psprintf(pool, "%064x", w->number),
-        "size", 1234, "pages", 3, "uuid", uuid(3, w->number * 2 + 1, pool), "name", "b.pdf", "sha256",
-        apr_psprintf(pool, "%064x", 0xb0b), "size", 0, "pages", 1, "signers", "uuid", uuid(4, w->number * 2, pool),
-        "firstname", "Ann", "lastname", "Lee", "email", "ann@x.org", "fields", "name", "s1", "uuid",
-        uuid(4, w->number * 2 + 1, pool), "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields", "name", "s2",
-        "idempotency_key", w->key, "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since);
+        apr_psprintf(pool, "{\"link\":\"\x01/%u\",\"name\":\"%s \\\"q\\\" \xc3\xa9\"}", w->number, w->name),
+        "documents", "uuid", uuid(3, w->number * 2, pool), "name", "a \"b\".pdf", "sha256",
+        apr_psprintf(pool, "%064x", w->number), "size", 1234, "pages", 3, "uuid", uuid(3, w->number * 2 + 1, pool),
+        "name", "b.pdf", "sha256", apr_psprintf(pool, "%064x", 0xb0b), "size", 0, "pages", 1, "signers", "uuid",
+        uuid(4, w->number * 2, pool), "firstname", "Ann", "lastname", "Lee", "email", "ann@x.org", "fields", "name",
+        "s1", "uuid", uuid(4, w->number * 2 + 1, pool), "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields",
+        "name", "s2", "idempotency_key", w->key, "fingerprint", w->fingerprint, "idempotency_since",
+        (json_int_t)w->since);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     const char *kept = text ? apr_pstrdup(pool, text) : NULL;
 

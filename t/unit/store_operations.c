@@ -117,8 +117,8 @@ static void token_current(link_t *l)
     is_str(member(body, "sent_webhook_url", p), "null", "no URL yet");
     RUN(l, SR_OP_TOKEN_CURRENT, "nohash", now_text);
     IS(l, "unauthorized", "an unknown token");
-    RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 50, p), "Org A", "bob@x.org", "test", "e", expiring,
-        number(NOW + 10, p), now_text);
+    RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 50, p), "Org A", "bob@x.org", "test", "e", expiring, number(NOW + 10, p),
+        now_text);
     RUN(l, SR_OP_TOKEN_CURRENT, expiring, number(NOW + 9, p));
     IS(l, "ok", "just before it expires");
     RUN(l, SR_OP_TOKEN_CURRENT, expiring, number(NOW + 10, p));
@@ -178,7 +178,8 @@ static void creation(link_t *l)
     IS(l, "missing", "a document that is not there");
     RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 77, p));
     IS(l, "missing", "a submission that is not there");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"));
+    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text,
+        apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"));
     IS(l, "missing", "a uuid in upper case is a uuid");
     RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 1));
     IS(l, "ok", "a document in use");
@@ -211,7 +212,8 @@ static void isolation(link_t *l)
         }
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
-        RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL);
+        RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL,
+            NULL);
         is_int(l->rows->nelts, owner == A_TEST ? 2 : 1, "caller %d lists what is its own", owner);
         RUN(l, SR_OP_TOKEN_LIST, callers[owner].hash, now_text, "100", "newer", NULL, NULL);
         is_int(l->rows->nelts, owner == A_OTHER_USER ? 2 : 1, "caller %d lists its tokens", owner);
@@ -234,7 +236,8 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
     const char *seen = "", *at = NULL, *id = NULL;
 
     for (int page = 0; page < 20; page++) {
-        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after, before);
+        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after,
+            before);
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
             const char *link = strchr(APR_ARRAY_IDX(l->rows, i, sr_row_t).body, '\x01') + 2;
@@ -251,8 +254,8 @@ static void listing(link_t *l)
     apr_pool_t *p = l->pool;
 
     for (unsigned i = 1; i <= 5; i++) { /* two of them at the same time */
-        const wish_t w = {callers[B_TEST].hash, NOW + 100 + (i == 3 ? 2 : i), 300 + i,
-                          i % 2 ? "odd 50%" : "even", NULL, NULL, 0};
+        const wish_t w = {
+            callers[B_TEST].hash, NOW + 100 + (i == 3 ? 2 : i), 300 + i, i % 2 ? "odd 50%" : "even", NULL, NULL, 0};
         RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
         IS(l, "ok", "create %u", i);
     }
@@ -278,8 +281,8 @@ static void own_tokens(link_t *l)
 {
     apr_pool_t *p = l->pool;
     const char *hash = callers[A_LIVE].hash, *fresh = apr_psprintf(p, "%064x", 0xf00d);
-    const char *body = RUN(l, SR_OP_TOKEN_CREATE, hash, number(NOW + 7, p), uuid(8, 1, p), "mine", fresh,
-                           number(NOW + 1000, p));
+    const char *body =
+        RUN(l, SR_OP_TOKEN_CREATE, hash, number(NOW + 7, p), uuid(8, 1, p), "mine", fresh, number(NOW + 1000, p));
 
     IS(l, "ok", "token create by a token");
     is_str(member(body, "environment", p), "\"production\"", "in the same environment");

@@ -1,4 +1,4 @@
--- The rows as store.h describes them: each object's JSON in one place.
+-- What the operations answer with: each object of store.h as JSON, in one place. PostgreSQL has functions here.
 CREATE VIEW token_row AS
     SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
            t.revoked_at,

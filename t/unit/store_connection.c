@@ -1,0 +1,144 @@
+/* The life of a connection: lost and healed, the schema checked at its first use and again after trouble, and no
+ * growth over many calls. */
+#include "store.h"
+
+#include <malloc.h>
+
+#define NOW "1790000000000000"
+
+static void ask(char *answer, apr_size_t size, link_t *link, const char *sql)
+{
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+
+    if (apr_dbd_select(link->base->driver, link->pool, link->handle, &results, sql, 1)
+        || apr_dbd_get_row(link->base->driver, link->pool, results, &row, -1)) {
+        die(sql, "no row");
+    }
+    apr_cpystrn(answer, apr_dbd_get_entry(link->base->driver, row, 0), size);
+}
+
+static void kill_backend(link_t *other, const char *pid)
+{
+    char gone[8];
+
+    ask(gone, sizeof gone, other, apr_psprintf(other->pool, "SELECT pg_terminate_backend(%s, 5000)", pid));
+}
+
+static void lost(link_t *l, link_t *other)
+{
+    const wish_t w = {"hash", 1790000000000000, 1, "Lost", NULL, NULL, 0};
+    char pid[16], now[16];
+
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid");
+    ok(l->error && l->error->code == SR_EINTERNAL, "a refused statement is an error");
+    ask(now, sizeof now, l, "SELECT pg_backend_pid()");
+    is_str(now, pid, "and no reason to connect anew");
+    kill_backend(other, pid);
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "ok", "a lost connection heals within the operation");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    ok(strcmp(now, pid) != 0, "it is another one");
+    kill_backend(other, pid);
+    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    is_str(link_outcome(l), "ok", "and so for a write");
+    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    is_str(link_outcome(l), "ok", "which may be repeated");
+    ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
+    kill_backend(other, pid);
+    l->prepared = apr_hash_make(l->pool);
+    ok(!link_open(l), "a connection lost before its first use heals too");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "ok", "and serves");
+}
+
+/* sqlite3_prepare's statements die with any change of the schema. */
+static void stale(link_t *l, link_t *other)
+{
+    const wish_t w = {"hash", 1790000000000000, 2, "Stale", NULL, NULL, 0};
+
+    execute(other, "CREATE TABLE another (x)");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "ok", "reading survives a change of the schema");
+    execute(other, "DROP TABLE another");
+    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    is_str(link_outcome(l), "ok", "and so does writing");
+    execute(other, "CREATE TABLE another (x)");
+    execute(other, "INSERT INTO schema_version VALUES (99, 'future', 0)");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    ok(l->error && l->error->code == SR_EUNAVAILABLE && strstr(l->error->cause, "version 99"),
+       "another version is noticed then: %s", l->error ? l->error->cause : "");
+    execute(other, "DELETE FROM schema_version WHERE version = 99");
+    RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
+    is_str(link_outcome(l), "ok", "and checked again at the next use");
+}
+
+static void version(link_t *l, link_t *other, const char *table)
+{
+    execute(other, apr_psprintf(other->pool, "INSERT INTO %s VALUES (99, 'future', 0)", table));
+    l->prepared = apr_hash_make(l->pool);
+    link_open(l);
+    ok(l->error && l->error->code == SR_EUNAVAILABLE
+           && strstr(l->error->cause, "schema is version 99, this build needs"),
+       "a newer schema: %s", l->error ? l->error->cause : "");
+    RUN(l, SR_OP_PING);
+    ok(l->error && l->error->code == SR_EUNAVAILABLE, "it stays so");
+    execute(other, apr_psprintf(other->pool, "DELETE FROM %s WHERE version = 99", table));
+    RUN(l, SR_OP_PING);
+    is_str(link_outcome(l), "ok", "until it is of our version");
+    RUN(l, SR_OP_PING, "one");
+    ok(l->error && strstr(l->error->message, "takes 0 arguments, not 1"), "arguments are counted");
+}
+
+/* Bytes in use after many operations, each in a pool of its own. */
+static long long growth(link_t *l, int rounds)
+{
+    const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool)};
+    const wish_t w = {"nohash", 1790000000000000, 3, "Refused", NULL, NULL, 0};
+    const char *refused[] = {wish(&w, l->pool)};
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    struct mallinfo2 before, after;
+    apr_pool_t *pool;
+
+    apr_pool_create(&pool, l->pool);
+    for (int i = 0; i < rounds * 2; i++) {
+        if (i == rounds) before = mallinfo2();
+        apr_pool_clear(pool);
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 3, pool)) return -1;
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 1, pool)) return -1;
+    }
+    after = mallinfo2();
+    apr_pool_destroy(pool);
+    return (long long)(after.uordblks + after.hblkhd) - (long long)(before.uordblks + before.hblkhd);
+}
+
+static void checks(base_t *base)
+{
+    const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
+    apr_array_header_t *applied;
+    link_t l, other;
+    long long grown;
+
+    link_connect(&l, base, base->pool);
+    link_connect(&other, base, base->pool);
+    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool), "upgrade");
+    ok(!link_open(&l), "open");
+    RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, l.pool), "Org", NULL, NOW);
+    RUN(&l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, l.pool), "Org", "Ann", "Lee", "ann@x.org", NOW);
+    RUN(&l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, l.pool), "Org", "ann@x.org", "test", "t", "hash", NULL, NOW);
+    is_str(link_outcome(&l), "ok", "a token");
+    if (sqlite) stale(&l, &other);
+    else lost(&l, &other);
+    version(&l, &other, sqlite ? "schema_version" : "sigreq.schema_version");
+    grown = growth(&l, 3000);
+    ok(grown >= 0 && grown < 10000, "no growth over 6000 calls (%lld bytes)", grown);
+    link_close(&other);
+    link_close(&l);
+}
+
+int main(void)
+{
+    return each_base(checks);
+}
