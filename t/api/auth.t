@@ -1,5 +1,5 @@
-# Authentication: every way not to have a valid token gives the same 401; a token is good for its environment alone, until
-# it is revoked or expires; and it never reaches a log.
+# Authentication: every way not to have a valid token gives the same 401; a token is good for its environment alone,
+# until it is revoked or expires; and it never reaches a log.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -7,56 +7,65 @@ use Sigreq::Here qw(organisation suite ctl is_error);
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test};
-my $token = $client->{token};
-like($token, qr/^sigreq_test_[0-9A-Za-z]{36}$/, 'a test token');
+my $token  = $client->{token};
+like($token,              qr/^sigreq_test_[0-9A-Za-z]{36}$/, 'a test token');
 like($org->{live}{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'a live token');
 my $uuid = $client->create()->json('/uuid');
 
 my $other_checksum = substr($token, 0, -1) . (substr($token, -1) eq 'a' ? 'b' : 'a');
-my $unknown = do { # well-formed, but nobody's: made and revoked
-    my $made = ctl('token', 'create', '--organization', $org->{uuid}, '--user', $org->{email}, '--environment', 'test', '--name', 'x');
+my $unknown        = do {    # well-formed, but nobody's: made and revoked
+    my $made = ctl('token', 'create', '--organization', $org->{uuid}, '--user', $org->{email}, '--environment', 'test',
+        '--name', 'x');
     ctl('token', 'revoke', $made->{uuid});
     $made->{token};
 };
 my %bad = (
-    'no header' => undef, 'empty' => '', 'no scheme' => $token, 'Basic' => 'Basic dXNlcjpwYXNz', 'Bearer alone' => 'Bearer',
-    'Bearer and a space' => 'Bearer ', 'a wrong checksum' => "Bearer $other_checksum", 'too short' => 'Bearer ' . substr($token, 0, -1),
-    'too long' => "Bearer ${token}x", 'two tokens' => "Bearer $token $token", 'the other prefix' => 'Bearer ' . $token =~ s/test/live/r,
-    'quotes' => qq{Bearer "$token"}, 'SQL' => "Bearer ' OR 1=1 --", 'revoked by sigreqctl' => "Bearer $unknown",
+    'no header'          => undef, 'empty' => '', 'no scheme' => $token, 'Basic' => 'Basic dXNlcjpwYXNz',
+    'Bearer alone'       => 'Bearer',
+    'Bearer and a space' => 'Bearer ', 'a wrong checksum' => "Bearer $other_checksum",
+    'too short'          => 'Bearer ' . substr($token, 0, -1),
+    'too long'           => "Bearer ${token}x", 'two tokens' => "Bearer $token $token",
+    'the other prefix'   => 'Bearer ' . $token =~ s/test/live/r,
+    'quotes'    => qq{Bearer "$token"},    'SQL' => "Bearer ' OR 1=1 --", 'revoked by sigreqctl' => "Bearer $unknown",
     'very long' => 'Bearer ' . 'x' x 5000, 'not ASCII' => "Bearer \xC3\xA4", 'in capitals' => 'Bearer ' . uc $token,
 );
-my @endpoints = (['GET', '/signatures'], ['POST', '/signatures'], ['GET', "/signatures/$uuid"], ['GET', "/signatures/$uuid/documents/$uuid"],
+my @endpoints = (
+    ['GET', '/signatures'], ['POST', '/signatures'], ['GET', "/signatures/$uuid"],
+    ['GET', "/signatures/$uuid/documents/$uuid"],
     (map { (['POST', "/webhooks/$_-webhook-url"], ['DELETE', "/webhooks/$_-webhook-url"]) } qw(sent signed completed)),
-    ['POST', '/tokens'], ['GET', '/tokens'], ['GET', '/tokens/current'], ['GET', "/tokens/$org->{test_token}{uuid}"],
+    ['POST',   '/tokens'], ['GET', '/tokens'], ['GET', '/tokens/current'], ['GET', "/tokens/$org->{test_token}{uuid}"],
     ['DELETE', "/tokens/$org->{test_token}{uuid}"]);
 my $nobody = $client->with(token => undef);
 my %bodies;
 for my $endpoint (@endpoints) {
     my ($method, $path) = @$endpoint;
     for my $kind (sort keys %bad) {
-        my $res = $nobody->request($method, $path, headers => defined $bad{$kind} ? { Authorization => $bad{$kind} } : {});
+        my $res =
+            $nobody->request($method, $path, headers => defined $bad{$kind} ? { Authorization => $bad{$kind} } : {});
         is_error($res, 401, 'User not founded for this API Token', "$method $path: $kind");
         $bodies{ $res->body }++;
     }
 }
 is(scalar keys %bodies, 1, 'always the same bytes');
 
-is($nobody->get('/signatures', headers => { Authorization => "bEARER   $token" })->code, 200, 'the scheme in any case, more spaces');
-is_error($nobody->get('/signatures', query => { token => $token }), 401, 'User not founded for this API Token', 'a token in the query is none');
+is($nobody->get('/signatures', headers => { Authorization => "bEARER   $token" })->code, 200,
+    'the scheme in any case, more spaces');
+is_error($nobody->get('/signatures', query => { token => $token }), 401, 'User not founded for this API Token',
+    'a token in the query is none');
 
 subtest 'expiry' => sub {
-    my $soon = time + 2;
-    my @t = gmtime $soon;
-    my $text = sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $t[5] + 1900, $t[4] + 1, @t[3, 2, 1, 0];
-    my $made = $client->post('/tokens', json => { name => 'short', expiresAt => $text })->json;
+    my $soon  = time + 2;
+    my @t     = gmtime $soon;
+    my $text  = sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $t[5] + 1900, $t[4] + 1, @t[3, 2, 1, 0];
+    my $made  = $client->post('/tokens', json => { name => 'short', expiresAt => $text })->json;
     my $short = $client->with(token => $made->{token});
-    is($made->{expiresAt}, $text =~ s/Z/.000Z/r, 'expiresAt is shown');
-    is($short->get('/tokens/current')->code, 200, 'valid before');
+    is($made->{expiresAt},                   $text =~ s/Z/.000Z/r, 'expiresAt is shown');
+    is($short->get('/tokens/current')->code, 200,                  'valid before');
     sleep 0.1 while time < $soon + 1;
     is_error($short->get('/tokens/current'), 401, 'User not founded for this API Token', 'refused after');
-    is_error($short->create(), 401, 'User not founded for this API Token', '… for creation too');
+    is_error($short->create(),               401, 'User not founded for this API Token', '… for creation too');
 };
 
 my $log = join '', map { path(suite->{dir}, "t/logs/$_")->slurp } qw(error_log access_log);

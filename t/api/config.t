@@ -7,30 +7,35 @@ use Test::More;
 
 my ($status, $said) = Sigreq::Httpd->new->test;
 is($status, 0, 'a right configuration') or diag $said;
-my $on = "Sigreq On\n";
+my $on    = "Sigreq On\n";
 my @wrong = (
     # directive, value, where, what is said
-    map({ ['Sigreq', $_, 'place', qr/Sigreq must be On or Off, not '\Q$_\E'/] } 'Yes', '1', 'Onn'),
-    map({ ['SigreqMaxFileSize', $_, 'place', qr/SigreqMaxFileSize must be a size/] } 'big', '-1', '10X', '1.5M', '10MB', '0x10'),
-    ['SigreqMaxFileSize', '1', 'place', qr/SigreqMaxFileSize must be at least 1024/],
-    ['SigreqMaxFileSize', '99999999999999999999', 'place', qr/SigreqMaxFileSize/],
-    ['SigreqMaxFileSize', '9999999999G', 'place', qr/SigreqMaxFileSize is too large/],
-    ['SigreqMaxRequestSize', 'x', 'place', qr/SigreqMaxRequestSize must be a size/],
-    ['SigreqMaxFileSize', '300M', 'place', qr/SigreqMaxFileSize is larger than SigreqMaxRequestSize/],
-    map({ my $name = $_; (map { [$name, $_, 'place', qr/$name must be/] } '0', '-1', 'x', '1.5', '5x', '999999999') }
-        'SigreqMaxFiles', 'SigreqMaxSigners', 'SigreqMaxFields'),
-    map({ ['SigreqHelperWorkers', $_, 'server', qr/SigreqHelperWorkers must be/] } '0', 'x', '100000'),
+    map({ ['Sigreq',            $_, 'place', qr/Sigreq must be On or Off, not '\Q$_\E'/] } 'Yes', '1', 'Onn'),
+    map({ ['SigreqMaxFileSize', $_, 'place', qr/SigreqMaxFileSize must be a size/] } 'big', '-1', '10X', '1.5M',
+        '10MB', '0x10'),
+    ['SigreqMaxFileSize',    '1',                    'place', qr/SigreqMaxFileSize must be at least 1024/],
+    ['SigreqMaxFileSize',    '99999999999999999999', 'place', qr/SigreqMaxFileSize/],
+    ['SigreqMaxFileSize',    '9999999999G',          'place', qr/SigreqMaxFileSize is too large/],
+    ['SigreqMaxRequestSize', 'x',                    'place', qr/SigreqMaxRequestSize must be a size/],
+    ['SigreqMaxFileSize',    '300M', 'place', qr/SigreqMaxFileSize is larger than SigreqMaxRequestSize/],
+    map({
+            my $name = $_;
+            (map { [$name, $_, 'place', qr/$name must be/] } '0', '-1', 'x', '1.5', '5x', '999999999')
+        } 'SigreqMaxFiles',
+        'SigreqMaxSigners',
+        'SigreqMaxFields'),
+    map({ ['SigreqHelperWorkers', $_, 'server', qr/SigreqHelperWorkers must be/] } '0', 'x',   '100000'),
     map({ ['SigreqHelperTimeout', $_, 'server', qr/SigreqHelperTimeout must be/] } 'x', '-1s', '1ms', '5h'),
-    map({ ['SigreqBaseURL', $_, 'place', qr/SigreqBaseURL must be an http:\/\/ or https:\/\/ URL/] }
-        'sign.example.org', 'ftp://x.org', 'http://', 'http://u:p@x.org', 'http://x.org?q', 'http://x.org/#f', '/sign', 'http://x.org/"x"'),
+    map({ ['SigreqBaseURL', $_, 'place', qr/SigreqBaseURL must be an http:\/\/ or https:\/\/ URL/] } 'sign.example.org',
+        'ftp://x.org', 'http://', 'http://u:p@x.org', 'http://x.org?q', 'http://x.org/#f', '/sign', 'http://x.org/"x"'),
     map({ ['SigreqAreaOrigin', $_, 'place', qr/SigreqAreaOrigin must be user-space or top-left/] } 'bottom', 'topleft'),
-    ['SigreqDocuments', '/nowhere/at/all', 'place', qr/SigreqDocuments \/nowhere\/at\/all is not a folder/],
-    ['SigreqDocuments', '/etc/passwd', 'place', qr/SigreqDocuments \/etc\/passwd is not a folder/],
-    ['SigreqHelper', '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
-    ['SigreqHelper', '/etc/passwd', 'server', qr/SigreqHelper \/etc\/passwd is not a program/],
-    ['SigreqHelper', '/bin/true', 'place', qr/SigreqHelper/],
-    ['Sigreq', 'On', 'server', qr/Sigreq must stand in a <Location/],
-    ['SigreqNonsense', 'x', 'place', qr/Invalid command 'SigreqNonsense'/],
+    ['SigreqDocuments', '/nowhere/at/all',      'place',  qr/SigreqDocuments \/nowhere\/at\/all is not a folder/],
+    ['SigreqDocuments', '/etc/passwd',          'place',  qr/SigreqDocuments \/etc\/passwd is not a folder/],
+    ['SigreqHelper',    '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
+    ['SigreqHelper',    '/etc/passwd',          'server', qr/SigreqHelper \/etc\/passwd is not a program/],
+    ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
+    ['Sigreq',          'On',                   'server', qr/Sigreq must stand in a <Location/],
+    ['SigreqNonsense',  'x',                    'place',  qr/Invalid command 'SigreqNonsense'/],
 );
 for my $row (@wrong) {
     my ($name, $value, $where, $expected) = @$row;
@@ -39,12 +44,12 @@ for my $row (@wrong) {
     isnt($status, 0, "$directive ($where) is refused");
     my @lines = grep { !/^(?:AH00526|Syntax error|Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
     like($said, $expected, '… and the reason said') or diag $said;
-    is(scalar @lines, 1, '… in one line') or diag $said;
+    is(scalar @lines, 1, '… in one line')           or diag $said;
 }
 
 sub extra {
     my ($name, $value, $where) = @_;
-    return (helper => $value) if $name eq 'SigreqHelper' && $where eq 'server';
+    return (helper    => $value) if $name eq 'SigreqHelper' && $where eq 'server';
     return (documents => $value) if $name eq 'SigreqDocuments';
     my $directive = $value =~ /"/ ? "$name '$value'" : qq{$name "$value"};
     return ($where => ($where eq 'place' ? $on : '') . $directive);
@@ -68,16 +73,16 @@ is($status, 0, 'off, it asks for nothing') or diag $said;
 
 subtest 'a database that is not prepared' => sub {
     plan skip_all => 'an empty SQLite file, on SQLite alone' if suite->{db} ne 'sqlite3';
-    my $httpd = Sigreq::Httpd->new(params => suite->{dir} . "/db/empty-$$.sqlite3")->start;
+    my $httpd  = Sigreq::Httpd->new(params => suite->{dir} . "/db/empty-$$.sqlite3")->start;
     my $client = Sigreq::Here::client(base => $httpd->base);
     my $health = $client->get('/health');
-    is($health->code, 503, 'health says so');
+    is($health->code,              503,           'health says so');
     is($health->json('/database'), 'unavailable', 'which part');
     like($httpd->log, qr/sigreqctl db (?:init|upgrade)/, 'the log says what to do');
 };
 subtest 'a helper that does not work' => sub {
-    my $httpd = Sigreq::Httpd->new(helper => '/bin/true')->start;
-    my $org = Sigreq::Here::organisation(client => { base => $httpd->base });
+    my $httpd  = Sigreq::Httpd->new(helper => '/bin/true')->start;
+    my $org    = Sigreq::Here::organisation(client => { base => $httpd->base });
     my $health = $org->{test}->get('/health');
     is($health->code, 503, 'health says so');
     is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'unavailable' }, 'which part');

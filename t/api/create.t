@@ -7,34 +7,39 @@ use Sigreq::Here qw(organisation place used documents);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
-my $org = organisation();
+my $org   = organisation();
 my $uuid4 = qr/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 
-my $two = Sigreq::Client::signers({ email => 'ann@example.org' }, { firstname => 'Zoë', lastname => '李', area => { page => 1, x => -5 } });
-my $res = $org->{test}->create(name => 'Lease of flat 4 ✓' =~ s/✓/\xE2\x9C\x93/r, files => [['a.pdf', pdf(pages => 2)]], signers => $two);
+my $two = Sigreq::Client::signers({ email => 'ann@example.org' },
+    { firstname => 'Zoë', lastname => '李', area => { page => 1, x => -5 } });
+my $res = $org->{test}
+    ->create(name => 'Lease of flat 4 ✓' =~ s/✓/\xE2\x9C\x93/r, files => [['a.pdf', pdf(pages => 2)]], signers => $two);
 is($res->code, 201, 'created');
 my $made = $res->json;
-is($made->{name}, "Lease of flat 4 \x{2713}", 'its name');
+is($made->{name},           "Lease of flat 4 \x{2713}",                'its name');
 is($res->headers->location, place("/api/v3/signatures/$made->{uuid}"), 'Location');
 like($made->{uuid}, qr/^$uuid4$/, 'uuid v4');
 is($made->{template}{name}, $made->{name}, 'the template has its name');
 isnt($made->{template}{uuid}, $made->{uuid}, '… and a uuid of its own');
 is_deeply($made->{createdBy}, { firstname => 'Kim', lastname => 'Roe', email => $org->{email} }, 'createdBy');
-is($made->{createdAt}, $made->{updatedAt}, 'times');
-is(scalar @{ $made->{submitters} }, 2, 'a signer each');
+is($made->{createdAt},              $made->{updatedAt}, 'times');
+is(scalar @{ $made->{submitters} }, 2,                  'a signer each');
 my ($ann, $zoe) = @{ $made->{submitters} };
 is($ann->{email}, 'ann@example.org', 'email');
 ok(!exists $zoe->{email}, 'no email when none was given');
 is("$zoe->{firstname} $zoe->{lastname}", "Zo\xEB \x{674E}", 'names in any script');
+
 for my $signer ($ann, $zoe) {
-    is($signer->{status}, 'sent', 'status');
+    is($signer->{status},        'sent',                         'status');
     is($signer->{signatureLink}, place("/sign/$signer->{uuid}"), 'signatureLink');
-    is_deeply([@{$signer}{qw(signedDocuments signerInformation completedAt openedAt refusedAt refusalReason)}],
+    is_deeply(
+        [@{$signer}{qw(signedDocuments signerInformation completedAt openedAt refusedAt refusalReason)}],
         [(undef) x 6], 'nothing signed yet');
 }
 is($zoe->{fields}[0]{page}, 1, 'the field is where it was put');
 is_deeply($zoe->{fields}[0]{rect}, [-5, 72, 175, 122], '… also partly outside of the page');
-is_deeply([map { @{$_}{qw(name size pages)} } @{ $made->{documents} }], ['a.pdf', length pdf(pages => 2), 2], 'the document');
+is_deeply([map { @{$_}{qw(name size pages)} } @{ $made->{documents} }], ['a.pdf', length pdf(pages => 2), 2],
+    'the document');
 
 is($org->{test}->get("/signatures/$made->{uuid}")->body, $res->body, 'GET gives the same');
 is_deeply(decode_json($org->{test}->get('/signatures')->body)->{data}, [decode_json($res->body)], 'the list too');
@@ -45,42 +50,69 @@ subtest 'switches' => sub {
         my $link = $org->{test}->create(skipIntro => $yes)->json->{submitters}[0];
         is($link->{signatureLink}, place("/sign/$link->{uuid}?skipIntro=true"), "skipIntro $yes");
     }
-    is($org->{test}->create(skipIntro => $_)->json('/submitters/0/signatureLink') =~ /skipIntro/ ? 1 : 0, 0, "skipIntro '$_'")
+    is($org->{test}->create(skipIntro => $_)->json('/submitters/0/signatureLink') =~ /skipIntro/ ? 1 : 0, 0,
+        "skipIntro '$_'")
         for 'false', '';
     my $mailed = Sigreq::Client::signers({ email => 'ann@example.org' });
     is($org->{test}->create(sendEmail => 'true', signers => $mailed)->code, 201, 'sendEmail with emails');
-    is($org->{test}->create(sendEmail => 'false')->code, 201, 'no sendEmail, no emails');
-    is($org->{test}->create(signers => Sigreq::Client::signers({ email => undef }))->code, 201, 'email null is none');
+    is($org->{test}->create(sendEmail => 'false')->code,                    201, 'no sendEmail, no emails');
+    is($org->{test}->create(signers   => Sigreq::Client::signers({ email => undef }))->code, 201, 'email null is none');
 };
 
 subtest 'several documents' => sub {
-    my @files = map { ["doc $_.pdf", pdf(nonce => "$$ $_", pages => $_)] } 1 .. 3;
-    my $signers = [map { +{ firstname => "S$_", lastname => 'X', fields => [map { +{ type => 'signature', name => "f$_",
-        document => "doc $_.pdf", area => { x => 1.5, y => 2.25, w => 10, h => 5, page => $_ - 1 } } } 1 .. 3] } } 1 .. 4];
+    my @files   = map { ["doc $_.pdf", pdf(nonce => "$$ $_", pages => $_)] } 1 .. 3;
+    my $signers = [
+        map {
+            +{  firstname => "S$_",
+                lastname  => 'X',
+                fields    => [
+                    map {
+                        +{  type     => 'signature',  name => "f$_",
+                            document => "doc $_.pdf", area => { x => 1.5, y => 2.25, w => 10, h => 5, page => $_ - 1 } }
+                    } 1 .. 3] }
+        } 1 .. 4];
     my $many = $org->{test}->create(files => \@files, signers => $signers)->json;
-    is_deeply([map { [@{$_}{qw(name pages)}] } @{ $many->{documents} }], [map { ["doc $_.pdf", $_] } 1 .. 3], 'in their order');
+    is_deeply([map { [@{$_}{qw(name pages)}] } @{ $many->{documents} }], [map { ["doc $_.pdf", $_] } 1 .. 3],
+        'in their order');
     is(scalar(map { @{ $_->{fields} } } @{ $many->{submitters} }), 12, 'every field');
-    my $twin = $org->{test}->create(files => [['b.pdf', $files[0][1]], ['c.pdf', $files[0][1]]],
-        signers => Sigreq::Client::signers({ fields => [{ type => 'signature', name => 'f', document => 'c.pdf',
-            area => { x => 0, y => 0, w => 1, h => 1, page => 0 } }] }));
-    is($twin->code, 201, 'the same document under two names');
+    my $twin = $org->{test}->create(
+        files   => [['b.pdf', $files[0][1]], ['c.pdf', $files[0][1]]],
+        signers => Sigreq::Client::signers(
+            {   fields => [
+                    {   type => 'signature', name => 'f', document => 'c.pdf',
+                        area => { x => 0, y => 0, w => 1, h => 1, page => 0 } }] }));
+    is($twin->code,                        201,                                'the same document under two names');
     is($twin->json('/documents/0/sha256'), $twin->json('/documents/1/sha256'), '… has one content');
 };
 
 subtest 'what clients send besides' => sub {
-    is($org->{test}->create(headers => { 'Content-Type' => qq{Multipart/Form-Data; charset=utf-8; boundary="} .
-        Sigreq::Multipart::BOUNDARY() . '"' })->code, 201, 'type in capitals, quoted boundary');
-    is($org->{test}->create(more => [Sigreq::Multipart::part('unknown', 'x'), Sigreq::Multipart::part('other', 'y',
-        filename => 'x.bin', type => 'application/octet-stream')])->code, 201, 'unknown parts are passed over');
-    is($org->{test}->create(files => [['a.pdf', pdf(), 'Application/PDF; charset=binary']])->code, 201, 'parameters of the type');
-    is($org->{test}->create(files => [['a.pdf', "\n\n junk before\n" . pdf()]])->code, 201, 'the signature within 1,024 bytes');
+    is( $org->{test}->create(
+            headers => {
+                'Content-Type' => qq{Multipart/Form-Data; charset=utf-8; boundary="}
+                    . Sigreq::Multipart::BOUNDARY() . '"' })->code,
+        201,
+        'type in capitals, quoted boundary');
+    is( $org->{test}->create(
+            more => [
+                Sigreq::Multipart::part('unknown', 'x'),
+                Sigreq::Multipart::part(
+                    'other',             'y',
+                    filename => 'x.bin', type => 'application/octet-stream')])->code,
+        201,
+        'unknown parts are passed over');
+    is($org->{test}->create(files => [['a.pdf', pdf(), 'Application/PDF; charset=binary']])->code, 201,
+        'parameters of the type');
+    is($org->{test}->create(files => [['a.pdf', "\n\n junk before\n" . pdf()]])->code, 201,
+        'the signature within 1,024 bytes');
 };
 
 subtest 'file names' => sub {
-    my %sent = ('%22quoted%22.pdf' => '"quoted".pdf', 'C:\\dir\\x.pdf' => 'C:\\dir\\x.pdf', '../../etc/passwd.pdf' =>
-        '../../etc/passwd.pdf', "\xE5\xA5\x91\xE7\xB4\x84.pdf" => "\x{5951}\x{7D04}.pdf", "caf\xC3\xA9 100%.pdf" => "caf\xE9 100%.pdf");
+    my %sent = (
+        '%22quoted%22.pdf' => '"quoted".pdf', 'C:\\dir\\x.pdf' => 'C:\\dir\\x.pdf', '../../etc/passwd.pdf' =>
+            '../../etc/passwd.pdf', "\xE5\xA5\x91\xE7\xB4\x84.pdf" => "\x{5951}\x{7D04}.pdf",
+        "caf\xC3\xA9 100%.pdf" => "caf\xE9 100%.pdf");
     for my $raw (sort keys %sent) {
-        my $name = $sent{$raw};
+        my $name    = $sent{$raw};
         my $signers = Sigreq::Client::signers();
         for my $document ($name, $raw) {
             my $text = $document;
@@ -94,8 +126,8 @@ subtest 'file names' => sub {
 };
 
 subtest 'the quota counts production alone' => sub {
-    is(used($org), 0, 'nothing used by tests');
+    is(used($org),                   0,   'nothing used by tests');
     is($org->{live}->create()->code, 201, 'a production submission');
-    is(used($org), 1, 'is counted');
+    is(used($org),                   1,   'is counted');
 };
 done_testing;

@@ -5,59 +5,85 @@ use warnings;
 use Sigreq::Here qw(organisation suite children workers wait_for temporary_files expect_kill documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
-use Sigreq::PDF qw(pdf pdf_of_size);
+use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test};
 
-sub begin_upload { # half of a creation of 3 MB
-    my $body = multipart(part('file', pdf_of_size(3_000_000, nonce => "half $$ " . rand), filename => 'a.pdf', type => 'application/pdf'), part('name', 'n'));
+sub begin_upload {    # half of a creation of 3 MB
+    my $body = multipart(
+        part(
+            'file', pdf_of_size(3_000_000, nonce => "half $$ " . rand), filename => 'a.pdf', type => 'application/pdf'),
+        part('name', 'n'));
     my $raw = Sigreq::Raw->new($_[0] // suite->{port});
-    $raw->send("POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\nContent-Type: multipart/form-data; boundary=" .
-        BOUNDARY . "\r\nContent-Length: " . length($body) . "\r\n\r\n" . substr $body, 0, 1_500_000);
+    $raw->send(
+        "POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n"
+            . "Content-Type: multipart/form-data; boundary="
+            . BOUNDARY
+            . "\r\nContent-Length: "
+            . length($body)
+            . "\r\n\r\n"
+            . substr $body, 0, 1_500_000);
     return $raw;
 }
 
-my $stored = documents();
+my $stored  = documents();
 my @uploads = map { begin_upload() } 1 .. 4;
 sleep 0.5;
 $_->close for @uploads;
-ok(wait_for(sub { !temporary_files() }, 7), 'clients that go away leave no temporary file') or diag join "\n", temporary_files();
+ok(wait_for(sub { !temporary_files() }, 7), 'clients that go away leave no temporary file')
+    or diag join "\n", temporary_files();
 
 @uploads = map { begin_upload() } 1 .. 4;
 sleep 0.5;
 my @children = children();
-my @workers = workers();
+my @workers  = workers();
 expect_kill(@children);
 kill KILL => @children;
 ok($_->closes(5), 'the connection of a killed child closes') for @uploads;
-ok(wait_for(sub { my @now = children(); @now && eval { $client->get('/health')->code == 200 } }, 10), 'httpd has new children');
+ok( wait_for(
+        sub {
+            my @now = children();
+            @now && eval { $client->get('/health')->code == 200 }
+        },
+        10),
+    'httpd has new children');
 ok(!temporary_files(), 'killed children leave no temporary file') or diag join "\n", temporary_files();
-ok(wait_for(sub { !(grep { -e "/proc/$_" && (readlink "/proc/$_/exe" // '') =~ /pdfd/ } @workers) }, 5), 'nor a worker without a parent');
-is(scalar documents(), $stored, 'and no document');
-is($client->create()->code, 201, 'creating goes on');
+ok( wait_for(
+        sub {
+            !(grep { -e "/proc/$_" && (readlink "/proc/$_/exe" // '') =~ /pdfd/ } @workers);
+        },
+        5),
+    'nor a worker without a parent');
+is(scalar documents(),      $stored, 'and no document');
+is($client->create()->code, 201,     'creating goes on');
 
 subtest 'graceful restart under load' => sub {
     my $httpd = Sigreq::Httpd->new(mpm => suite->{mpm}, children => 2)->start;
     my $crowd = $client->with(base => $httpd->base, connections => 8);
-    my $pid = fork // die "fork: $!";
-    if (!$pid) { # 3 restarts while requests run; each waits until the last is over
+    my $pid   = fork // die "fork: $!";
+    if (!$pid) {    # 3 restarts while requests run; each waits until the last is over
         for (1 .. 3) { sleep 0.6; kill USR1 => $httpd->pid }
         require POSIX;
         POSIX::_exit(0);
     }
     my @answers;
     my $failed = eval {
-        @answers = $crowd->parallel(300, 6, sub {
-            my $i = shift;
-            # a new connection each time: what a kept-alive one loses when httpd closes it is HTTP's, not ours
-            my $one = $crowd->with(connections => 0);
-            my $promise = $i % 3 ? $one->request_p(GET => '/signatures', query => { limit => 1 }) : $one->create_p(files => [['a.pdf', pdf(nonce => "graceful $$ $i")]]);
-            $promise->then(sub { undef $one; $_[0] });
-        });
+        @answers = $crowd->parallel(
+            300, 6,
+            sub {
+                my $i = shift;
+                # a new connection each time: what a kept-alive one loses when httpd closes it is HTTP's, not ours
+                my $one = $crowd->with(connections => 0);
+                my $promise =
+                      $i % 3
+                    ? $one->request_p(GET => '/signatures', query => { limit => 1 })
+                    : $one->create_p(files => [['a.pdf', pdf(nonce => "graceful $$ $i")]]);
+                $promise->then(sub { undef $one; $_[0] });
+            });
         0;
     } // $@;
     waitpid $pid, 0;

@@ -1,5 +1,5 @@
-# The database goes and comes back: 503 with Retry-After at once meanwhile, healed by itself within 2 s, no httpd restart,
-# nothing lost that was acknowledged.
+# The database goes and comes back: 503 with Retry-After at once meanwhile, healed by itself within 2 s, no httpd
+# restart, nothing lost that was acknowledged.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite place database_stop database_start wait_for is_error temporary_files);
@@ -7,34 +7,40 @@ use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test};
 
 # a virtual host whose database never was there
 my $none = $client->with(host => 'nodatabase.test');
 for my $request (['GET', '/signatures'], ['GET', '/tokens/current'], ['DELETE', '/webhooks/sent-webhook-url']) {
     my $started = time;
-    my $res = $none->request(@$request);
+    my $res     = $none->request(@$request);
     cmp_ok(time - $started, '<', 1, "@$request: answered at once");
     is($res->code, 503, '… 503');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
     unlike($res->body, qr/nowhere|sqlite|host=/i, '… telling no internals');
 }
 is($none->create()->code, 503, 'a creation too');
-is_deeply($none->get('/health')->json, { status => 'unavailable', database => 'unavailable', helper => 'ok' }, 'health says which part');
-is_error($none->with(token => 'nonsense')->get('/signatures'), 401, 'User not founded for this API Token', 'a malformed token needs no database');
+is_deeply($none->get('/health')->json, { status => 'unavailable', database => 'unavailable', helper => 'ok' },
+    'health says which part');
+is_error($none->with(token => 'nonsense')->get('/signatures'), 401, 'User not founded for this API Token',
+    'a malformed token needs no database');
 
 my @kept = map { $client->create(name => "kept $_", files => [['a.pdf', pdf(nonce => "kept $$ $_")]])->json } 1 .. 3;
 
 if (suite->{db} eq 'pgsql') {
     # away
     database_stop();
-    my $crowd = $client->with(connections => 30);
+    my $crowd   = $client->with(connections => 30);
     my $started = time;
-    my @answers = $crowd->parallel(60, 30, sub {
-        my $i = shift;
-        $i % 2 ? $crowd->request_p(GET => "/signatures/$kept[0]{uuid}") : $crowd->create_p(files => [['a.pdf', pdf(nonce => "away $$ $i")]]);
-    });
+    my @answers = $crowd->parallel(
+        60, 30,
+        sub {
+            my $i = shift;
+            $i % 2
+                ? $crowd->request_p(GET => "/signatures/$kept[0]{uuid}")
+                : $crowd->create_p(files => [['a.pdf', pdf(nonce => "away $$ $i")]]);
+        });
     my %codes;
     $codes{ $_->code }++ for @answers;
     is_deeply(\%codes, { 503 => 60 }, 'away: every request gets 503');
@@ -45,7 +51,8 @@ if (suite->{db} eq 'pgsql') {
     # back
     database_start();
     my $back = time;
-    ok(wait_for(sub { $client->get('/signatures')->code == 200 }, 5), 'back') && cmp_ok(time - $back, '<', 2, '… within 2 s');
+    ok(wait_for(sub { $client->get('/signatures')->code == 200 }, 5), 'back')
+        && cmp_ok(time - $back, '<', 2, '… within 2 s');
     my @after = $crowd->parallel(40, 20, sub { $crowd->request_p(GET => "/signatures/$kept[1]{uuid}") });
     is(scalar(grep { $_->code == 200 } @after), 40, 'every connection is healed');
 
@@ -53,35 +60,44 @@ if (suite->{db} eq 'pgsql') {
     $crowd->parallel(30, 15, sub { $crowd->request_p(GET => '/signatures') });
     database_stop();
     database_start();
-    @after = $crowd->parallel(60, 15, sub {
-        my $i = shift;
-        $i % 2 ? $crowd->request_p(GET => "/signatures/$kept[2]{uuid}") : $crowd->create_p(name => "after $i");
-    });
+    @after = $crowd->parallel(
+        60, 15,
+        sub {
+            my $i = shift;
+            $i % 2 ? $crowd->request_p(GET => "/signatures/$kept[2]{uuid}") : $crowd->create_p(name => "after $i");
+        });
     my $failed = grep { $_->code !~ /^20[01]$/ } @after;
     is($failed, 0, 'between two requests: nobody notices');
     ok(!(grep { $_->code !~ /^(?:20[01]|503)$/ } @after), '… plain answers only');
 
     # in the middle of creations: what was acknowledged is there, once
     my $pid = fork // die "fork: $!";
-    if (!$pid) { sleep 0.3; eval { database_stop(); database_start() }; require POSIX; POSIX::_exit(0) }
+    if (!$pid) {
+        sleep 0.3;
+        eval { database_stop(); database_start() };
+        require POSIX;
+        POSIX::_exit(0);
+    }
     my @middle = $crowd->parallel(400, 20, sub { my $i = shift; $crowd->create_p(name => "middle $i") });
     waitpid $pid, 0;
     my %middle;
     $middle{ $_->code }++ for @middle;
-    diag 'in the middle of 400 creations: ' . join ', ', map {"$middle{$_} of $_"} sort keys %middle if grep { !/^(?:201|503)$/ } keys %middle;
+    diag 'in the middle of 400 creations: ' . join ', ', map {"$middle{$_} of $_"} sort keys %middle
+        if grep { !/^(?:201|503)$/ } keys %middle;
     is(scalar(grep { !/^(?:201|503)$/ } keys %middle), 0, 'in the middle: 201 or 503');
     ok(wait_for(sub { $client->get('/signatures')->code == 200 }, 5), 'healed');
     my %listed;
     my $after;
     do {
-        my $page = $client->get('/signatures', query => { limit => 100, q => 'middle', defined $after ? (after => $after) : () })->json;
+        my $page = $client->get('/signatures',
+            query => { limit => 100, q => 'middle', defined $after ? (after => $after) : () })->json;
         $listed{ $_->{uuid} }++ for @{ $page->{data} };
         $after = $page->{pagination}{next};
     } while defined $after;
     is(scalar(grep { $_->code == 201 && !$listed{ $_->json('/uuid') } } @middle), 0, 'what was acknowledged is there');
-    is(scalar(grep { $_ > 1 } values %listed), 0, 'once');
+    is(scalar(grep { $_ > 1 } values %listed),                                    0, 'once');
 }
 is($client->get("/signatures/$_->{uuid}")->code, 200, "$_->{name} is still there") for @kept;
-is($client->create()->code, 201, 'creating goes on');
+is($client->create()->code,                      201, 'creating goes on');
 ok(wait_for(sub { !temporary_files() }, 3), 'no temporary file');
 done_testing;

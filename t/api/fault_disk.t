@@ -1,5 +1,5 @@
-# A full disk: 503, nothing stored, no temporary file; and when there is room again, all goes on. The small file system is a
-# tmpfs of its own mount namespace, which needs root or user namespaces; without either this skips.
+# A full disk: 503, nothing stored, no temporary file; and when there is room again, all goes on. The small file
+# system is a tmpfs of its own mount namespace, which needs root or user namespaces; without either this skips.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite wait_for);
@@ -11,24 +11,35 @@ plan skip_all => 'SQLite is enough' if suite->{db} ne 'sqlite3' || suite->{mpm} 
 my @unshare = ('unshare', '--user', '--map-root-user', '--mount', '--kill-child', '--fork');
 plan skip_all => 'no user namespaces here' if system("@unshare true 2>/dev/null") != 0;
 
-my $httpd = Sigreq::Httpd->new;
+my $httpd  = Sigreq::Httpd->new;
 my $folder = "$httpd->{dir}/documents";
 chomp(my $binary = Sigreq::Httpd::command());
 # the shell in the namespace: httpd in the foreground; other commands by its pid
 my $script = 'mount -t tmpfs -o size=4m,mode=755 tmpfs "$1" && exec "$2" -f "$3" -DFOREGROUND';
-my $pid = fork // die "fork: $!";
+my $pid    = fork // die "fork: $!";
 if (!$pid) {
-    open STDOUT, '>', "$httpd->{dir}/stdout";
+    open STDOUT, '>',  "$httpd->{dir}/stdout";
     open STDERR, '>&', \*STDOUT;
     exec @unshare, 'sh', '-c', $script, 'sh', $folder, $binary, "$httpd->{dir}/httpd.conf";
 }
 END { kill TERM => $pid if $pid; waitpid $pid, 0 if $pid }
-my $org = organisation(client => { base => $httpd->base });
+my $org    = organisation(client => { base => $httpd->base });
 my $client = $org->{live};
-my $up = wait_for(sub { $httpd->pid && eval { $client->get('/health')->code == 200 } }, 10);
-ok($up, 'httpd with a small disk') or diag(do { local (@ARGV, $/) = "$httpd->{dir}/stdout"; <> // '' }), done_testing, exit 1;
+my $up     = wait_for(
+    sub {
+        $httpd->pid && eval { $client->get('/health')->code == 200 }
+    },
+    10);
+ok($up, 'httpd with a small disk') or diag(
+    do { local (@ARGV, $/) = "$httpd->{dir}/stdout"; <> // '' }
+    ),
+    done_testing, exit 1;
 my ($inside) = Sigreq::Here::children($pid);
-sub there { my $root = "/proc/$inside/root"; return (-d "$root$folder" ? "$root$folder" : die "cannot see $root$folder\n") }
+
+sub there {
+    my $root = "/proc/$inside/root";
+    return (-d "$root$folder" ? "$root$folder" : die "cannot see $root$folder\n");
+}
 
 is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "disk $$")]])->code, 201, 'room enough');
 my $list = $client->get('/signatures')->body;
@@ -38,8 +49,9 @@ for my $try (1 .. 3) {
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
 }
 is($client->get('/signatures')->body, $list, 'nothing stored');
-is(Sigreq::Here::used($org), 1, 'nothing counted');
+is(Sigreq::Here::used($org),          1,     'nothing counted');
 my @left = grep { -f && !/lock/ } glob(there() . '/tmp/*'), glob(there() . '/*');
 ok(!@left, 'no temporary file') or diag "@left";
-is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "again $$")]])->code, 201, 'a smaller one still fits');
+is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "again $$")]])->code, 201,
+    'a smaller one still fits');
 done_testing;

@@ -1,5 +1,5 @@
-# A helper that dies or hangs costs the one request it had; the next gets a new one. Every document here is a new one: the
-# pages of a known document are not asked for again.
+# A helper that dies or hangs costs the one request it had; the next gets a new one. Every document here is a new one:
+# the pages of a known document are not asked for again.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation workers wait_for temporary_files);
@@ -7,16 +7,17 @@ use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test}->with(connections => 8);
-my $count = 0;
+my $count  = 0;
 sub fresh { [['a.pdf', pdf(nonce => "helper $$ " . ++$count)]] }
 
 is($client->create(files => fresh())->code, 201, 'a document');
 ok(wait_for(sub { workers() }, 2), 'a worker is there');
 for my $round (1 .. 3) {
     kill KILL => workers();
-    ok(wait_for(sub { $client->create(files => fresh())->code == 201 }, 2), "killed while idle ($round): the next request has a new one");
+    ok(wait_for(sub { $client->create(files => fresh())->code == 201 }, 2),
+        "killed while idle ($round): the next request has a new one");
 }
 
 # hanging: stopped workers answer late; the request is told, and the pool is whole again
@@ -25,7 +26,7 @@ for my $round (1 .. 3) {
     kill STOP => @stopped;
     my $started = time;
     my @answers = $client->parallel(6, 6, sub { $client->create_p(files => fresh()) });
-    my $took = time - $started;
+    my $took    = time - $started;
     my %codes;
     $codes{ $_->code }++ for @answers;
     my $shown = join ', ', map {"$codes{$_} × $_"} sort keys %codes;
@@ -33,7 +34,15 @@ for my $round (1 .. 3) {
     cmp_ok($took, '<', 3.5, sprintf 'hanging workers: every answer within 3.5 s (%.1f s: %s)', $took, $shown);
     cmp_ok($codes{201} // 0, '>=', 6 - @stopped, 'no more requests fail than workers hung');
     is(scalar(grep { !/^(?:201|400|503)$/ } keys %codes), 0, 'plain answers');
-    ok(wait_for(sub { !(grep { my $pid = $_; grep { $_ == $pid } workers() } @stopped) }, 5), 'the hanging ones are gone');
+    ok( wait_for(
+            sub {
+                !(  grep {
+                        my $pid = $_;
+                        grep { $_ == $pid } workers()
+                    } @stopped);
+            },
+            5),
+        'the hanging ones are gone');
     is($client->create(files => fresh())->code, 201, 'the next request is served');
 }
 
@@ -44,7 +53,8 @@ for my $round (1 .. 3) {
     my $pid = fork // die "fork: $!";
     if (!$pid) {
         for (1 .. 5) { sleep 0.15; my @now = workers(); kill KILL => $now[rand @now] if @now }
-        require POSIX; POSIX::_exit(0);
+        require POSIX;
+        POSIX::_exit(0);
     }
     @answers = $client->parallel(150, 8, sub { $client->create_p(files => fresh()) });
     waitpid $pid, 0;

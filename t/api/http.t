@@ -1,33 +1,33 @@
-# What HTTP itself asks of every resource (RFC 9110): methods, Allow, OPTIONS, HEAD, media types, unknown paths, and that
-# nobody makes the server read a body it refuses.
+# What HTTP itself asks of every resource (RFC 9110): methods, Allow, OPTIONS, HEAD, media types, unknown paths, and
+# that nobody makes the server read a body it refuses.
 use strict;
 use warnings;
 use Mojo::JSON 'decode_json';
-use Sigreq::Here qw(organisation suite place is_error);
+use Sigreq::Here      qw(organisation suite place is_error);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Sigreq::Raw;
 use Test::More;
 use Time::HiRes 'time';
 
-my $org = organisation();
-my $client = $org->{test};
-my $made = $client->create()->json;
-my $uuid = $made->{uuid};
+my $org      = organisation();
+my $client   = $org->{test};
+my $made     = $client->create()->json;
+my $uuid     = $made->{uuid};
 my $document = "/signatures/$uuid/documents/$made->{documents}[0]{uuid}";
 
 my %allow = (
-    '/signatures' => 'POST, GET, HEAD, OPTIONS',
-    "/signatures/$uuid" => 'GET, HEAD, OPTIONS',
-    $document => 'GET, HEAD, OPTIONS',
-    '/webhooks/sent-webhook-url' => 'POST, DELETE, OPTIONS',
-    '/webhooks/signed-webhook-url' => 'POST, DELETE, OPTIONS',
-    '/webhooks/completed-webhook-url' => 'POST, DELETE, OPTIONS',
-    '/tokens' => 'POST, GET, HEAD, OPTIONS',
-    '/tokens/current' => undef,    # {uuid} shares the path
+    '/signatures'                      => 'POST, GET, HEAD, OPTIONS',
+    "/signatures/$uuid"                => 'GET, HEAD, OPTIONS',
+    $document                          => 'GET, HEAD, OPTIONS',
+    '/webhooks/sent-webhook-url'       => 'POST, DELETE, OPTIONS',
+    '/webhooks/signed-webhook-url'     => 'POST, DELETE, OPTIONS',
+    '/webhooks/completed-webhook-url'  => 'POST, DELETE, OPTIONS',
+    '/tokens'                          => 'POST, GET, HEAD, OPTIONS',
+    '/tokens/current'                  => undef,                          # {uuid} shares the path
     "/tokens/$org->{test_token}{uuid}" => 'GET, HEAD, DELETE, OPTIONS',
-    '/openapi.json' => 'GET, HEAD, OPTIONS',
-    '/health' => 'GET, HEAD, OPTIONS',
+    '/openapi.json'                    => 'GET, HEAD, OPTIONS',
+    '/health'                          => 'GET, HEAD, OPTIONS',
 );
 for my $path (sort keys %allow) {
     my $options = $client->request(OPTIONS => $path);
@@ -42,47 +42,60 @@ for my $path (sort keys %allow) {
     }
     next unless $allow =~ /GET/;
     my ($get, $head) = ($client->get($path), $client->head($path));
-    is($head->code, $get->code, "HEAD $path has the status of GET");
-    is($head->body, '', '… and no body');
-    is($head->headers->content_length, length $get->body, '… but its length');
-    is($head->headers->content_type, $get->headers->content_type, '… and its type');
+    is($head->code,                    $get->code,                  "HEAD $path has the status of GET");
+    is($head->body,                    '',                          '… and no body');
+    is($head->headers->content_length, length $get->body,           '… but its length');
+    is($head->headers->content_type,   $get->headers->content_type, '… and its type');
 }
 is_error($client->request(BREW => '/signatures'), 405, 'Method not allowed', 'a method nobody knows');
 
-for my $path ('', '/', '/nothing', '/signatures/', "/signatures/$uuid/", '/signatures/not-a-uuid', "/signatures/$uuid/documents",
-    "/signatures/$uuid/documents/x", '/webhooks', '/webhooks/other-webhook-url', '/tokens/', '/tokens/x', '/Signatures', '/health/x') {
+for my $path (
+    '', '/', '/nothing', '/signatures/', "/signatures/$uuid/", '/signatures/not-a-uuid', "/signatures/$uuid/documents",
+    "/signatures/$uuid/documents/x", '/webhooks', '/webhooks/other-webhook-url', '/tokens/', '/tokens/x',
+    '/Signatures',                   '/health/x'
+) {
     is_error($client->get($path), 404, 'Not found', "GET '$path'");
 }
 is_error($client->with(token => undef)->get('/nothing'), 404, 'Not found', 'an unknown path needs no token');
-is($client->get("/signatures/$uuid")->body, $client->get("/%73ignatures/$uuid", unjudged => 1)->body, 'an escaped path is the same path');
+is($client->get("/signatures/$uuid")->body, $client->get("/%73ignatures/$uuid", unjudged => 1)->body,
+    'an escaped path is the same path');
 
 # media types
-for my $type ('text/plain', 'application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x', 'multipart/form-datax') {
-    is_error($client->request(POST => '/signatures', headers => { 'Content-Type' => $type }, body => 'x'), 415,
+for my $type ('text/plain', 'application/json', 'application/x-www-form-urlencoded', 'multipart/mixed; boundary=x',
+    'multipart/form-datax') {
+    is_error(
+        $client->request(POST => '/signatures', headers => { 'Content-Type' => $type }, body => 'x'), 415,
         'Content-Type must be multipart/form-data', "POST /signatures as $type");
 }
-is_error($client->request(POST => '/signatures', body => 'x'), 415, 'Content-Type must be multipart/form-data', '… as nothing');
+is_error($client->request(POST => '/signatures', body => 'x'), 415, 'Content-Type must be multipart/form-data',
+    '… as nothing');
 for my $path ('/tokens', '/webhooks/sent-webhook-url') {
-    is_error($client->request(POST => $path, headers => { 'Content-Type' => 'text/plain' }, body => '{}'), 415,
+    is_error(
+        $client->request(POST => $path, headers => { 'Content-Type' => 'text/plain' }, body => '{}'), 415,
         'Content-Type must be application/json', "POST $path as text/plain");
-    is($client->request(POST => $path, headers => { 'Content-Type' => 'Application/JSON; charset=utf-8' },
-        body => '{"name":"n","url":"http://x.org/"}')->code =~ /^20[01]$/ ? 1 : 0, 1, "POST $path as JSON with a parameter");
+    is( $client->request(
+            POST => $path, headers => { 'Content-Type' => 'Application/JSON; charset=utf-8' },
+            body => '{"name":"n","url":"http://x.org/"}')->code =~ /^20[01]$/ ? 1 : 0,
+        1,
+        "POST $path as JSON with a parameter");
 }
 
 subtest 'a refused body is not read' => sub {
     my $secret = $client->{token};
-    my %early = (
-        '401 without a token' => ['POST /api/v3/signatures', '', 401],
-        '401 with a bad one' => ['POST /api/v3/signatures', "Authorization: Bearer sigreq_test_bad\r\n", 401],
-        '401 for a JSON body' => ['POST /api/v3/tokens', "Content-Type: application/json\r\n", 401],
-        '404' => ['POST /api/v3/nothing', "Authorization: Bearer $secret\r\n", 404],
-        '405' => ['PUT /api/v3/signatures', "Authorization: Bearer $secret\r\n", 405],
-        '413' => ['POST /api/v3/signatures', "Authorization: Bearer $secret\r\nContent-Type: multipart/form-data; boundary=x\r\n", 413],
+    my %early  = (
+        '401 without a token' => ['POST /api/v3/signatures', '',                                          401],
+        '401 with a bad one'  => ['POST /api/v3/signatures', "Authorization: Bearer sigreq_test_bad\r\n", 401],
+        '401 for a JSON body' => ['POST /api/v3/tokens',     "Content-Type: application/json\r\n",        401],
+        '404'                 => ['POST /api/v3/nothing',    "Authorization: Bearer $secret\r\n",         404],
+        '405'                 => ['PUT /api/v3/signatures',  "Authorization: Bearer $secret\r\n",         405],
+        '413'                 => [
+            'POST /api/v3/signatures',
+            "Authorization: Bearer $secret\r\nContent-Type: multipart/form-data; boundary=x\r\n", 413],
         '415' => ['POST /api/v3/signatures', "Authorization: Bearer $secret\r\nContent-Type: text/plain\r\n", 415],
     );
     for my $name (sort keys %early) {
         my ($line, $headers, $status) = @{ $early{$name} };
-        my $raw = Sigreq::Raw->new(suite->{port});
+        my $raw     = Sigreq::Raw->new(suite->{port});
         my $started = time;
         $raw->send("$line HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 1000000000\r\n\r\nbegin");
         my $res = $raw->answer(4);
@@ -94,16 +107,19 @@ subtest 'a refused body is not read' => sub {
 };
 
 subtest 'the connection goes on after other answers' => sub {
-    my $raw = Sigreq::Raw->new(suite->{port});
-    my $auth = "Host: x\r\nAuthorization: Bearer $client->{token}\r\n";
-    my $body = multipart(part('name', 'x'));
+    my $raw      = Sigreq::Raw->new(suite->{port});
+    my $auth     = "Host: x\r\nAuthorization: Bearer $client->{token}\r\n";
+    my $body     = multipart(part('name', 'x'));
     my @requests = (
         ["GET /api/v3/signatures/$uuid HTTP/1.1\r\n$auth\r\n", 200],
-        ["POST /api/v3/signatures HTTP/1.1\r\n${auth}Content-Type: multipart/form-data; boundary=" . BOUNDARY .
-            "\r\nContent-Length: " . length($body) . "\r\n\r\n$body", 400],
-        ["GET /api/v3/nothing HTTP/1.1\r\n$auth\r\n", 404],
+        [         "POST /api/v3/signatures HTTP/1.1\r\n${auth}Content-Type: multipart/form-data; boundary="
+                . BOUNDARY
+                . "\r\nContent-Length: "
+                . length($body)
+                . "\r\n\r\n$body", 400],
+        ["GET /api/v3/nothing HTTP/1.1\r\n$auth\r\n",                                                            404],
         ["POST /api/v3/tokens HTTP/1.1\r\n${auth}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", 400],
-        ["GET /api/v3/tokens/current HTTP/1.1\r\n$auth\r\n", 200],
+        ["GET /api/v3/tokens/current HTTP/1.1\r\n$auth\r\n",                                                     200],
     );
     for my $request (@requests) {
         $raw->send($request->[0]);
@@ -115,12 +131,15 @@ subtest 'the connection goes on after other answers' => sub {
 };
 
 subtest 'bodies in other ways' => sub {
-    my $body = multipart(part('file', pdf(), filename => 'a.pdf', type => 'application/pdf'), part('name', 'n'),
+    my $body = multipart(
+        part('file',    pdf(), filename => 'a.pdf', type => 'application/pdf'), part('name', 'n'),
         part('signers', Mojo::JSON::encode_json(Sigreq::Client::signers())));
-    my $head = "POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n" .
-        'Content-Type: multipart/form-data; boundary=' . BOUNDARY . "\r\n";
+    my $head =
+          "POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n"
+        . 'Content-Type: multipart/form-data; boundary='
+        . BOUNDARY . "\r\n";
     my $chunked = join '', map { sprintf "%x\r\n%s\r\n", length, $_ } $body =~ /(.{1,97})/gs;
-    my $raw = Sigreq::Raw->new(suite->{port});
+    my $raw     = Sigreq::Raw->new(suite->{port});
     $raw->send("${head}Transfer-Encoding: chunked\r\n\r\n${chunked}0\r\n\r\n");
     is($raw->answer->code, 201, 'chunked');
     $raw->send("${head}Content-Length: " . length($body) . "\r\n\r\n");
@@ -137,14 +156,19 @@ subtest 'bodies in other ways' => sub {
 
 subtest 'a client that stops sending' => sub {
     my $raw = Sigreq::Raw->new(suite->{port});
-    $raw->send("POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n" .
-        'Content-Type: multipart/form-data; boundary=' . BOUNDARY . "\r\nContent-Length: 5000\r\n\r\n--" . BOUNDARY);
+    $raw->send("POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n"
+            . 'Content-Type: multipart/form-data; boundary='
+            . BOUNDARY
+            . "\r\nContent-Length: 5000\r\n\r\n--"
+            . BOUNDARY);
     my $res = $raw->answer(12);
     is($res ? $res->code : 'none', 408, 'is told so');
     ok(!Sigreq::Here::temporary_files(), 'no temporary file');
 };
 
 my $described = $client->with(token => undef)->get('/openapi.json');
-is_deeply($described->json, decode_json(Mojo::File::path(suite->{source}, 'src/api/openapi.json')->slurp), 'openapi.json is the file');
-is_deeply($client->with(token => undef)->get('/health')->json, { status => 'ok', database => 'ok', helper => 'ok' }, 'health');
+is_deeply($described->json, decode_json(Mojo::File::path(suite->{source}, 'src/api/openapi.json')->slurp),
+    'openapi.json is the file');
+is_deeply($client->with(token => undef)->get('/health')->json, { status => 'ok', database => 'ok', helper => 'ok' },
+    'health');
 done_testing;

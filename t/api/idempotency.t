@@ -1,53 +1,64 @@
-# Idempotency-Key: the same request again gives the first answer and no second submission, another request a 409; also when
-# they come at the same time.
+# Idempotency-Key: the same request again gives the first answer and no second submission, another request a 409; also
+# when they come at the same time.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation used is_text is_error nothing_happens);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{live};
-sub key { (headers => { 'Idempotency-Key' => $_[0] }) }
+sub key   { (headers => { 'Idempotency-Key' => $_[0] }) }
 sub count { $client->get('/signatures', query => { limit => 100 })->json('/pagination/count') }
 
 my $first = $client->create(key('a'), name => 'First');
 is($first->code, 201, 'the first time');
 my $again = $client->create(key('a'), name => 'First');
-is($again->code, 201, 'the second time');
-is($again->body, $first->body, 'gives the same answer');
+is($again->code,              201,                       'the second time');
+is($again->body,              $first->body,              'gives the same answer');
 is($again->headers->location, $first->headers->location, '… and the same Location');
-is(count(), 1, 'one submission');
-is(used($org), 1, 'counted once');
+is(count(),                   1,                         'one submission');
+is(used($org),                1,                         'counted once');
 
 my $conflict = 'This Idempotency-Key was used for another request';
-nothing_happens($org, 'another request', sub {
-    is_error($client->create(key('a'), name => 'Second'), 409, $conflict, 'another name');
-    is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409, $conflict, 'another switch');
-    is_error($client->create(key('a'), name => 'First', files => [['a.pdf', pdf(nonce => "x $$")]]), 409, $conflict, 'another document');
-    is_error($client->create(key('a'), name => 'First', signers => Sigreq::Client::signers({ lastname => 'Roe' })), 409, $conflict, 'another signer');
-});
-is($client->create(key('b'), name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other', 'another key');
+nothing_happens(
+    $org,
+    'another request',
+    sub {
+        is_error($client->create(key('a'), name => 'Second'), 409, $conflict, 'another name');
+        is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409, $conflict, 'another switch');
+        is_error($client->create(key('a'), name => 'First', files     => [['a.pdf', pdf(nonce => "x $$")]]), 409,
+            $conflict, 'another document');
+        is_error($client->create(key('a'), name => 'First', signers => Sigreq::Client::signers({ lastname => 'Roe' })),
+            409, $conflict, 'another signer');
+    });
+is($client->create(key('b'), name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other',
+    'another key');
 is($client->create(name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other', 'no key');
 isnt($client->create(key('A'), name => 'First')->json('/uuid'), $first->json('/uuid'), 'keys differ by case');
 
 is_text($client->create(key('c'), name => ''), 400, 'A name must be provided', 'a refusal');
 is($client->create(key('c'), name => 'Now right')->code, 201, '… does not use up the key');
-is($client->create(key('k' x 255))->code, 201, '255 characters');
-nothing_happens($org, 'bad keys', sub {
-    is_text($client->create(key('k' x 256)), 400, 'Idempotency-Key must have 1 to 255 characters', '256 characters');
-    is_text($client->create(key("k\xC3\xA9")), 400, 'Idempotency-Key must be printable ASCII', 'not ASCII');
-});
+is($client->create(key('k' x 255))->code,                201, '255 characters');
+nothing_happens(
+    $org,
+    'bad keys',
+    sub {
+        is_text($client->create(key('k' x 256)), 400, 'Idempotency-Key must have 1 to 255 characters',
+            '256 characters');
+        is_text($client->create(key("k\xC3\xA9")), 400, 'Idempotency-Key must be printable ASCII', 'not ASCII');
+    });
 
 my ($before, $used) = (count(), used($org));
-my $crowd = $client->with(connections => 20);
+my $crowd   = $client->with(connections => 20);
 my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(key('crowd'), name => 'Crowd') });
 is(join(' ', grep { $_ ne '201' } map { $_->code } @answers), '', '40 at the same time: all answered');
 my %bodies = map { $_->body => 1 } @answers;
-is(scalar keys %bodies, 1, '… with the one answer');
-is(count(), $before + 1, '… and one submission');
-is(used($org), $used + 1, '… counted once');
+is(scalar keys %bodies, 1,           '… with the one answer');
+is(count(),             $before + 1, '… and one submission');
+is(used($org),          $used + 1,   '… counted once');
 
 @answers = $crowd->parallel(20, 20, sub { my $i = shift; $crowd->create_p(key('mixed'), name => "Crowd $i") });
-is(join(' ', sort map { $_->code } @answers), join(' ', 201, ('409') x 19), '20 different ones with one key: one is made');
+is(join(' ', sort map { $_->code } @answers), join(' ', 201, ('409') x 19),
+    '20 different ones with one key: one is made');
 done_testing;

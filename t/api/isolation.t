@@ -1,27 +1,31 @@
-# Two organisations, two users in one of them, two environments: whoever asks for what is not theirs gets the bytes of what
-# does not exist, at every endpoint that takes an id; and no list shows it.
+# Two organisations, two users in one of them, two environments: whoever asks for what is not theirs gets the bytes of
+# what does not exist, at every endpoint that takes an id; and no list shows it.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation used);
 use Test::More;
 
-my $one = organisation();
-my $two = organisation();
+my $one       = organisation();
+my $two       = organisation();
 my $colleague = Sigreq::Here::user($one);
-my %who = ('one test' => $one->{test}, 'one live' => $one->{live}, 'two test' => $two->{test}, 'two live' => $two->{live},
+my %who       = (
+    'one test' => $one->{test}, 'one live' => $one->{live}, 'two test' => $two->{test}, 'two live' => $two->{live},
     'colleague test' => $colleague->{test}, 'colleague live' => $colleague->{live});
 
 my (%made, %token);
 for my $name (sort keys %who) {
-    $made{$name} = $who{$name}->create(name => "of $name")->json;
+    $made{$name}  = $who{$name}->create(name => "of $name")->json;
     $token{$name} = $who{$name}->get('/tokens/current')->json;
 }
 my $nothing = '00000000-0000-4000-8000-000000000000';
 
-sub paths { # what has an id of somebody's in its path
+sub paths {    # what has an id of somebody's in its path
     my ($submission, $document, $token) = @_;
-    return (['GET', "/signatures/$submission"], ['HEAD', "/signatures/$submission"], ['GET', "/signatures/$submission/documents/$document"],
-        ['GET', "/signatures/$submission/documents/$document?version=original"], ['GET', "/tokens/$token"], ['DELETE', "/tokens/$token"]);
+    return (
+        ['GET',    "/signatures/$submission"], ['HEAD', "/signatures/$submission"],
+        ['GET',    "/signatures/$submission/documents/$document"],
+        ['GET',    "/signatures/$submission/documents/$document?version=original"], ['GET', "/tokens/$token"],
+        ['DELETE', "/tokens/$token"]);
 }
 my %absent = map { ("@$_[0] " . ($_->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr) => $_) } paths(($nothing) x 3);
 
@@ -31,8 +35,11 @@ for my $asks (sort keys %who) {
         for my $path (@paths) {
             next if $asks eq $owner && $path->[0] eq 'DELETE';
             my $res = $who{$asks}->request(@$path);
-            if ($asks eq $owner) { is($res->code, 200, "$asks: own @$path[0] " . $path->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr); next }
-            my $key = "$path->[0] " . $path->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr;
+            if ($asks eq $owner) {
+                is($res->code, 200, "$asks: own @$path[0] " . $path->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr);
+                next;
+            }
+            my $key  = "$path->[0] " . $path->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr;
             my $none = $who{$asks}->request(@{ $absent{$key} });
             is(bytes($res), bytes($none), "$asks asks for $owner: $key");
         }
@@ -41,16 +48,23 @@ for my $asks (sort keys %who) {
         my $res = $who{$asks}->get("/signatures/$made{$asks}{uuid}/documents/$made{$owner}{documents}[0]{uuid}");
         is($res->code, 404, "$asks cannot reach $owner\'s document through an own submission");
     }
-    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/signatures')->json->{data} }], [$made{$asks}{uuid}], "$asks lists its own alone");
-    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'sent' })->json->{data} }],
-        [$made{$asks}{uuid}], "$asks finds its own alone");
-    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/tokens')->json->{data} }], [$token{$asks}{uuid}], "$asks lists its own tokens alone");
+    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/signatures')->json->{data} }], [$made{$asks}{uuid}],
+        "$asks lists its own alone");
+    is_deeply(
+        [   map { $_->{uuid} }
+                @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'sent' })->json->{data} }],
+        [$made{$asks}{uuid}],
+        "$asks finds its own alone");
+    is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/tokens')->json->{data} }], [$token{$asks}{uuid}],
+        "$asks lists its own tokens alone");
 }
 
-sub bytes { # all that could tell
-    my $res = shift;
+sub bytes {    # all that could tell
+    my $res     = shift;
     my $headers = $res->headers;
-    return join "\n", $res->code, map({ "$_: " . ($headers->header($_) // '') } sort grep { !/^(?:date|keep-alive|connection)$/i } @{ $headers->names }), $res->body;
+    return join "\n", $res->code,
+        map({ "$_: " . ($headers->header($_) // '') }
+        sort grep { !/^(?:date|keep-alive|connection)$/i } @{ $headers->names }), $res->body;
 }
 
 subtest 'cursors of others' => sub {
@@ -64,10 +78,12 @@ subtest 'cursors of others' => sub {
 };
 
 subtest 'webhooks' => sub {
-    $who{'one test'}->post("/webhooks/$_-webhook-url", json => { url => "http://x.org/$_" }) for qw(sent signed completed);
+    $who{'one test'}->post("/webhooks/$_-webhook-url", json => { url => "http://x.org/$_" })
+        for qw(sent signed completed);
     for my $asks (grep { $_ ne 'one test' } sort keys %who) {
         my $shown = $who{$asks}->get('/tokens/current')->json;
-        ok(!(grep { defined $shown->{"${_}WebhookUrl"} } qw(sent signed completed)), "$asks has no webhook of another token");
+        ok(!(grep { defined $shown->{"${_}WebhookUrl"} } qw(sent signed completed)),
+            "$asks has no webhook of another token");
         $who{$asks}->delete("/webhooks/$_-webhook-url") for qw(sent signed completed);
     }
     is($who{'one test'}->get('/tokens/current')->json('/sentWebhookUrl'), 'http://x.org/sent', 'nor removes them');

@@ -1,15 +1,17 @@
-# What is too large is told the limit, stores nothing, and closes no door for others: the limits of /small (extra.conf.in).
+# What is too large is told the limit, stores nothing, and closes no door for others: the limits of /small
+# (extra.conf.in).
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite place is_text nothing_happens temporary_files);
+use Sigreq::Here      qw(organisation suite place is_text nothing_happens temporary_files);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
-use Sigreq::PDF qw(pdf pdf_of_size);
+use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
 use Test::More;
 
-my $org = organisation();
+my $org   = organisation();
 my $small = $org->{test}->with(base => place('/small'));
 sub sized { pdf_of_size($_[0], nonce => "limits $$") }
+
 sub too_large {
     my ($res, $pattern, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
@@ -21,35 +23,48 @@ my @field = @{ Sigreq::Client::signers()->[0]{fields} };
 
 is($small->create(files => [['a.pdf', sized(65536)]])->code, 201, 'a file of exactly 64 KiB');
 my $own = { %$org, test => $small };
-nothing_happens($own, 'too much', sub {
-    too_large($small->create(files => [['a.pdf', sized(65537)]]), qr/65536/, 'one byte more');
-    too_large($small->create(files => [['a.pdf', sized(60_000)], ['b.pdf', sized(60_000)]], name => 'n' x 20_000), qr/131072/, 'the request');
-    too_large($small->create(files => [map { ["$_.pdf", pdf()] } 1 .. 3]), qr/2 files/, 'three files');
-    too_large($small->create(name => 'n' x 70_000), qr/65536/, 'the name part');
-    is_text($small->create(signers => Sigreq::Client::signers(({}) x 4)), 400, 'At most 3 signers can be provided');
-    is_text($small->create(signers => Sigreq::Client::signers({ fields => [(@field) x 3] }, { fields => [(@field) x 2] })), 400,
-        'At most 4 fields can be provided');
-});
-is($small->create(signers => Sigreq::Client::signers({ fields => [(@field) x 2] }, {}, {}))->code, 201, '3 signers, 4 fields');
+nothing_happens(
+    $own,
+    'too much',
+    sub {
+        too_large($small->create(files => [['a.pdf', sized(65537)]]), qr/65536/, 'one byte more');
+        too_large($small->create(files => [['a.pdf', sized(60_000)], ['b.pdf', sized(60_000)]], name => 'n' x 20_000),
+            qr/131072/, 'the request');
+        too_large($small->create(files => [map { ["$_.pdf", pdf()] } 1 .. 3]), qr/2 files/, 'three files');
+        too_large($small->create(name  => 'n' x 70_000),                       qr/65536/,   'the name part');
+        is_text($small->create(signers => Sigreq::Client::signers(({}) x 4)), 400, 'At most 3 signers can be provided');
+        is_text(
+            $small->create(
+                signers => Sigreq::Client::signers({ fields => [(@field) x 3] }, { fields => [(@field) x 2] })),
+            400,
+            'At most 4 fields can be provided');
+    });
+is($small->create(signers => Sigreq::Client::signers({ fields => [(@field) x 2] }, {}, {}))->code, 201,
+    '3 signers, 4 fields');
 is($small->create(files => [map { ["$_.pdf", pdf()] } 'a', 'b'])->code, 201, '2 files');
-is($org->{test}->create(files => [['a.pdf', sized(65537)]])->code, 201, 'other locations have other limits');
+is($org->{test}->create(files => [['a.pdf', sized(65537)]])->code,      201, 'other locations have other limits');
 
 subtest 'without Content-Length' => sub {
     my $raw = Sigreq::Raw->new(suite->{port});
-    $raw->send("POST /small/api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $small->{token}\r\n" .
-        'Content-Type: multipart/form-data; boundary=' . BOUNDARY . "\r\nTransfer-Encoding: chunked\r\n\r\n");
+    $raw->send("POST /small/api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $small->{token}\r\n"
+            . 'Content-Type: multipart/form-data; boundary='
+            . BOUNDARY
+            . "\r\nTransfer-Encoding: chunked\r\n\r\n");
     my $body = multipart(part('file', sized(60_000) . 'x' x 1_000_000, filename => 'a.pdf', type => 'application/pdf'));
     my $sent = 0;
-    for my $piece ($body =~ /(.{1,8192})/gs) { last unless $raw->send(sprintf "%x\r\n%s\r\n", length $piece, $piece); $sent += length $piece }
+    for my $piece ($body =~ /(.{1,8192})/gs) {
+        last unless $raw->send(sprintf "%x\r\n%s\r\n", length $piece, $piece);
+        $sent += length $piece;
+    }
     my $res = $raw->answer(5);
     is($res && $res->code, 413, 'a chunked upload is stopped on its way');
-    ok($raw->closes, 'and the connection closed');
+    ok($raw->closes,                                          'and the connection closed');
     ok(Sigreq::Here::wait_for(sub { !temporary_files() }, 3), 'no temporary file');
 };
 
 subtest 'a large document' => sub {
     my $bytes = pdf(nonce => "large $$", pad => 20_000_000);
-    my $res = $org->{test}->create(files => [['a.pdf', $bytes]]);
+    my $res   = $org->{test}->create(files => [['a.pdf', $bytes]]);
     is($res->code, 201, '20 MB');
     my $path = '/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid');
     ok($org->{test}->get($path)->body eq $bytes, '… and back, byte for byte');

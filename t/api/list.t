@@ -6,33 +6,39 @@ use Sigreq::Here qw(organisation is_error);
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test};
-is_deeply($client->get('/signatures')->json, { data => [], pagination => { count => 0, next => undef, prev => undef } }, 'an empty list');
+is_deeply($client->get('/signatures')->json,
+    { data => [], pagination => { count => 0, next => undef, prev => undef } }, 'an empty list');
 
-my @made = map { $client->create(name => sprintf 'No %02d', $_)->json } 1 .. 25;
+my @made  = map         { $client->create(name => sprintf 'No %02d', $_)->json } 1 .. 25;
 my @names = reverse map { $_->{name} } @made;
-sub names { join ' ', map { $_->{name} } @{ $_[0]{data} } }
+
+sub names {
+    join ' ', map { $_->{name} } @{ $_[0]{data} };
+}
 sub page { $client->get('/signatures', query => {@_})->json }
 
 my $first = page();
-is(names($first), "@names[0 .. 9]", '10, newest first');
-is($first->{pagination}{count}, 10, 'count');
-is($first->{pagination}{prev}, undef, 'nothing newer');
+is(names($first),               "@names[0 .. 9]", '10, newest first');
+is($first->{pagination}{count}, 10,               'count');
+is($first->{pagination}{prev},  undef,            'nothing newer');
 my $second = page(after => $first->{pagination}{next});
 is(names($second), "@names[10 .. 19]", 'the next page');
 my $third = page(after => $second->{pagination}{next});
-is(names($third), "@names[20 .. 24]", 'the last page');
-is($third->{pagination}{next}, undef, 'nothing older');
+is(names($third),                                    "@names[20 .. 24]", 'the last page');
+is($third->{pagination}{next},                       undef,              'nothing older');
 is(names(page(after => $third->{pagination}{prev})), "@names[10 .. 19]", 'and back');
 my $back = page(after => $second->{pagination}{prev});
-is(names($back), "@names[0 .. 9]", 'to the first');
-is($back->{pagination}{prev}, undef, 'nothing newer than that');
+is(names($back),                                    "@names[0 .. 9]",   'to the first');
+is($back->{pagination}{prev},                       undef,              'nothing newer than that');
 is(names(page(after => $back->{pagination}{next})), "@names[10 .. 19]", 'and on again');
 
 my $new = $client->create(name => 'No 26')->json;
-is(names(page(after => $first->{pagination}{next})), "@names[10 .. 19]", 'a cursor does not move when there is a new one');
-is(names(page(after => $second->{pagination}{prev}, limit => 3)), "@names[7 .. 9]", 'the newer ones nearest to the cursor');
+is(names(page(after => $first->{pagination}{next})), "@names[10 .. 19]",
+    'a cursor does not move when there is a new one');
+is(names(page(after => $second->{pagination}{prev}, limit => 3)), "@names[7 .. 9]",
+    'the newer ones nearest to the cursor');
 unshift @names, 'No 26';
 
 for my $limit (1, 2, 7, 25, 26, 27, 100) {
@@ -47,9 +53,12 @@ for my $limit (1, 2, 7, 25, 26, 27, 100) {
 }
 
 subtest 'filters' => sub {
-    my $signers = Sigreq::Client::signers({ firstname => 'Zoë', lastname => 'ŁUKASZ', email => 'Zoe.L@Example.ORG' }, {});
-    my $zoe = $client->create(name => 'Straße 50% off_now \\ back', signers => $signers)->json;
-    my %finds = ('zoë' => 1, 'ZOË' => 1, 'łukasz' => 1, 'zoe.l@example' => 1, 'straße' => 1, '50%' => 1, '_now' => 1, '\\ back' => 1,
+    my $signers =
+        Sigreq::Client::signers({ firstname => 'Zoë', lastname => 'ŁUKASZ', email => 'Zoe.L@Example.ORG' }, {});
+    my $zoe   = $client->create(name => 'Straße 50% off_now \\ back', signers => $signers)->json;
+    my %finds = (
+        'zoë'        => 1, 'ZOË' => 1, 'łukasz' => 1, 'zoe.l@example' => 1, 'straße' => 1, '50%' => 1, '_now' => 1,
+        '\\ back'    => 1,
         'zoë łukasz' => 1, '%' => 1, '_' => 1, 'nobody' => 0, '5_%' => 0, "'" => 0, 'zoe' => 1, "off\0" => undef);
     for my $q (sort keys %finds) {
         my $res = $client->get('/signatures', query => { q => $q });
@@ -59,36 +68,42 @@ subtest 'filters' => sub {
         is($found, $finds{$q}, "q=$shown");
     }
     is(names(page(q => 'no 2', limit => 100)), join(' ', grep {/No 2/} @names), 'q in the name, any case');
-    is(scalar @{ page(q => '')->{data} }, 10, 'an empty q is none');
+    is(scalar @{ page(q => '')->{data} },      10,                              'an empty q is none');
     my $filtered = page(q => 'no', limit => 5);
-    is(names(page(q => 'no', limit => 5, after => $filtered->{pagination}{next})), "@names[5 .. 9]", 'filters and pages together');
+    is(names(page(q => 'no', limit => 5, after => $filtered->{pagination}{next})), "@names[5 .. 9]",
+        'filters and pages together');
 
     is(scalar @{ page(status => 'sent', limit => 100)->{data} }, 27, 'status=sent');
-    is(scalar @{ page(status => $_)->{data} }, 0, "status=$_") for qw(initiated opened completed);
+    is(scalar @{ page(status => $_)->{data} },                   0,  "status=$_") for qw(initiated opened completed);
 
     my $middle = $made[9]{createdAt};
-    my $after = names(page(createdAfter => $middle, limit => 100));
+    my $after  = names(page(createdAfter  => $middle, limit => 100));
     my $before = names(page(createdBefore => $middle, limit => 100));
-    like($after, qr/No 11$/, 'createdAfter');
+    like($after,  qr/No 11$/, 'createdAfter');
     like($before, qr/^No 09/, 'createdBefore');
-    unlike("$after $before", qr/No 10/, '… both leave the moment itself out') if $middle ne $made[10]{createdAt} && $middle ne $made[8]{createdAt};
+    unlike("$after $before", qr/No 10/, '… both leave the moment itself out')
+        if $middle ne $made[10]{createdAt} && $middle ne $made[8]{createdAt};
     (my $offset = $middle) =~ s/Z$/+00:00/;
     is(names(page(createdBefore => $offset, limit => 100)), $before, 'an offset is understood');
-    is(scalar @{ page(createdAfter => '2020-01-01', createdBefore => '2100-01-01', limit => 100)->{data} }, 27, 'dates');
+    is(scalar @{ page(createdAfter => '2020-01-01', createdBefore => '2100-01-01', limit => 100)->{data} }, 27,
+        'dates');
     is(scalar @{ page(createdAfter => '2100-01-01')->{data} }, 0, 'in the future');
 };
 
 subtest 'bad queries' => sub {
-    is_error($client->get('/signatures', query => { limit => $_ }), 400, qr/limit/, "limit=$_") for 0, 101, -1, 'x', '', '1e1', '99999999999999999999';
+    is_error($client->get('/signatures', query => { limit => $_ }), 400, qr/limit/, "limit=$_")
+        for 0, 101, -1, 'x', '', '1e1', '99999999999999999999';
     is_error($client->get('/signatures', query => { after => $_ }), 400, qr/after/, "after=$_")
         for 'x', '!!!', 'bzE6MQ', "$made[0]{uuid}", 'bw', 'A' x 5000;
-    is_error($client->get('/signatures', query => { status => $_ }), 400, qr/status/, "status=$_") for 'done', '', 'SENT';
-    is_error($client->get('/signatures', query => { $_ => 'yesterday' }), 400, qr/$_/, "$_=yesterday") for 'createdAfter', 'createdBefore';
+    is_error($client->get('/signatures', query => { status => $_ }), 400, qr/status/, "status=$_")
+        for 'done', '', 'SENT';
+    is_error($client->get('/signatures', query => { $_ => 'yesterday' }), 400, qr/$_/, "$_=yesterday")
+        for 'createdAfter', 'createdBefore';
     is_error($client->get('/signatures', query => { createdAfter => $_ }), 400, qr/createdAfter/, "createdAfter=$_")
         for '2026-13-01', '2026-02-30', '2026-01-01T25:00:00Z', '';
     is_error($client->get('/signatures?limit=1&limit=2'), 400, qr/limit/, 'a parameter twice');
-    is_error($client->get('/signatures?limt=5'), 400, qr/./, 'a mistyped parameter');
-    is_error($client->get('/signatures?q=%zz'), 400, qr/./, 'a bad escape');
-    is_error($client->get('/signatures?q=%ff'), 400, qr/./, 'no UTF-8');
+    is_error($client->get('/signatures?limt=5'),          400, qr/./,     'a mistyped parameter');
+    is_error($client->get('/signatures?q=%zz'),           400, qr/./,     'a bad escape');
+    is_error($client->get('/signatures?q=%ff'),           400, qr/./,     'no UTF-8');
 };
 done_testing;

@@ -6,9 +6,9 @@ use Sigreq::PDF 'pdf';
 use Sigreq::Raw;
 use Test::More;
 
-my $org = organisation();
+my $org    = organisation();
 my $client = $org->{test};
-my $made = $client->create()->json;
+my $made   = $client->create()->json;
 sub link_of { $_[0]->{submitters}[0]{signatureLink} =~ s/[0-9a-f-]{36}.*//r }
 
 is(link_of($made), place('/sign/'), 'the location / links to this host');
@@ -16,38 +16,43 @@ my $named = $client->with(host => 'Sign.Test:1234')->get("/signatures/$made->{uu
 like(link_of($named), qr{^http://sign\.test(?::\d+)?/sign/$}i, '… under the name it was called by');
 
 my $deep = $client->with(base => place('/deep/er/place'));
-my $res = $deep->create(name => 'deep');
-is($res->code, 201, 'a sub-path');
-is(link_of($res->json), 'https://sign.example.org/e/sign/', 'SigreqBaseURL makes the links');
+my $res  = $deep->create(name => 'deep');
+is($res->code,              201,                                'a sub-path');
+is(link_of($res->json),     'https://sign.example.org/e/sign/', 'SigreqBaseURL makes the links');
 is($res->headers->location, 'https://sign.example.org/e/api/v3/signatures/' . $res->json('/uuid'), '… and Location');
-is(link_of($deep->get("/signatures/$made->{uuid}")->json), 'https://sign.example.org/e/sign/', 'the same submission seen from there');
-is(link_of($client->get('/signatures/' . $res->json('/uuid'))->json), place('/sign/'), '… and the other way');
+is(link_of($deep->get("/signatures/$made->{uuid}")->json), 'https://sign.example.org/e/sign/',
+    'the same submission seen from there');
+is(link_of($client->get('/signatures/' . $res->json('/uuid'))->json), place('/sign/'),  '… and the other way');
 is($client->with(base => place('/topleft'), token => undef)->get('/health')->code, 200, 'another sub-path');
-is(link_of($client->with(base => place('/topleft'))->get("/signatures/$made->{uuid}")->json), place('/topleft/sign/'), '… has links of its own');
+is(link_of($client->with(base => place('/topleft'))->get("/signatures/$made->{uuid}")->json), place('/topleft/sign/'),
+    '… has links of its own');
 
 my $second = $client->with(base => place('/esign'), host => 'second.test');
 $res = $second->create(files => [['a.pdf', pdf(nonce => "second $$")]]);
 is($res->code, 201, 'a sub-path of another virtual host');
 like(link_of($res->json), qr{^http://second\.test(?::\d+)?/esign/sign/$}, 'links');
 my $sha = $res->json('/documents/0/sha256');
-ok(-e suite->{dir} . '/documents-second/' . substr($sha, 0, 2) . '/' . substr($sha, 2, 2) . "/$sha", 'documents in its own folder');
-is($second->get('/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid'))->code, 200, '… and downloaded from there');
+ok(-e suite->{dir} . '/documents-second/' . substr($sha, 0, 2) . '/' . substr($sha, 2, 2) . "/$sha",
+    'documents in its own folder');
+is($second->get('/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid'))->code, 200,
+    '… and downloaded from there');
 
-sub status { # of a plain GET
+sub status {    # of a plain GET
     my ($host, $path) = @_;
     my $raw = Sigreq::Raw->new(suite->{port});
     $raw->send("GET $path HTTP/1.1\r\nHost: $host\r\nConnection: close\r\n\r\n");
     my $answer = $raw->answer;
     return $answer->code . ' ' . ($answer->headers->content_type =~ /json/ ? 'ours' : 'not ours');
 }
-is(status('second.test', '/api/v3/health'), '404 not ours', 'off at the root of the second host');
-is(status('second.test', '/esign/api/v3/health'), '200 ours', 'on below');
-is(status('x', '/elsewhere/api/v3/health'), '404 not ours', 'off in a location below one that is on');
-is(status('x', '/deep/api/v3/health'), '404 not ours', 'between two locations');
-is(status('x', '/esign/api/v3/health'), '404 not ours', 'a location of another host');
-is(status('x', '/api/v3x/health'), '404 not ours', 'a path that begins alike');
-is(status('x', '/index.html') =~ /ours$/ ? status('x', '/nothing.html') : '', '404 not ours', 'other paths are httpd\'s');
-is(status('x', '/deep/er/place/api/v3/health'), '200 ours', 'a location given with a slash at its end');
+is(status('second.test', '/api/v3/health'),           '404 not ours', 'off at the root of the second host');
+is(status('second.test', '/esign/api/v3/health'),     '200 ours',     'on below');
+is(status('x',           '/elsewhere/api/v3/health'), '404 not ours', 'off in a location below one that is on');
+is(status('x',           '/deep/api/v3/health'),      '404 not ours', 'between two locations');
+is(status('x',           '/esign/api/v3/health'),     '404 not ours', 'a location of another host');
+is(status('x',           '/api/v3x/health'),          '404 not ours', 'a path that begins alike');
+is(status('x',           '/index.html') =~ /ours$/ ? status('x', '/nothing.html') : '', '404 not ours',
+    'other paths are httpd\'s');
+is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a location given with a slash at its end');
 is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'no more than its own path');
-is(status('x', '/api/v3/../v3/health'), '200 ours', 'a normalised path');
+is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a normalised path');
 done_testing;

@@ -5,9 +5,9 @@ use Sigreq::Here qw(organisation used documents ctl temporary_files is_error);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
-my $org = organisation(quota => 100);
-my $crowd = $org->{live}->with(connections => 50);
-my $stored = documents();
+my $org     = organisation(quota => 100);
+my $crowd   = $org->{live}->with(connections => 50);
+my $stored  = documents();
 my @answers = $crowd->parallel(500, 50, sub { my $i = shift; $crowd->create_p(name => "No $i") });
 my %codes;
 $codes{ $_->code }++ for @answers;
@@ -15,16 +15,18 @@ is_deeply(\%codes, { 201 => 100, 403 => 400 }, 'exactly 100 of 500');
 is(used($org), 100, 'used');
 my ($listed, $after) = (0, undef);
 do {
-    my $page = $org->{live}->get('/signatures', query => { limit => 100, defined $after ? (after => $after) : () })->json;
+    my $page =
+        $org->{live}->get('/signatures', query => { limit => 100, defined $after ? (after => $after) : () })->json;
     $listed += @{ $page->{data} };
     $after = $page->{pagination}{next};
 } while defined $after;
-is($listed, 100, 'listed');
+is($listed,                      100, 'listed');
 is($org->{test}->create()->code, 201, 'test submissions go on');
-is(used($org), 100, '… and are not counted');
+is(used($org),                   100, '… and are not counted');
 
 my $before = documents();
-is_error($org->{live}->create(files => [['a.pdf', pdf(nonce => "over $$")]]), 403, "You've reached the API limit for this plan");
+is_error($org->{live}->create(files => [['a.pdf', pdf(nonce => "over $$")]]), 403,
+    "You've reached the API limit for this plan");
 is(scalar documents(), $before, 'a refused document does not stay');
 
 ctl('org', 'quota', $org->{uuid}, '101');
@@ -32,6 +34,6 @@ is($org->{live}->create()->code, 201, 'a raised quota');
 is_error($org->{live}->create(), 403, "You've reached the API limit for this plan", '… is used up again');
 ctl('org', 'quota', $org->{uuid}, 'unlimited');
 is($org->{live}->create()->code, 201, 'without a quota');
-is(used($org), 102, 'still counted');
+is(used($org),                   102, 'still counted');
 ok(!temporary_files(), 'no temporary file');
 done_testing;

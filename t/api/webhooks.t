@@ -7,7 +7,11 @@ use Test::More;
 my $org = organisation();
 my ($client, $live) = @{$org}{qw(test live)};
 my @kinds = qw(sent signed completed);
-sub shown { my $current = shift->get('/tokens/current')->json; join ' ', map { $current->{"${_}WebhookUrl"} // '-' } @kinds }
+
+sub shown {
+    my $current = shift->get('/tokens/current')->json;
+    join ' ', map { $current->{"${_}WebhookUrl"} // '-' } @kinds;
+}
 
 is(shown($client), '- - -', 'none at first');
 for my $kind (@kinds) {
@@ -16,25 +20,32 @@ for my $kind (@kinds) {
     is_deeply($res->json, { "${kind}WebhookUrl" => "https://hooks.example.org/$kind?x=1" }, '… answers what is stored');
 }
 is(shown($client), join(' ', map {"https://hooks.example.org/$_?x=1"} @kinds), 'each for itself');
-is(shown($live), '- - -', 'the other token has none');
+is(shown($live),   '- - -',                                                    'the other token has none');
 is($client->post('/webhooks/signed-webhook-url', json => { url => 'http://127.0.0.1:8080/x' })->code, 200, 'changed');
-is((split / /, shown($client))[1], 'http://127.0.0.1:8080/x', '… is seen');
-is_deeply($client->post('/webhooks/sent-webhook-url', json => { url => undef })->json, { sentWebhookUrl => undef }, 'null removes');
+is((split / /, shown($client))[1], 'http://127.0.0.1:8080/x',                                              '… is seen');
+is_deeply($client->post('/webhooks/sent-webhook-url', json => { url => undef })->json, { sentWebhookUrl => undef },
+    'null removes');
 is_deeply($client->delete('/webhooks/signed-webhook-url')->json, { signedWebhookUrl => undef }, 'DELETE removes');
-is($client->delete('/webhooks/signed-webhook-url')->code, 200, '… and again');
+is($client->delete('/webhooks/signed-webhook-url')->code, 200,    '… and again');
 is(shown($client), '- - https://hooks.example.org/completed?x=1', 'the third is still there');
 
-my @fine = ('http://a', 'HTTPS://Example.ORG', 'http://[::1]:8080/', 'https://x.org:65535/a?b=c#d', 'http://x.org/%20',
+my @fine = (
+    'http://a', 'HTTPS://Example.ORG', 'http://[::1]:8080/', 'https://x.org:65535/a?b=c#d', 'http://x.org/%20',
     'http://x.org/' . 'a' x (255 - 13), 'http://x.org/' . 'a' x (255 - 13));
 for my $url (@fine) {
     is($client->post('/webhooks/sent-webhook-url', json => { url => $url })->code, 200, 'fine: ' . substr $url, 0, 40);
     is($client->get('/tokens/current')->json('/sentWebhookUrl'), $url, '… stored as it is');
 }
 my $kept = shown($client);
-my @bad = ('ftp://x.org/', 'x.org', '/path', 'javascript:alert(1)', 'http://', 'http:///path', 'http://user@x.org/', 'http://user:pw@x.org/',
-    'http://x.org/a b', "http://x.org/\n", "http://x.org/\r\nHost: y", "http://x.org/\0", "http://x.org/\x7f", "http://x.org/\x{e9}", ' http://x.org/',
-    'http://x.org/' . 'a' x (256 - 13), 'http://x.org:99999/', 'http://x.org:port/', 'http://@x.org/', 'file:///etc/passwd', 'http:x.org', 'http://?q');
-is_error($client->post('/webhooks/sent-webhook-url', json => { url => $_ }), 400, qr/^url is invalid: ./,
+my @bad  = (
+    'ftp://x.org/', 'x.org', '/path', 'javascript:alert(1)', 'http://', 'http:///path', 'http://user@x.org/',
+    'http://user:pw@x.org/',
+    'http://x.org/a b',    "http://x.org/\n", "http://x.org/\r\nHost: y", "http://x.org/\0", "http://x.org/\x7f",
+    "http://x.org/\x{e9}", ' http://x.org/',
+    'http://x.org/' . 'a' x (256 - 13), 'http://x.org:99999/', 'http://x.org:port/', 'http://@x.org/',
+    'file:///etc/passwd',               'http:x.org',          'http://?q');
+is_error(
+    $client->post('/webhooks/sent-webhook-url', json => { url => $_ }), 400, qr/^url is invalid: ./,
     'bad: ' . substr($_, 0, 40) =~ s/[^ -~]/?/gr) for @bad;
 is_error($client->post('/webhooks/sent-webhook-url', json => { url => $_ }), 400, qr/^url is /, 'no text')
     for 5, Mojo::JSON::true(), [], {}, ['http://x.org/'];

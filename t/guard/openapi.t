@@ -2,13 +2,13 @@
 use strict;
 use warnings;
 use lib 't/lib';
-use Mojo::JSON qw(decode_json);
+use Mojo::JSON     qw(decode_json);
 use Sigreq::Source qw(slurp code);
 use Sigreq::Spec;
 use Test::More;
 
-my $file = 'src/api/openapi.json';
-my $spec = decode_json(slurp($file));
+my $file  = 'src/api/openapi.json';
+my $spec  = decode_json(slurp($file));
 my $judge = Sigreq::Spec->new($file);
 
 my @routes = code('src/api/routes.c') =~ /\{\s*M_(\w+)\s*,\s*"([^"]+)"/g;
@@ -23,13 +23,18 @@ for my $path (keys %paths) {
 is(join("\n", sort @described), join("\n", sort @have), 'the description has the routes, all and alone');
 
 my (%ids, @open, @refs);
-walk($spec, '#', sub {
-    my ($node, $at) = @_;
-    push @refs, $node->{'$ref'} if defined $node->{'$ref'} && !ref $node->{'$ref'};
-    # a closed object everywhere but in what clients send, and in this document itself
-    push @open, $at if ($node->{type} // '') eq 'object' && $node->{properties} && !exists $node->{additionalProperties}
-        && $at !~ m{/requestBod|Input$};
-});
+walk(
+    $spec, '#',
+    sub {
+        my ($node, $at) = @_;
+        push @refs, $node->{'$ref'} if defined $node->{'$ref'} && !ref $node->{'$ref'};
+        # a closed object everywhere but in what clients send, and in this document itself
+        push @open, $at
+            if ($node->{type} // '') eq 'object'
+            && $node->{properties}
+            && !exists $node->{additionalProperties}
+            && $at !~ m{/requestBod|Input$};
+    });
 is("@open", '', 'every object of an answer is closed');
 ok(eval { $judge->resolve({ '$ref' => $_ }); 1 }, "$_ resolves") for uniq(@refs);
 
@@ -37,23 +42,27 @@ for my $path (sort keys %paths) {
     for my $method (grep {/^(?:get|post|delete)$/} sort keys %{ $paths{$path} }) {
         my $operation = $paths{$path}{$method};
         ok($operation->{operationId} && !$ids{ $operation->{operationId} }++, "$method $path has an id of its own");
-        my %has = map { $_ => 1 } keys %{ $operation->{responses} };
-        my @needs = ('500', $operation->{security} ? () : qw(401 503), $operation->{requestBody} ? qw(400 408 413 415) : (),
+        my %has   = map { $_ => 1 } keys %{ $operation->{responses} };
+        my @needs = (
+            '500', $operation->{security} ? () : qw(401 503), $operation->{requestBody} ? qw(400 408 413 415) : (),
             $path =~ /uuid/ ? '404' : ());
         is(join(' ', grep { !$has{$_} } @needs), '', "$method $path: its errors are described");
     }
 }
 
 my $examples = 0;
-walk($spec, '#', sub {
-    my ($node, $at) = @_;
-    return unless ref $node->{schema};
-    my @values = (exists $node->{example} ? $node->{example} : (), map { $_->{value} } values %{ $node->{examples} // {} });
-    for my $value (@values) {
-        $examples++;
-        is(join("\n", $judge->errors_of_value($node->{schema}, $value)), '', "$at: the example is valid");
-    }
-});
+walk(
+    $spec, '#',
+    sub {
+        my ($node, $at) = @_;
+        return unless ref $node->{schema};
+        my @values =
+            (exists $node->{example} ? $node->{example} : (), map { $_->{value} } values %{ $node->{examples} // {} });
+        for my $value (@values) {
+            $examples++;
+            is(join("\n", $judge->errors_of_value($node->{schema}, $value)), '', "$at: the example is valid");
+        }
+    });
 cmp_ok($examples, '>', 10, "$examples examples");
 done_testing;
 
@@ -67,4 +76,7 @@ sub walk {
     }
 }
 
-sub uniq { my %seen; return grep { !$seen{$_}++ } @_ }
+sub uniq {
+    my %seen;
+    return grep { !$seen{$_}++ } @_;
+}

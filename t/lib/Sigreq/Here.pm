@@ -7,21 +7,24 @@ use Exporter 'import';
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
-use Test::More ();
+use Test::More  ();
 use Time::HiRes qw(sleep time);
 
-our @EXPORT_OK = qw(suite organisation place ctl documents temporary_files children workers wait_for log_since expect_kill
+our @EXPORT_OK =
+    qw(suite organisation place ctl documents temporary_files children workers wait_for log_since expect_kill
     used database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
+
 sub suite {
     return $suite //= decode_json(path($ENV{SIGREQ_SUITE} // die "SIGREQ_SUITE is not set: use t/run\n")->slurp);
 }
 
 sub place { "http://127.0.0.1:" . suite->{port} . ($_[0] // '') }    # base URL of a location of extra.conf.in
 
-sub ctl { # sigreqctl with --json: the decoded answer
-    my @command = (suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params}, '--json', @_);
+sub ctl {    # sigreqctl with --json: the decoded answer
+    my @command =
+        (suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params}, '--json', @_);
     open my $pipe, '-|', @command or die "sigreqctl: $!\n";
     my $said = do { local $/; <$pipe> };
     close $pipe or die "sigreqctl @_ exits with " . ($? >> 8) . "\n";
@@ -32,22 +35,26 @@ sub client { Sigreq::Client->new(base => place(), spec => suite->{source} . '/sr
 
 # A new organisation with a user: {uuid, name, test => client, live => client, …}. quota => N limits production.
 my $count = 0;
+
 sub organisation {
-    my %o = @_;
+    my %o    = @_;
     my $name = $o{name} // "Org $$-" . ++$count;
     my $made = ctl('org', 'create', '--name', $name, defined $o{quota} ? ('--quota', $o{quota}) : ());
     return user({ uuid => $made->{uuid}, name => $name }, %o);
 }
 
-sub user { # a user of an organisation with a client for each environment
+sub user {    # a user of an organisation with a client for each environment
     my ($organisation, %o) = @_;
     my $email = $o{email} // 'u' . ++$count . "-$$\@example.org";
-    my $user = ctl('user', 'create', '--organization', $organisation->{uuid}, '--firstname', 'Kim', '--lastname', 'Roe',
+    my $user  = ctl(
+        'user',    'create', '--organization', $organisation->{uuid}, '--firstname', 'Kim', '--lastname', 'Roe',
         '--email', $email);
-    my %made = (uuid => $organisation->{uuid}, name => $organisation->{name}, email => $email, user_uuid => $user->{uuid});
+    my %made =
+        (uuid => $organisation->{uuid}, name => $organisation->{name}, email => $email, user_uuid => $user->{uuid});
     for (['test', 'test'], ['live', 'production']) {
         my ($key, $environment) = @$_;
-        my $token = ctl('token', 'create', '--organization', $organisation->{uuid}, '--user', $email, '--environment',
+        my $token = ctl(
+            'token',      'create', '--organization', $organisation->{uuid}, '--user', $email, '--environment',
             $environment, '--name', $key);
         $made{$key} = client(token => $token->{token}, %{ $o{client} // {} });
         $made{"${key}_token"} = $token;
@@ -55,7 +62,7 @@ sub user { # a user of an organisation with a client for each environment
     return \%made;
 }
 
-sub used { # what an organisation used of its quota
+sub used {    # what an organisation used of its quota
     my $organisation = shift;
     my ($row) = grep { $_->{uuid} eq $organisation->{uuid} } @{ rows(ctl('org', 'list')) };
     return $row->{used};
@@ -63,19 +70,19 @@ sub used { # what an organisation used of its quota
 
 sub rows { ref $_[0] eq 'ARRAY' ? $_[0] : $_[0]{data} }
 
-sub documents { # stored documents (not their reports), by content
+sub documents {    # stored documents (not their reports), by content
     my @found = glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*';
     return sort grep { !/\.json$/ } @found;
 }
 
 # What uploads leave behind if they are not cleaned up: named files, and unnamed ones still open in a child.
 sub temporary_files {
-    my @named = grep { -f } glob suite->{dir} . '/documents/tmp/*';
-    my @open = map { glob "/proc/$_/fd/*" } children();
+    my @named = grep {-f} glob suite->{dir} . '/documents/tmp/*';
+    my @open  = map  { glob "/proc/$_/fd/*" } children();
     return (@named, grep { (readlink // '') =~ m{/documents/.*\(deleted\)$} } @open);
 }
 
-sub processes { # pid → [parent, command name]
+sub processes {    # pid → [parent, command name]
     my %found;
     for my $stat (glob '/proc/[0-9]*/stat') {
         open my $file, '<', $stat or next;
@@ -85,29 +92,33 @@ sub processes { # pid → [parent, command name]
     return \%found;
 }
 
-sub below { # pids whose parent is one of these
+sub below {    # pids whose parent is one of these
     my %parents = map { $_ => 1 } @_;
-    my $all = processes();
+    my $all     = processes();
     return sort { $a <=> $b } grep { $parents{ $all->{$_}[0] } } keys %$all;
 }
 
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
-sub children  { below(@_ ? @_ : httpd_pid()) }    # httpd's children
-sub workers   { my $all = processes(); grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children()) }
+sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
 
-sub expect_kill { # tells the suite that these pids die by a signal of ours
+sub workers {
+    my $all = processes();
+    grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children());
+}
+
+sub expect_kill {    # tells the suite that these pids die by a signal of ours
     open my $file, '>>', suite->{dir} . '/killed' or die "killed: $!\n";
     print $file "@_\n";
 }
 
-sub wait_for { # CODE, seconds: true as soon as CODE is; false when time is up
+sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is up
     my ($code, $seconds) = @_;
     my $end = time + $seconds;
     do { return 1 if $code->(); sleep 0.02 } while time < $end;
     return 0;
 }
 
-sub log_since { # byte offset → what the error log got since; without: the offset of now
+sub log_since {    # byte offset → what the error log got since; without: the offset of now
     my $file = suite->{dir} . '/t/logs/error_log';
     return -s $file unless @_;
     open my $log, '<', $file or die "$file: $!\n";
@@ -122,23 +133,27 @@ sub database_start { cluster('start') }
 
 # --- assertions
 
-sub is_text { # a refusal as plain text, exactly
+sub is_text {    # a refusal as plain text, exactly
     my ($res, $status, $message, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $text = $res->body;
     utf8::decode($text);
-    return Test::More::is($res->code . ' ' . ($res->headers->content_type // '') . "\n$text",
+    return Test::More::is(
+        $res->code . ' ' . ($res->headers->content_type // '') . "\n$text",
         "$status text/plain; charset=utf-8\n$message", $name // $message);
 }
 
-sub is_error { # a refusal as JSON; message: a text or a pattern
+sub is_error {    # a refusal as JSON; message: a text or a pattern
     my ($res, $status, $message, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     $name //= "$status $message";
     my $body = eval { decode_json($res->body) } // {};
     return Test::More::is($res->code, $status, $name) || Test::More::diag(substr $res->body, 0, 300)
         if $res->code != $status;
-    return ref $message ? Test::More::like($body->{message}, $message, $name) : Test::More::is($body->{message}, $message, $name);
+    return
+        ref $message
+        ? Test::More::like($body->{message}, $message, $name)
+        : Test::More::is($body->{message}, $message, $name);
 }
 
 # Runs CODE, and checks that it stored nothing: no submission of the organisation, no document, no temporary file, no

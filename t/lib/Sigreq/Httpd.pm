@@ -1,5 +1,5 @@
-# Sigreq::Httpd: a further httpd for one test file: for configurations that are wrong on purpose and for faults that would
-# disturb the suite's own. It uses the suite's database unless told otherwise, and ends with the object.
+# Sigreq::Httpd: a further httpd for one test file: for configurations that are wrong on purpose and for faults that
+# would disturb the suite's own. It uses the suite's database unless told otherwise, and ends with the object.
 package Sigreq::Httpd;
 use strict;
 use warnings;
@@ -14,19 +14,23 @@ use Time::HiRes 'sleep';
 #     driver, params => database)
 sub new {
     my ($class, %o) = @_;
-    my $self = bless { dir => tempdir('httpd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1), port => Sigreq::Suite::free_port(), %o }, $class;
+    my $self =
+        bless { dir => tempdir('httpd.XXXXXX', DIR => suite->{dir}, CLEANUP => 1), port => Sigreq::Suite::free_port(),
+        %o }, $class;
     mkdir "$self->{dir}/documents";
-    path("$self->{dir}/httpd.conf")->spew($self->conf);
+    Sigreq::Suite::write_file("$self->{dir}/httpd.conf", $self->conf);
     return $self;
 }
 
 sub conf {
-    my $self = shift;
+    my $self  = shift;
     my $build = suite->{source} . '/build';
-    my %o = (place => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
-        documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1, modules => 'authz_core dbd', %$self);
+    my %o     = (
+        place     => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
+        documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1,
+        modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
-    my $load = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
+    my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
     return <<"CONF";
 ServerRoot "$o{dir}"
 ServerName 127.0.0.1
@@ -56,15 +60,21 @@ CONF
 
 sub command { chomp(my $httpd = `apxs -q SBINDIR` . '/' . `apxs -q PROGNAME`); $httpd =~ s/\n//gr }
 
-sub test { # httpd -t: (status, what it said)
+sub test {    # httpd -t: (status, what it said)
     my $self = shift;
-    my $said = do { open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', command(), '-t', '-f', "$self->{dir}/httpd.conf" or die; local $/; <$pipe> };
+    my $said = do {
+        open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', command(), '-t', '-f', "$self->{dir}/httpd.conf"
+            or die;
+        local $/;
+        <$pipe>;
+    };
     return ($? >> 8, $said);
 }
 
 sub start {
     my $self = shift;
-    system(command(), '-f', "$self->{dir}/httpd.conf", '-k', 'start') == 0 or die "httpd did not start: " . $self->log . "\n";
+    system(command(), '-f', "$self->{dir}/httpd.conf", '-k', 'start') == 0
+        or die "httpd did not start: " . $self->log . "\n";
     for (1 .. 100) {
         last if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
         sleep 0.05;
@@ -73,9 +83,9 @@ sub start {
     return $self;
 }
 
-sub base { "http://127.0.0.1:$_[0]{port}" }
-sub pid  { my $file = "$_[0]{dir}/pid"; -e $file ? path($file)->slurp + 0 : 0 }
-sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp : '' }
+sub base {"http://127.0.0.1:$_[0]{port}"}
+sub pid  { my $file = "$_[0]{dir}/pid";       -e $file ? path($file)->slurp + 0 : 0 }
+sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp     : '' }
 
 sub stop {
     my $self = shift;

@@ -10,16 +10,18 @@ our @EXPORT_OK = qw(pdf pdf_of_size);
 # A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `nonce` makes the file
 # unlike every other.
 sub pdf {
-    my %o = @_;
-    my @pages = ref $o{pages} ? @{ $o{pages} } : map { +{} } 1 .. ($o{pages} // 1);
+    my %o       = @_;
+    my @pages   = ref $o{pages} ? @{ $o{pages} } : map { +{} } 1 .. ($o{pages} // 1);
     my %inherit = %{ $o{inherit} // { mediabox => [0, 0, 612, 792] } };
     my @objects = (undef, undef, '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>');    # catalog, page tree, font
     my @kids;
     for my $page (@pages) {
-        my $text = ($page->{text} // 'Page ' . (@kids + 1)) =~ s/([()\\])/\\$1/gr;
+        my $text    = ($page->{text} // 'Page ' . (@kids + 1)) =~ s/([()\\])/\\$1/gr;
         my $content = "BT /F 18 Tf 72 72 Td ($text) Tj ET";
         push @objects, stream_of($content);
-        push @objects, '<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents ' . @objects . ' 0 R'
+        push @objects,
+              '<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents '
+            . @objects . ' 0 R'
             . attributes($page) . '>>';
         push @kids, @objects . ' 0 R';
     }
@@ -34,15 +36,22 @@ sub pdf {
         $out .= $i + 1 . " 0 obj\n$objects[$i]\nendobj\n";
     }
     my $xref = length $out;
-    $out .= "xref\n0 " . (@objects + 1) . "\n0000000000 65535 f \n" . join '', map { sprintf "%010d 00000 n \n", $_ } @offsets;
-    return $out . "trailer\n<</Size " . (@objects + 1) . "/Root 1 0 R" . ($o{trailer} // '') . ">>\nstartxref\n$xref\n%%EOF\n";
+    $out .= "xref\n0 " . (@objects + 1) . "\n0000000000 65535 f \n" . join '',
+        map { sprintf "%010d 00000 n \n", $_ } @offsets;
+    return
+          $out
+        . "trailer\n<</Size "
+        . (@objects + 1)
+        . "/Root 1 0 R"
+        . ($o{trailer} // '')
+        . ">>\nstartxref\n$xref\n%%EOF\n";
 }
 
 # A file of exactly so many bytes.
 sub pdf_of_size {
     my ($size, %o) = @_;
     my $pad = 2 * $size - length(pdf(%o, pad => $size));
-    $pad += $size - length(pdf(%o, pad => $pad)) for 1 .. 3; # the number of digits may change once
+    $pad += $size - length(pdf(%o, pad => $pad)) for 1 .. 3;    # the number of digits may change once
     my $bytes = pdf(%o, pad => $pad);
     die "no PDF of $size bytes\n" unless length $bytes == $size;
     return $bytes;
@@ -52,7 +61,7 @@ sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n
 
 sub attributes {
     my $page = shift;
-    my $out = '';
+    my $out  = '';
     for my $box (['mediabox', 'MediaBox'], ['cropbox', 'CropBox']) {
         $out .= "/$box->[1]\[@{ $page->{$box->[0]} }]" if $page->{ $box->[0] };
     }

@@ -11,7 +11,8 @@ use Time::HiRes 'time';
 
 sub new {
     my ($class, $port) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10) or die "connect: $@\n";
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 10)
+        or die "connect: $@\n";
     setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, 1;
     binmode $socket;
     return bless { socket => $socket, input => '' }, $class;
@@ -33,9 +34,9 @@ sub send {
 # Waits for one answer, at most so many seconds: Mojo::Message::Response, or undef when none came.
 sub answer {
     my ($self, $seconds) = @_;
-    my $end = time + ($seconds // 10);
-    my $res = Mojo::Message::Response->new;
-    my $parse = sub { # Mojo's parser may leave what follows the answer
+    my $end   = time + ($seconds // 10);
+    my $res   = Mojo::Message::Response->new;
+    my $parse = sub {                           # Mojo's parser may leave what follows the answer
         $res->parse(shift);
         return $res->is_finished;
     };
@@ -43,8 +44,8 @@ sub answer {
     while ((my $left = $end - time) > 0) {
         IO::Select->new($self->{socket})->can_read($left) or last;
         my $n = sysread $self->{socket}, my $bytes, 65536;
-        if (!$n) { $self->{closed} = 1; last }
-        if ($parse->($bytes)) { $self->{input} = $res->content->leftovers // ''; return $res }
+        if (!$n)              { $self->{closed} = 1;                              last }
+        if ($parse->($bytes)) { $self->{input}  = $res->content->leftovers // ''; return $res }
     }
     return defined $res->code && $self->{closed} ? $res : undef;
 }

@@ -1,14 +1,15 @@
-# Sigreq::Source: the source tree as the guards read it. Whoever asks for files and gets none has a broken check: it dies.
+# Sigreq::Source: the source tree as the guards read it. Whoever asks for files and gets none has a broken check: it
+# dies.
 package Sigreq::Source;
 use strict;
 use warnings;
 use Exporter 'import';
 our @EXPORT_OK = qw(files slurp code sources);
 
-sub files { # glob patterns, each of which must find something
+sub files {    # glob patterns, each of which must find something
     my @found;
     for my $pattern (@_) {
-        my @some = grep { -f } glob $pattern;
+        my @some = grep {-f} glob $pattern;
         die "no file matches $pattern: the check is out of date\n" unless @some;
         push @found, @some;
     }
@@ -19,9 +20,10 @@ sub sources { files('src/*/*.c', 'src/*/*.h', 'mod_sigreq.c', 'include/*.h') }
 
 sub slurp { open my $file, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar <$file> }
 
-sub code { # a C file without its comments, line numbers kept
+sub code {    # a C file without its comments, line numbers kept
     my $text = slurp(shift);
-    $text =~ s{("(?:[^"\\\n]|\\.)*")|('(?:[^'\\\n]|\\.)*')|(/\*.*?\*/|//[^\n]*)}{$1 // $2 // ("\n" x ($3 =~ tr/\n//))}gse;
+    $text =~
+        s{("(?:[^"\\\n]|\\.)*")|('(?:[^'\\\n]|\\.)*')|(/\*.*?\*/|//[^\n]*)}{$1 // $2 // ("\n" x ($3 =~ tr/\n//))}gse;
     return $text;
 }
 

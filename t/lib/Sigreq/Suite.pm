@@ -11,17 +11,26 @@ use Time::HiRes 'sleep';
 # new(dir => folder of its own, source => the staged tree, db => sqlite3|pgsql, mpm => event|prefork)
 sub new { my ($class, %o) = @_; return bless {%o}, $class }
 
-sub name { "$_[0]{db}-$_[0]{mpm}" }
+sub name {"$_[0]{db}-$_[0]{mpm}"}
 
-sub said { # runs a command quietly; dies with all it said when it fails
+sub said {    # runs a command quietly; dies with all it said when it fails
     my ($what, @command) = @_;
     open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 </dev/null', 'sh', @command or die "$what: $!\n";
-    my $said = do { local $/; <$pipe> } // '';
+    my $said = do { local $/; <$pipe> }
+        // '';
     close $pipe or die "$what failed:\n$said\n";
     return $said;
 }
 
-sub free_port { # below the range the kernel hands out itself
+sub write_file {    # Mojo::File's name for it changes between versions
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    print $file $text;
+    close $file or die "$path: $!\n";
+    return $path;
+}
+
+sub free_port {    # below the range the kernel hands out itself
     for (1 .. 200) {
         my $port = 10_000 + int rand 20_000;
         return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 1);
@@ -29,7 +38,7 @@ sub free_port { # below the range the kernel hands out itself
     die "no free port\n";
 }
 
-sub prepare { # folders, database and schema
+sub prepare {    # folders, database and schema
     my $self = shift;
     my ($dir, $source) = @{$self}{qw(dir source)};
     path("$dir/$_")->make_path for qw(documents documents-second db);
@@ -41,38 +50,43 @@ sub prepare { # folders, database and schema
         $self->{params} .= ' connect_timeout=2';
         $self->{no_params} = "host=$dir/nowhere dbname=none connect_timeout=1";
     } else {
-        $self->{params} = "$dir/db/sigreq.sqlite3";
+        $self->{params}    = "$dir/db/sigreq.sqlite3";
         $self->{no_params} = "$dir/nowhere/none.sqlite3";
     }
-    said('sigreqctl db init', "$source/build/sigreqctl", '--driver', $self->{db}, '--params', $self->{params}, 'db', 'init');
+    said('sigreqctl db init', "$source/build/sigreqctl", '--driver', $self->{db}, '--params', $self->{params}, 'db',
+        'init');
     $self->{modules} = $self->modules_conf;
     return $self;
 }
 
-sub modules_conf { # what httpd needs besides ours; Apache::Test takes it over
-    my $self = shift;
-    my $folder = said('asking apxs', 'apxs', '-q', 'LIBEXECDIR') =~ s/\s+$//r;
+sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it over
+    my $self    = shift;
+    my $folder  = said('asking apxs', 'apxs', '-q', 'LIBEXECDIR') =~ s/\s+$//r;
     my @modules = ("mpm_$self->{mpm}", qw(authz_core dbd));
-    my $text = join '', map {"LoadModule ${_}_module $folder/mod_$_.so\n"} @modules;
-    return path("$self->{dir}/modules.conf")->spew($text)->to_string;
+    my $text    = join '', map {"LoadModule ${_}_module $folder/mod_$_.so\n"} @modules;
+    return write_file("$self->{dir}/modules.conf", $text);
 }
 
 sub environment {
     my $self = shift;
-    return (SIGREQ_BUILD => "$self->{source}/build", SIGREQ_DATA => $self->{dir}, SIGREQ_DRIVER => $self->{db},
-        SIGREQ_PARAMS => $self->{params}, SIGREQ_NO_PARAMS => $self->{no_params}, SIGREQ_SUITE => "$self->{dir}/suite.json",
-        PERL5LIB => join ':', "$self->{dir}/t/lib", $ENV{PERL5LIB} // ());
+    return (
+        SIGREQ_BUILD  => "$self->{source}/build", SIGREQ_DATA      => $self->{dir}, SIGREQ_DRIVER => $self->{db},
+        SIGREQ_PARAMS => $self->{params},         SIGREQ_NO_PARAMS => $self->{no_params},
+        SIGREQ_SUITE  => "$self->{dir}/suite.json",
+        PERL5LIB      => join ':', "$self->{dir}/t/lib", $ENV{PERL5LIB} // ());
 }
 
 sub start {
-    my $self = shift;
+    my $self        = shift;
     my %environment = $self->environment;
     local @ENV{ keys %environment } = values %environment;
     my $apxs = said('looking for apxs', 'sh', '-c', 'command -v apxs') =~ s/\s+$//r;
-    for my $try (1 .. 3) { # another run may take the port between our look and httpd's
+    for my $try (1 .. 3) {    # another run may take the port between our look and httpd's
         $self->{port} = free_port();
         my $said = eval {
-            said('httpd', $^X, "$self->{dir}/t/TEST.PL", '-apxs', $apxs, '-httpd_conf', $self->{modules}, '-port', $self->{port},
+            said(
+                'httpd', $^X, "$self->{dir}/t/TEST.PL", '-apxs', $apxs, '-httpd_conf', $self->{modules}, '-port',
+                $self->{port},
                 '-start-httpd');
         } // $@;
         last if $self->answers;
@@ -80,11 +94,11 @@ sub start {
         die "httpd of $self->{dir} did not start:\n$said\n$log\n" if $try == 3 || $log !~ /Address already in use/;
     }
     $self->{pid_file} = "$self->{dir}/t/logs/httpd.pid";
-    path("$self->{dir}/suite.json")->spew(encode_json({%$self}));
+    write_file("$self->{dir}/suite.json", encode_json({%$self}));
     return $self;
 }
 
-sub answers { # the module itself, not just any httpd
+sub answers {    # the module itself, not just any httpd
     my $self = shift;
     for (1 .. 50) {
         my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}, Timeout => 5);
@@ -113,12 +127,11 @@ sub stop {
 
 # Lines of the log that mean a crash, less those a test announced (it kills children on purpose).
 sub crashes {
-    my $self = shift;
-    my @found = grep {
-        /exit signal|AH00052|Assertion|Sanitizer|stack smashing|double free|corrupted/
-    } split /\n/, $self->log;
+    my $self  = shift;
+    my @found = grep {/exit signal|AH00052|Assertion|Sanitizer|stack smashing|double free|corrupted/} split /\n/,
+        $self->log;
     my $expected = "$self->{dir}/killed";
-    my %killed = -e $expected ? map { $_ => 1 } split /\s+/, path($expected)->slurp : ();
+    my %killed   = -e $expected ? map { $_ => 1 } split /\s+/, path($expected)->slurp : ();
     @found = grep { !(/child pid (\d+) exit signal Killed/ && $killed{$1}) } @found;
     push @found, 'httpd did not stop within 10 s' if $self->{stuck};
     return @found;
