@@ -45,8 +45,9 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 
 # --- help
 my ($out) = exits(0, 'help', '--help');
-for my $command ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create', 'user list',
-    'token create', 'token list', 'token revoke', 'gc') {
+my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
+    'user list', 'token create', 'token list', 'token revoke', 'gc');
+for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
     like($one, qr/^Usage:\n  sigreqctl $command\b/m, "and tells its usage");
@@ -67,11 +68,11 @@ my @wrong = (
     [['org', 'create'], '--name is required'], [['org', 'create', '--name'], '--name needs a value'],
     [['org', 'create', ' '], '--name must not be blank'], [['org', 'create', "a\nb"], 'control characters'],
     [['org', 'create', "\xff"], 'UTF-8'], [['org', 'create', 'a' x 501], 'at most 500'],
-    [['org', 'create', 'a', 'b'], 'one word too many: b'], [['org', 'create', 'a', '--email', 'x@y.z'], 'does not belong'],
+    [['org', 'create', 'a', 'b'], 'one word too many: b'],
+    [['org', 'create', 'a', '--email', 'x@y.z'], 'does not belong'],
     [['org', 'create', '--name', 'b', '--name', 'c'], 'given twice'],
-    [['org', 'create', 'a', '--quota', '-1'], 'a number from 0'], [['org', 'create', 'a', '--quota', ''], 'a number from 0'],
-    [['org', 'create', 'a', '--quota', '9' x 30], 'a number from 0'],
-    [['org', 'create', 'a', '--quota', '5 '], 'a number from 0'], [['org', 'quota', 'a'], '--quota is required'],
+    (map { [['org', 'create', 'a', '--quota', $_], 'a number from 0'] } '-1', '', '9' x 30, '5 ', '0x5', '1.5'),
+    [['org', 'quota', 'a'], '--quota is required'],
     (map { [['user', 'create', 'a', 'Ann', 'Lee', $_], 'email'] } 'ann', 'ann@x', '@x.org', 'ann@x.', 'a nn@x.org',
         'ann@@x.org', 'ann@.org'),
     [['token', 'create', 'a', 'u', 'live', 'n'], 'test or production'],

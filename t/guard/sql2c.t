@@ -35,7 +35,8 @@ for my $driver (qw(pgsql sqlite3)) {
 }
 
 my @cases = (
-    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op PING 0\n.*?\n\n//sr }, qr/^\Q$sql\E:1: missing: \@op PING$/],
+    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op PING 0\n.*?\n\n//sr },
+        qr/^\Q$sql\E:1: missing: \@op PING$/],
     ['an unknown operation', $sql, sub { $_[0] =~ s/\@op PING/\@op PONG/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
     ['the same twice', $sql, sub { $_[0] =~ s/\@op PING/\@op TOKEN_GET/r }, qr/:\d+: op TOKEN_GET is there twice$/],
     ['a mark that is none', $sql, sub { $_[0] =~ s/\@op PING/\@opp PING/r }, qr/:\d+: not understood: \@opp PING 0$/],
