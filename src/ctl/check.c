@@ -38,7 +38,7 @@ const char *ctl_check_email(const char **value, apr_pool_t *pool)
 
 const char *ctl_check_environment(const char **value, apr_pool_t *pool)
 {
-    return strcmp(*value, "test") && strcmp(*value, "production") ? "must be test or production" : NULL;
+    return strcmp(*value, "test") != 0 && strcmp(*value, "production") != 0 ? "must be test or production" : NULL;
 }
 
 const char *ctl_check_uuid(const char **value, apr_pool_t *pool)

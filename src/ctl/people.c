@@ -20,11 +20,11 @@ static sr_error_t *run(ctl_t *ctl, json_t **rows, sr_op_t op, const refusal_t *r
     apr_array_header_t *found;
     sr_outcome_t outcome;
 
+    *rows = sr_json_own(json_array(), ctl->pool);
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_run(ctl->store, op, &outcome, &found, arguments, count, ctl->pool));
     if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", refusal->missing);
     if (outcome == SR_CONFLICT) return sr_error(ctl->pool, SR_ECONFLICT, "%s", refusal->conflict);
-    *rows = sr_json_own(json_array(), ctl->pool);
     for (int i = 0; i < found->nelts; i++) {
         const char *body = APR_ARRAY_IDX(found, i, sr_row_t).body;
         json_t *row;

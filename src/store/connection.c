@@ -10,11 +10,11 @@
 
 bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle)
 {
-    static const sr_dialect_t *const dialects[] = {&sr_dialect_pgsql, &sr_dialect_sqlite3};
+    static const sr_dialect_t *const dialects[] = {&sr_dialect_pgsql, &sr_dialect_sqlite3, NULL};
 
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
-        if (strcmp(dialects[i]->name, apr_dbd_name(driver)) != 0) continue;
-        *connection = (sr_connection_t){dialects[i], driver, handle};
+    for (const sr_dialect_t *const *dialect = dialects; *dialect; dialect++) {
+        if (strcmp((*dialect)->name, apr_dbd_name(driver)) != 0) continue;
+        *connection = (sr_connection_t){*dialect, driver, handle};
         return true;
     }
     return false;
@@ -121,7 +121,7 @@ int sr_connection_version(int *version, const sr_connection_t *connection, apr_p
     *version = 0;
     if (status != 0 || !value) return status;
     status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_VERSION], pool);
-    if (value) *version = atoi(value);
+    if (value) *version = (int)strtol(value, NULL, 10);
     return status;
 }
 

@@ -163,7 +163,7 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     /* apr_dbd wants them without const and changes nothing. */
     const int status =
         apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number], 1,
-                        statement->arguments, (const char **)(uintptr_t)call->arguments);
+                        statement->arguments, (const char **)call->arguments);
 
     if (status != 0 || !statement->answer) return status;
     single = apr_dbd_num_cols(connection->driver, results) == 1;
