@@ -68,7 +68,9 @@ CREATE TABLE submission (
         REFERENCES token (id, user_id, organization_id, environment)
 ) STRICT
 
-CREATE INDEX submission_list ON submission (user_id, organization_id, environment, created_at DESC, id DESC)
+-- With search, so that q= reads this index and not the views: 0.4 s instead of 12 s where a million do not match.
+CREATE INDEX submission_list ON submission
+    (user_id, organization_id, environment, created_at DESC, id DESC, search)
 
 CREATE TABLE signer (
     submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
