@@ -35,6 +35,7 @@ PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
 .PHONY: all deps run test bench corpus install clean units
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 ifeq ($(HTTPD_LIBEXECDIR),)
 all:

@@ -10,7 +10,7 @@
 #include "conf/conf.h"
 #include "run/run.h"
 
-#define HANDLER  "sigreq"
+#define HANDLER "sigreq"
 #define API_BASE "/api/v3"
 
 /* The part of the path below <location>/api/v3, or NULL when the request is not ours. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LIMIT_DEFAULT 10
-#define LIMIT_MAX     100
+#define LIMIT_MAX 100
 
 sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after)
 {
@@ -25,8 +25,9 @@ sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page)
     json_object_set_new(pagination, "next", sr_json_string_or_null(page->next));
     json_object_set_new(pagination, "prev", sr_json_string_or_null(page->prev));
     const char *data = apr_array_pstrcat(http->pool, page->bodies, ',');
-    return sr_http_view(http, HTTP_OK, apr_pstrcat(http->pool, "{\"data\":[", data, "],\"pagination\":",
-                                                   sr_json_text(pagination, http->pool), "}", NULL));
+    return sr_http_view(http, HTTP_OK,
+                        apr_pstrcat(http->pool, "{\"data\":[", data,
+                                    "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL));
 }
 
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param)

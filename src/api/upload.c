@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define EXTRA_PARTS     64               /* parts beside the files: the known ones and what a client adds */
-#define TEXT_MAX        (64 * 1024)
-#define SIGNERS_MAX     (4 * 1024 * 1024)
-#define KEY_MAX         255
+#define EXTRA_PARTS 64 /* parts beside the files: the known ones and what a client adds */
+#define TEXT_MAX (64 * 1024)
+#define SIGNERS_MAX (4 * 1024 * 1024)
+#define KEY_MAX 255
 
 enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, TEXT_COUNT };
 static const struct {
@@ -122,7 +122,8 @@ static sr_error_t *end_part(void *baton)
     text->data[text->length] = '\0';
     /* only the JSON may hold any byte: its parser refuses NUL with line and column */
     if (receiver->current != SIGNERS && strlen(text->data) != text->length)
-        return sr_error(receiver->http->pool, SR_EVALIDATION, "A %s must not contain NUL", texts[receiver->current].name);
+        return sr_error(receiver->http->pool, SR_EVALIDATION, "A %s must not contain NUL",
+                        texts[receiver->current].name);
     return NULL;
 }
 

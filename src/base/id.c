@@ -81,10 +81,9 @@ const char *sr_token_make(bool production, apr_pool_t *pool)
 {
     const char *const prefix = token_prefixes[production ? 1 : 0];
     const apr_size_t start = strlen(prefix);
-    char *token = apr_pcalloc(pool, start + ENTROPY_LENGTH + CHECKSUM_LENGTH + 1);
+    char *token = apr_psprintf(pool, "%s%0*d", prefix, ENTROPY_LENGTH + CHECKSUM_LENGTH, 0);
     apr_size_t filled = 0;
 
-    memcpy(token, prefix, start);
     while (filled < ENTROPY_LENGTH) {
         unsigned char byte;
 

@@ -99,6 +99,7 @@ static bool is_out_of_range(const char *number, const char *end)
 /* Writes null over each number out of range. True when there was one. */
 static bool null_overflows(char *text)
 {
+    static const char null[] = {'n', 'u', 'l', 'l'}; /* such a number has five characters at least: 1e309 */
     bool in_string = false, found = false;
     char *end;
 
@@ -108,7 +109,7 @@ static bool null_overflows(char *text)
         if (in_string || !(end = number_end(text))) continue;
         if (is_out_of_range(text, end)) {
             memset(text, ' ', (size_t)(end - text));
-            memcpy(text, "null", 4); /* such a number has five characters at least: 1e309 */
+            memcpy(text, null, sizeof null);
             found = true;
         }
         text = end - 1;

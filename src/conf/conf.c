@@ -25,7 +25,7 @@ typedef struct row_t {
 } row_t;
 
 #define OFFSET_LOCATION(field) offsetof(sr_conf_t, field)
-#define OFFSET_PROCESS(field)  offsetof(sr_conf_process_t, field)
+#define OFFSET_PROCESS(field) offsetof(sr_conf_process_t, field)
 static const row_t rows[] = {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
     {#name, scope, kind, OFFSET_##scope(field), def, min, max},
@@ -106,7 +106,8 @@ static const char *read_size(apr_pool_t *pool, const row_t *row, const char *tex
 static const char *read_time(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     apr_interval_time_t value;
-    if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s")) return "must be a time, such as 2500ms or 3s";
+    if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s"))
+        return "must be a time, such as 2500ms or 3s";
     if (value < row->min || value > row->max)
         return apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
                             row->max / APR_USEC_PER_SEC);
@@ -164,8 +165,8 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
         if (wrong) return wrong;
         conf = ap_get_module_config(cmd->server->module_config, &sigreq_module);
     }
-    const char *wrong = *text ? kinds[row->kind].read(cmd->pool, row, text, (char *)conf + row->offset)
-                              : "must not be empty";
+    const char *wrong =
+        *text ? kinds[row->kind].read(cmd->pool, row, text, (char *)conf + row->offset) : "must not be empty";
     if (wrong) return apr_psprintf(cmd->pool, "%s %s, not '%s'", row->name, wrong, text);
     apr_uint64_t *set = of_process ? &((sr_conf_process_t *)conf)->set : &((sr_conf_t *)conf)->set;
     *set |= (apr_uint64_t)1 << (row - rows);
@@ -173,7 +174,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 }
 
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
-#define CONTEXT_PROCESS  RSRC_CONF
+#define CONTEXT_PROCESS RSRC_CONF
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
 #include "conf/directives.def"
@@ -221,7 +222,8 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
     merged->set = base->set | over->set;
     merged->section = over->section;
-    if (over->set >> ROW_Sigreq & 1) merged->location = over->location ? over->location : prefix_of(pool, over->section);
+    if (over->set >> ROW_Sigreq & 1)
+        merged->location = over->location ? over->location : prefix_of(pool, over->section);
     return merged;
 }
 
@@ -250,8 +252,6 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
-    if (conf->max_file_size > conf->max_request_size)
-        return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";
     return NULL;
 }
 

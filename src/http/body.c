@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define PIECE          65536
-#define JSON_BODY_MAX  (64 * 1024)
+#define PIECE 65536
+#define JSON_BODY_MAX (64 * 1024)
 
 static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
 {
@@ -18,11 +18,11 @@ static sr_error_t *read_failed(sr_http_t *http, apr_status_t status)
 {
     int code = ap_map_http_request_error(status, HTTP_BAD_REQUEST);
     sr_code_t as = code == HTTP_REQUEST_ENTITY_TOO_LARGE ? SR_ETOOLARGE
-                 : code == HTTP_REQUEST_TIME_OUT         ? SR_ETIMEOUT
+                   : code == HTTP_REQUEST_TIME_OUT       ? SR_ETIMEOUT
                                                          : SR_EBADREQUEST;
-    const char *message = as == SR_ETOOLARGE ? "The request is larger than this server's LimitRequestBody"
-                        : as == SR_ETIMEOUT  ? "The request body did not arrive in time"
-                                             : "The request body could not be read";
+    const char *message = as == SR_ETOOLARGE  ? "The request is larger than this server's LimitRequestBody"
+                          : as == SR_ETIMEOUT ? "The request body did not arrive in time"
+                                              : "The request body could not be read";
     return sr_error_because(sr_error(http->pool, as, "%s", message), http->pool, "%pm", &status);
 }
 

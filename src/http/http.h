@@ -16,8 +16,8 @@
 typedef struct sr_http_t {
     request_rec *r;
     apr_pool_t *pool;
-    const char *base_url;              /* of the location, without a slash at the end */
-    const char *path;                  /* below the base of the routes: "/signatures/…" */
+    const char *base_url;               /* of the location, without a slash at the end */
+    const char *path;                   /* below the base of the routes: "/signatures/…" */
     const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;

@@ -9,7 +9,7 @@
 
 #include "http/part.h"
 
-#define BOUNDARY_MAX  70 /* RFC 2046, 5.1.1 */
+#define BOUNDARY_MAX 70 /* RFC 2046, 5.1.1 */
 #define DELIMITER_MAX (BOUNDARY_MAX + 4)
 
 typedef enum state_t { PREAMBLE, BODY, AFTER_DELIMITER, HEADERS, EPILOGUE } state_t;
@@ -21,11 +21,11 @@ struct sr_multipart_t {
     int parts_left;
     char delimiter[DELIMITER_MAX + 1];
     apr_size_t delimiter_length;
-    apr_size_t held;  /* so many bytes of a possible delimiter were seen at the end of the last piece */
+    apr_size_t held;   /* so many bytes of a possible delimiter were seen at the end of the last piece */
     apr_size_t unreal; /* the first of them that are no data: the CRLF before the body's or the part's first line */
-    char tail[2];     /* AFTER_DELIMITER: what came after the boundary so far */
+    char tail[2];      /* AFTER_DELIMITER: what came after the boundary so far */
     int tail_length;
-    char *headers;    /* SR_MULTIPART_HEADER_MAX + 1 bytes, used again for each part */
+    char *headers; /* SR_MULTIPART_HEADER_MAX + 1 bytes, used again for each part */
     apr_size_t headers_length;
 };
 
@@ -41,7 +41,8 @@ sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, c
     SR_TRY(sr_part_parameter(&boundary, parameters, "boundary", pool));
     if (!boundary) return malformed(pool, "no boundary");
     size_t length = strlen(boundary);
-    if (length < 1 || length > BOUNDARY_MAX || boundary[length - 1] == ' ') return malformed(pool, "bad boundary length");
+    if (length < 1 || length > BOUNDARY_MAX || boundary[length - 1] == ' ')
+        return malformed(pool, "bad boundary length");
     /* RFC 2046's bchars and what else real clients use; never a control character */
     for (const char *p = boundary; *p; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) return malformed(pool, "bad boundary character");
@@ -139,7 +140,8 @@ static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
 {
     if (parser->tail_length == 0 && (c == ' ' || c == '\t')) return NULL;
     parser->tail[parser->tail_length++] = c;
-    if (parser->tail_length == 1) return c == '-' || c == '\r' ? NULL : malformed(parser->pool, "junk after a delimiter");
+    if (parser->tail_length == 1)
+        return c == '-' || c == '\r' ? NULL : malformed(parser->pool, "junk after a delimiter");
     if (parser->tail[0] == '-' && c == '-') {
         parser->state = EPILOGUE;
     } else if (parser->tail[0] == '\r' && c == '\n') {

@@ -130,7 +130,8 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
     const char *cursor = value + sizeof type - 1, *extended = NULL;
     parameter_t parameter;
     bool found;
-    if (strncasecmp(value, type, sizeof type - 1) || is_token(*cursor)) return malformed(pool, "a part is no form-data");
+    if (strncasecmp(value, type, sizeof type - 1) || is_token(*cursor))
+        return malformed(pool, "a part is no form-data");
     for (;;) {
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));
         if (!found) break;
@@ -168,7 +169,8 @@ static sr_error_t *read_line(sr_part_t *part, bool *disposed, char *line, apr_po
     *colon = '\0';
     const char *value = skip_space(colon + 1);
     for (const char *p = value; *p; p++)
-        if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f) return malformed(pool, "a control character in a header");
+        if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
+            return malformed(pool, "a control character in a header");
     if (!strcasecmp(line, "Content-Disposition")) {
         if (*disposed) return malformed(pool, "a part with two dispositions");
         *disposed = true;

@@ -23,7 +23,8 @@ static void set_headers(sr_http_t *http, int status, const char *type)
     r->status = status;
     if (type) ap_set_content_type(r, type);
     apr_table_setn(r->err_headers_out, "X-Content-Type-Options", "nosniff");
-    if (!apr_table_get(r->headers_out, "Cache-Control")) apr_table_setn(r->err_headers_out, "Cache-Control", "no-store");
+    if (!apr_table_get(r->headers_out, "Cache-Control"))
+        apr_table_setn(r->err_headers_out, "Cache-Control", "no-store");
 }
 
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length)
@@ -85,8 +86,8 @@ sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, co
                                         APR_OS_DEFAULT, http->pool);
     if (!status) status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
     if (status)
-        return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The document cannot be read at present"), http->pool,
-                                "%s: %pm", path, &status);
+        return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The document cannot be read at present"),
+                                http->pool, "%s: %pm", path, &status);
     apr_table_setn(r->headers_out, "Cache-Control", "private, no-cache");
     set_headers(http, HTTP_OK, type);
     apr_table_setn(r->headers_out, "Content-Disposition", disposition(name, http->pool));
@@ -145,8 +146,9 @@ static void log_error(sr_http_t *http, const sr_error_t *error, int level)
         ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s (%s) at %s:%d", error->message,
                       error->cause ? error->cause : "no further cause", error->file, error->line);
     else
-        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s", answers[error->code].status,
-                      error->file, error->line, error->cause ? ": " : "", error->cause ? error->cause : "");
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s",
+                      answers[error->code].status, error->file, error->line, error->cause ? ": " : "",
+                      error->cause ? error->cause : "");
 }
 
 void sr_http_error(sr_http_t *http, const sr_error_t *error)

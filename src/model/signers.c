@@ -216,7 +216,7 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
     const char *reason = NULL;
 
     if (error) reason = error->message;
-    else if (!json_is_array(*list)) reason = apr_psprintf(pool, "%s was sent", describe(*list));
+    else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", describe(*list));
     return reason ? sr_error(pool, SR_EVALIDATION, "Signers must be a JSON array: %s", reason) : NULL;
 }
 

@@ -54,8 +54,8 @@ typedef struct dbd_source_t {
 
 static sr_error_t *away(apr_pool_t *pool, const char *cause)
 {
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The service is unavailable at present, try again later"), pool,
-                            "%s", cause);
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The service is unavailable at present, try again later"),
+                            pool, "%s", cause);
 }
 
 static void give_back(sr_store_source_t *source, sr_store_t *store)

@@ -8,8 +8,8 @@
 
 #include "service/uploads.h"
 
-#define NAME_MAX_CHARACTERS   500
-#define IDEMPOTENCY_LIFETIME  apr_time_from_sec(24 * 3600)
+#define NAME_MAX_CHARACTERS 500
+#define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
 
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
 {
@@ -112,7 +112,8 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
         return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
-    sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers, service->max_fields};
+    sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers,
+                                service->max_fields};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_signers_resolve(signers, documents, pool));
     submission->name = request->name;
@@ -121,25 +122,33 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
     return NULL;
 }
 
+/* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. Where
+ * the database went away nobody knows whether it committed: the files then stay for gc to judge. */
+static sr_error_t *keep(const sr_service_t *service, const char **view, bool *unwanted, sr_submission_t *submission,
+                        const sr_create_t *request, apr_pool_t *pool)
+{
+    *unwanted = true;
+    SR_TRY(sr_uploads_keep(submission->documents, request));
+    submission->created_at = submission->updated_at = apr_time_now();
+    submission->created_by = request->caller->user;
+    const char *argument = creation_text(request, submission, pool);
+    sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
+    *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
+    return error;
+}
+
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
                               const sr_create_t *request, apr_pool_t *pool)
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
     sr_documents_lock_t *lock;
+    bool unwanted = false;
     SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
-    SR_TRY(check(service, &submission, request, pool));
-    SR_TRY(sr_uploads_keep(submission.documents, request));
-
-    submission.created_at = submission.updated_at = apr_time_now();
-    submission.created_by = request->caller->user;
-    const char *argument = creation_text(request, &submission, pool);
-    sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
+    sr_error_t *error = check(service, &submission, request, pool);
+    if (!error) error = keep(service, view, &unwanted, &submission, request, pool);
     sr_documents_unlock(lock);
-    if (error) {
-        /* where the database is away nobody knows whether it committed: the files stay for gc to judge */
-        if (error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL) sr_uploads_take_back(service, request, pool);
-        return error;
-    }
+    if (unwanted) sr_uploads_take_back(service, request, pool);
+    SR_TRY(error);
     *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }

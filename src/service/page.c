@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct place_t {
-    bool newer; /* walks towards the newest */
+    bool newer;                  /* walks towards the newest */
     const char *created_at, *id; /* NULL: from the newest */
 } place_t;
 
@@ -20,8 +20,8 @@ static bool is_number(const char *text)
 /* "o1763662163123456:42" (older than that row) or "n…" (newer), base64url. */
 static const char *cursor_make(char direction, const char *key, apr_pool_t *pool)
 {
-    return apr_pencode_base64(pool, apr_psprintf(pool, "%c%s", direction, key), APR_ENCODE_STRING,
-                              APR_ENCODE_BASE64URL, NULL);
+    return apr_pencode_base64(pool, apr_psprintf(pool, "%c%s", direction, key), APR_ENCODE_STRING, APR_ENCODE_BASE64URL,
+                              NULL);
 }
 
 static sr_error_t *cursor_read(place_t *place, const char *cursor, apr_pool_t *pool)
@@ -47,8 +47,7 @@ static void fill(sr_page_result_t *page, const apr_array_header_t *rows, const p
     bool more = rows->nelts > limit;
     apr_array_header_t *bodies = apr_array_make(pool, count, sizeof(const char *));
     const sr_row_t *row = (const sr_row_t *)rows->elts;
-    for (int i = 0; i < count; i++)
-        APR_ARRAY_PUSH(bodies, const char *) = row[place->newer ? count - 1 - i : i].body;
+    for (int i = 0; i < count; i++) APR_ARRAY_PUSH(bodies, const char *) = row[place->newer ? count - 1 - i : i].body;
     page->bodies = bodies;
     page->next = page->prev = NULL;
     if (!count) return;

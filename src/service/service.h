@@ -48,13 +48,13 @@ typedef struct sr_upload_t {
 
 typedef struct sr_create_t {
     const char *token_hash;
-    const sr_token_t *caller;             /* of sr_service_authenticate, before the body was read */
-    const apr_array_header_t *uploads;    /* sr_upload_t */
-    sr_documents_t *documents;            /* the folder the spools belong to */
-    const char *name, *signers;           /* NULL: the part was not there */
+    const sr_token_t *caller;          /* of sr_service_authenticate, before the body was read */
+    const apr_array_header_t *uploads; /* sr_upload_t */
+    sr_documents_t *documents;         /* the folder the spools belong to */
+    const char *name, *signers;        /* NULL: the part was not there */
     apr_size_t signers_length;
-    const char *skip_intro, *send_email;  /* text of the parts, or NULL */
-    const char *idempotency_key;          /* or NULL */
+    const char *skip_intro, *send_email; /* text of the parts, or NULL */
+    const char *idempotency_key;         /* or NULL */
 } sr_create_t;
 
 /* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the
@@ -85,7 +85,7 @@ sr_error_t *sr_service_submission(const sr_service_t *service, const char **view
                                   const char *uuid, apr_pool_t *pool);
 
 typedef struct sr_submission_filter_t {
-    const char *status, *q;                /* or NULL */
+    const char *status, *q;                   /* or NULL */
     apr_time_t created_after, created_before; /* or 0 */
 } sr_submission_filter_t;
 sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,

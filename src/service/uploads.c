@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define FILE_NAME_MAX_CHARACTERS 255
-#define SNIFF_BYTES              1024
+#define SNIFF_BYTES 1024
 
 static sr_error_t *not_pdf(apr_pool_t *pool)
 {

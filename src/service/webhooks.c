@@ -11,11 +11,13 @@ static const char *fault_of_url(const char *url, apr_pool_t *pool)
     apr_uri_t uri;
     if (strlen(url) > SR_STORE_URL_MAX) return "longer than 255 characters";
     for (const char *p = url; *p; p++)
-        if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f) return "white space, control or non-ASCII characters";
+        if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
+            return "white space, control or non-ASCII characters";
     if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS) return "it cannot be parsed";
     if (!uri.scheme || (strcasecmp(uri.scheme, "http") && strcasecmp(uri.scheme, "https"))) return "not http or https";
     if (!uri.hostname || !*uri.hostname) return "no host";
-    if (uri.user || uri.password || strchr(uri.hostinfo ? uri.hostinfo : "", '@')) return "user and password are not allowed";
+    if (uri.user || uri.password || strchr(uri.hostinfo ? uri.hostinfo : "", '@'))
+        return "user and password are not allowed";
     if (uri.port_str && *uri.port_str && !uri.port) return "the port is not a port";
     return NULL;
 }

@@ -20,7 +20,6 @@
 
 #include <apr_dbd.h>
 #include <apr_hash.h>
-#include <apr_hash.h>
 
 #include "base/base.h"
 #include "model/model.h"
@@ -178,7 +177,7 @@ sr_error_t *sr_documents_open(sr_documents_t **documents, const char *root, apr_
 typedef struct sr_spool_t sr_spool_t;
 sr_error_t *sr_spool_begin(sr_spool_t **spool, sr_documents_t *documents, apr_pool_t *pool);
 sr_error_t *sr_spool_write(sr_spool_t *spool, const void *data, apr_size_t length);
-/* No more bytes come. Gives the content's SHA-256 (in the spool's pool) and size. */
+/* No more bytes come. Gives the content's SHA-256 (in the spool's pool) and size. Fails where a write failed. */
 sr_error_t *sr_spool_end(sr_spool_t *spool, const char **sha256, apr_off_t *size);
 /* The first bytes, at most 1,024 of them: for sniffing. */
 void sr_spool_head(const sr_spool_t *spool, const char **head, apr_size_t *length);
@@ -202,7 +201,8 @@ sr_error_t *sr_documents_lock(sr_documents_lock_t **lock, sr_documents_t *docume
 void sr_documents_unlock(sr_documents_lock_t *lock);
 
 /* Walks every stored document; `used` says whether a row names it. Deletes the rest (unless `dry_run`) and
- * temporary files older than an hour. */
+ * temporary files older than an hour. It takes the lock itself, exclusively, for one folder at a time: the caller
+ * must not hold it. */
 typedef struct sr_documents_gc_t {
     apr_size_t kept, deleted, temporary;
     apr_off_t freed; /* bytes */

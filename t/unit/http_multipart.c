@@ -14,9 +14,9 @@ typedef struct heard_t {
 static sr_error_t *hear_begin(void *baton, const sr_part_t *part)
 {
     heard_t *heard = baton;
-    heard->text = apr_psprintf(heard->pool, "%s[%s|%s|%s|%s]", heard->text, part->name,
-                               part->filename ? part->filename : "-", part->raw_filename ? part->raw_filename : "-",
-                               part->type ? part->type : "-");
+    heard->text =
+        apr_psprintf(heard->pool, "%s[%s|%s|%s|%s]", heard->text, part->name, part->filename ? part->filename : "-",
+                     part->raw_filename ? part->raw_filename : "-", part->type ? part->type : "-");
     return NULL;
 }
 
@@ -85,39 +85,51 @@ static const struct {
      "--0123456789012345678901234567890123456789012345678901234567890123456789--",
      "[a|-|-|-]--012345678901234567890123456789012345678901234567890123456789012345678;"},
     {"quoted boundary", "; charset=utf-8; boundary=\"b\"", FIELD "x\r\n--b--", "[a|-|-|-]x;"},
-    {"a file", BOUNDARY, "--b\r\ncontent-disposition: Form-Data; NAME=f; filename=\"x.pdf\"\r\nCONTENT-TYPE: Application/PDF; "
-     "q=1\r\n\r\n%PDF\r\n--b--", "[f|x.pdf|x.pdf|application/pdf]%PDF;"},
+    {"a file", BOUNDARY,
+     "--b\r\ncontent-disposition: Form-Data; NAME=f; filename=\"x.pdf\"\r\nCONTENT-TYPE: Application/PDF; "
+     "q=1\r\n\r\n%PDF\r\n--b--",
+     "[f|x.pdf|x.pdf|application/pdf]%PDF;"},
     {"file name of a browser", BOUNDARY, FILE_PART("filename=\"a %22b%22%0D%0A%41.pdf\""),
      "[f|a \"b\"\r\n%41.pdf|a %22b%22%0D%0A%41.pdf|-]x;"},
-    {"file name with backslashes", BOUNDARY, FILE_PART("filename=\"a \\\"b\\\".pdf\""), "[f|a \"b\".pdf|a \\\"b\\\".pdf|-]x;"},
-    {"file name of old Windows", BOUNDARY, FILE_PART("filename=\"C:\\dir\\b.pdf\""), "[f|C:\\dir\\b.pdf|C:\\dir\\b.pdf|-]x;"},
+    {"file name with backslashes", BOUNDARY, FILE_PART("filename=\"a \\\"b\\\".pdf\""),
+     "[f|a \"b\".pdf|a \\\"b\\\".pdf|-]x;"},
+    {"file name of old Windows", BOUNDARY, FILE_PART("filename=\"C:\\dir\\b.pdf\""),
+     "[f|C:\\dir\\b.pdf|C:\\dir\\b.pdf|-]x;"},
     {"file name in UTF-8", BOUNDARY, FILE_PART("filename=\"\xc3\xa9.pdf\""), "[f|\xc3\xa9.pdf|\xc3\xa9.pdf|-]x;"},
-    {"file name extended", BOUNDARY, FILE_PART("filename=\"e.pdf\"; filename*=UTF-8''%C3%A9.pdf"), "[f|\xc3\xa9.pdf|e.pdf|-]x;"},
+    {"file name extended", BOUNDARY, FILE_PART("filename=\"e.pdf\"; filename*=UTF-8''%C3%A9.pdf"),
+     "[f|\xc3\xa9.pdf|e.pdf|-]x;"},
     {"empty file name", BOUNDARY, FILE_PART("filename=\"\""), "[f|||-]x;"},
     {"nothing", BOUNDARY, "", "error: no closing delimiter"},
     {"cut in the data", BOUNDARY, FIELD "hello", "error: no closing delimiter"},
     {"cut in the closing delimiter", BOUNDARY, FIELD "hello\r\n--b-", "error: no closing delimiter"},
-    {"line ends without CR", BOUNDARY, "--b\nContent-Disposition: form-data; name=a\n\nx\n--b--", "error: junk after a delimiter"},
+    {"line ends without CR", BOUNDARY, "--b\nContent-Disposition: form-data; name=a\n\nx\n--b--",
+     "error: junk after a delimiter"},
     {"junk after a delimiter", BOUNDARY, FIELD "x\r\n--bb\r\n", "error: junk after a delimiter"},
     {"one hyphen after a delimiter", BOUNDARY, "--b-X\r\n", "error: junk after a delimiter"},
     {"CR in a header's name", BOUNDARY, "--b\r\nContent-\risposition: form-data; name=a\r\n\r\nx\r\n--b--",
      "error: a header line without a name"},
     {"CR in a header's value", BOUNDARY, "--b\r\nContent-Disposition: form-data; \rname=a\r\n\r\nx\r\n--b--",
      "error: a control character in a header"},
-    {"header without a name", BOUNDARY, "--b\r\n: form-data; name=a\r\n\r\nx\r\n--b--", "error: a header line without a name"},
+    {"header without a name", BOUNDARY, "--b\r\n: form-data; name=a\r\n\r\nx\r\n--b--",
+     "error: a header line without a name"},
     {"folded header", BOUNDARY, "--b\r\nContent-Disposition: form-data;\r\n name=a\r\n\r\nx\r\n--b--",
      "error: a part without a name"},
     {"no disposition", BOUNDARY, "--b\r\n\r\nx\r\n--b--", "error: a part without Content-Disposition"},
     {"no name", BOUNDARY, "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--", "error: a part without a name"},
     {"two names", BOUNDARY, "--b\r\nContent-Disposition: form-data; name=a; name=b\r\n\r\nx\r\n--b--",
      "error: a part with two names"},
-    {"two dispositions", BOUNDARY, "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b"
-     "\r\n\r\nx\r\n--b--", "error: a part with two dispositions"},
-    {"attachment", BOUNDARY, "--b\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--b--", "error: a part is no form-data"},
+    {"two dispositions", BOUNDARY,
+     "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b"
+     "\r\n\r\nx\r\n--b--",
+     "error: a part with two dispositions"},
+    {"attachment", BOUNDARY, "--b\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--b--",
+     "error: a part is no form-data"},
     {"unterminated quote", BOUNDARY, "--b\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--b--",
      "error: an unterminated quoted value"},
-    {"extended file name of another charset", BOUNDARY, FILE_PART("filename*=iso-8859-1''%E9.pdf"), "error: filename* is not UTF-8"},
-    {"more parts than allowed", BOUNDARY, FIELD "1\r\n" FIELD "2\r\n" FIELD "3\r\n" FIELD "4\r\n--b--", "error: too many parts"},
+    {"extended file name of another charset", BOUNDARY, FILE_PART("filename*=iso-8859-1''%E9.pdf"),
+     "error: filename* is not UTF-8"},
+    {"more parts than allowed", BOUNDARY, FIELD "1\r\n" FIELD "2\r\n" FIELD "3\r\n" FIELD "4\r\n--b--",
+     "error: too many parts"},
     {"no boundary", "; charset=utf-8", FIELD "x\r\n--b--", "error: no boundary"},
     {"no parameters", "", FIELD "x\r\n--b--", "error: no boundary"},
     {"empty boundary", "; boundary=\"\"", FIELD "x\r\n--b--", "error: bad boundary length"},
@@ -149,7 +161,8 @@ static void check_header_limit(apr_pool_t *pool)
     memset(long_name, 'x', SR_MULTIPART_HEADER_MAX);
     long_name[SR_MULTIPART_HEADER_MAX] = '\0';
     const char *body = apr_pstrcat(pool, "--b\r\n", long_name, ": y\r\n\r\n", NULL);
-    is_str(parse(BOUNDARY, body, strlen(body), 0, 0, pool), "error: headers of a part too long", "headers over the limit");
+    is_str(parse(BOUNDARY, body, strlen(body), 0, 0, pool), "error: headers of a part too long",
+           "headers over the limit");
     static const char with_nul[] = "--b\r\nA\0B: c\r\n\r\n";
     is_str(parse(BOUNDARY, with_nul, sizeof with_nul - 1, 0, 0, pool), "error: NUL in a header", "NUL in a header");
 }

@@ -112,7 +112,8 @@ static void test_injection(void)
         if (!ok(read != NULL, "and it is JSON")) continue;
         submitter = json_array_get(json_object_get(read, "submitters"), 0);
         is_str(sr_json_string(read, "name"), evil, "the name is as it was");
-        is_str(sr_submission_view_uuid(sr_submission_view(submission, pool), pool), submission->uuid, "the uuid is found");
+        is_str(sr_submission_view_uuid(sr_submission_view(submission, pool), pool), submission->uuid,
+               "the uuid is found");
         is_str(sr_json_string(submitter, "email"), evil, "and the email");
         is_str(sr_json_string(submitter, "signatureLink"),
                "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "and the link is right");

@@ -1,0 +1,37 @@
+/* documents.h: what documents.c, temporary.c, spool.c and gc.c share. Others use store.h. */
+#ifndef SR_DOCUMENTS_H
+#define SR_DOCUMENTS_H
+
+#include "store/store.h"
+
+struct sr_documents_t {
+    const char *root; /* no slash at the end */
+};
+
+/* Where temporary files are that must have a name, in the root. */
+#define SR_DOCUMENTS_TEMPORARY "tmp"
+
+/* SR_EUNAVAILABLE, with errno in its cause: "linking /…/ab/cd/…: No space left on device". */
+sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char *path);
+/* As sr_documents_lock, but *lock is NULL when it was not to be had for so long. */
+sr_error_t *sr_documents_try_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive,
+                                  apr_interval_time_t patience, apr_pool_t *pool);
+/* The path of a document's report, which may be absent. */
+const char *sr_documents_report_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- temporary.c
+ * A file that has no name until it is whole. It vanishes with its pool and with the process, unless it was linked.
+ */
+typedef struct sr_temporary_t sr_temporary_t;
+sr_error_t *sr_temporary_open(sr_temporary_t **temporary, sr_documents_t *documents, apr_pool_t *pool);
+sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length);
+/* Its content is on the disk when this returns. */
+sr_error_t *sr_temporary_sync(sr_temporary_t *temporary);
+/* Another descriptor, at offset 0 and unable to write; it is the caller's to close. */
+sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary);
+/* Gives it its name, in a folder that is there. When a file has that name already, *existed is true. */
+sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const char *path);
+/* Lets go of it at once. May be called again. */
+void sr_temporary_drop(sr_temporary_t *temporary);
+
+#endif

@@ -1,0 +1,117 @@
+/* temporary.c: files that are not there until they are whole: written without a name (O_TMPFILE), synced, then linked
+ * to their place. The kernel forgets them when the process dies, however it dies. Filesystems that know no unnamed
+ * files get a named one in <root>/tmp, which gc finds should the process be killed. */
+#include "store/documents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Documents never change: not even their owner may write to them later. */
+#define FILE_MODE 0400
+
+struct sr_temporary_t {
+    int descriptor;   /* -1 once dropped */
+    const char *name; /* its path while it has one, else NULL */
+    const char *root;
+    apr_pool_t *pool;
+};
+
+void sr_temporary_drop(sr_temporary_t *temporary)
+{
+    if (temporary->descriptor >= 0) close(temporary->descriptor);
+    if (temporary->name) unlink(temporary->name);
+    temporary->descriptor = -1;
+    temporary->name = NULL;
+}
+
+static apr_status_t drop(void *temporary)
+{
+    sr_temporary_drop(temporary);
+    return APR_SUCCESS;
+}
+
+/* Descriptors are linked and reopened by this name. Without /proc, unnamed files would be a dead end. */
+static const char *proc_path(const sr_temporary_t *temporary)
+{
+    return apr_psprintf(temporary->pool, "/proc/self/fd/%d", temporary->descriptor);
+}
+
+static sr_error_t *open_unnamed(sr_temporary_t *temporary)
+{
+    if (access("/proc/self/fd", X_OK) != 0) return NULL;
+    temporary->descriptor = open(temporary->root, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
+    /* what filesystems and kernels say that do not know O_TMPFILE */
+    if (temporary->descriptor >= 0 || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) return NULL;
+    return sr_documents_trouble(temporary->pool, "opening a file in", temporary->root);
+}
+
+static sr_error_t *open_named(sr_temporary_t *temporary)
+{
+    const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
+    const char *const name = apr_pstrcat(temporary->pool, folder, "/", sr_uuid_make(temporary->pool), NULL);
+
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return sr_documents_trouble(temporary->pool, "making the folder", folder);
+    temporary->descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, FILE_MODE);
+    if (temporary->descriptor < 0) return sr_documents_trouble(temporary->pool, "making", name);
+    temporary->name = name;
+    return NULL;
+}
+
+sr_error_t *sr_temporary_open(sr_temporary_t **temporary, sr_documents_t *documents, apr_pool_t *pool)
+{
+    sr_temporary_t *const made = apr_pcalloc(pool, sizeof *made);
+
+    *made = (sr_temporary_t){.descriptor = -1, .root = documents->root, .pool = pool};
+    apr_pool_cleanup_register(pool, made, drop, apr_pool_cleanup_null);
+    SR_TRY(open_unnamed(made));
+    if (made->descriptor < 0) SR_TRY(open_named(made));
+    *temporary = made;
+    return NULL;
+}
+
+sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length)
+{
+    const char *bytes = data;
+
+    while (length > 0) {
+        const ssize_t written = write(temporary->descriptor, bytes, length);
+
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return sr_documents_trouble(temporary->pool, "writing to a file in", temporary->root);
+        bytes += written;
+        length -= (apr_size_t)written;
+    }
+    return NULL;
+}
+
+sr_error_t *sr_temporary_sync(sr_temporary_t *temporary)
+{
+    if (fdatasync(temporary->descriptor) == 0) return NULL;
+    return sr_documents_trouble(temporary->pool, "syncing a file in", temporary->root);
+}
+
+sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary)
+{
+    *descriptor = open(temporary->name ? temporary->name : proc_path(temporary), O_RDONLY | O_CLOEXEC);
+    if (*descriptor >= 0) return NULL;
+    return sr_documents_trouble(temporary->pool, "reopening a file in", temporary->root);
+}
+
+sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const char *path)
+{
+    *existed = false;
+    if (temporary->name) {
+        /* not link(): where there is no O_TMPFILE there may be no hard links either. What it may replace is a file
+         * of the same content. */
+        if (rename(temporary->name, path) != 0) return sr_documents_trouble(temporary->pool, "renaming to", path);
+        temporary->name = NULL;
+        return NULL;
+    }
+    if (linkat(AT_FDCWD, proc_path(temporary), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) return NULL;
+    *existed = errno == EEXIST;
+    return *existed ? NULL : sr_documents_trouble(temporary->pool, "linking", path);
+}

@@ -1,0 +1,128 @@
+/* disk.h: what the tests of the document folder share: a folder of their own, and children that may die. */
+#ifndef SR_TEST_DISK_H
+#define SR_TEST_DISK_H
+
+#include "store/documents.h"
+#include "tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REPORT "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define OTHER_REPORT "{\"version\":1,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+
+static apr_pool_t *pool;
+static const char *root;
+static sr_documents_t *documents;
+
+static int disk_remove(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    return where->level == 0 ? 0 : remove(path);
+}
+
+/* Empties the folder. */
+static inline void start_over(void)
+{
+    chmod(root, 0755);
+    nftw(root, disk_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void begin(void)
+{
+    static char name[] = "/tmp/sigreq-unit-XXXXXX";
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    root = mkdtemp(name);
+    if (!root || sr_documents_open(&documents, root, pool)) {
+        printf("Bail out! no folder to test in\n");
+        exit(EXIT_FAILURE);
+    }
+}
+
+static inline void end(void)
+{
+    start_over();
+    rmdir(root);
+    apr_pool_destroy(pool);
+    apr_terminate();
+}
+
+static int disk_files;
+
+static inline int disk_count(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    disk_files += kind == FTW_F && strcmp(path + where->base, ".lock") != 0 ? 1 : 0;
+    return 0;
+}
+
+/* Files anywhere in the folder, the lock's own left out. */
+static inline int count_files(void)
+{
+    disk_files = 0;
+    return nftw(root, disk_count, 16, FTW_PHYS) == 0 ? disk_files : -1;
+}
+
+static inline const char *make_content(apr_size_t length)
+{
+    char *const content = apr_palloc(pool, length + 1);
+    apr_size_t i;
+
+    for (i = 0; i < length; i++) content[i] = (char)(i * 7 + i / 251);
+    return content;
+}
+
+static inline void put_file(const char *path, const char *content)
+{
+    int descriptor;
+
+    unlink(path);
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (descriptor < 0 || write(descriptor, content, strlen(content)) < 0) ok(false, "%s is written", path);
+    close(descriptor);
+}
+
+/* Spools and keeps a text. Its digest, or NULL. */
+static inline const char *keep(const char *text, const char *report)
+{
+    const char *sha256;
+    sr_spool_t *spool;
+    apr_off_t size;
+
+    if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, text, strlen(text))) return NULL;
+    if (sr_spool_end(spool, &sha256, &size) || sr_spool_keep(spool, report)) return NULL;
+    sr_spool_drop(spool);
+    return sha256;
+}
+
+static inline pid_t start_child(int (*body)(void))
+{
+    const pid_t child = fork();
+    int result;
+
+    if (child != 0) return child;
+    result = body();
+    fflush(stdout);
+    _exit(result);
+}
+
+/* The exit code, or 128 and the signal. */
+static inline int wait_child(pid_t child)
+{
+    int status;
+
+    if (child < 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static inline int in_child(int (*body)(void))
+{
+    return wait_child(start_child(body));
+}
+
+#endif

@@ -1,0 +1,390 @@
+/* store_documents.c: tests of src/store/documents.c, temporary.c and spool.c: what comes in comes out, what fails
+ * leaves nothing behind, whoever dies leaves nothing half done. gc has its own test, store_gc.c. */
+#include "store/documents.h"
+#include "disk.h"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+static void test_open(void)
+{
+    sr_documents_t *opened;
+    sr_error_t *error = sr_documents_open(&opened, "/nowhere/at/all", pool);
+
+    ok(error && error->code == SR_EUNAVAILABLE, "a folder that is not there is SR_EUNAVAILABLE");
+    is_str(error->cause, "opening the folder /nowhere/at/all: No such file or directory", "and the cause says why");
+    error = sr_documents_open(&opened, "/etc/passwd", pool);
+    ok(error && strstr(error->cause, "Not a directory"), "so is a file");
+    ok(!sr_documents_open(&opened, apr_pstrcat(pool, root, "//", NULL), pool), "slashes at the end do no harm");
+    is_str(sr_documents_path(opened, "0123456789", pool), apr_pstrcat(pool, root, "/01/23/0123456789", NULL),
+           "where a document lies");
+}
+
+/* Reads a descriptor to its end and compares. */
+static bool holds(int descriptor, const char *content, apr_size_t length)
+{
+    char *const got = malloc(length + 1);
+    apr_size_t total = 0;
+    ssize_t count;
+    bool same;
+
+    while (total <= length && (count = read(descriptor, got + total, length + 1 - total)) > 0)
+        total += (apr_size_t)count;
+    same = total == length && memcmp(got, content, length) == 0;
+    free(got);
+    return same;
+}
+
+static bool file_holds(const char *path, const char *content, apr_size_t length)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const bool same = descriptor >= 0 && holds(descriptor, content, length);
+
+    if (descriptor >= 0) close(descriptor);
+    return same;
+}
+
+static int open_descriptors(void)
+{
+    int i, count = 0;
+
+    for (i = 0; i < 256; i++) count += fcntl(i, F_GETFD) >= 0 ? 1 : 0;
+    return count;
+}
+
+static void test_descriptor(sr_spool_t *spool, const char *content, apr_size_t length)
+{
+    int descriptor = -1, again = -2;
+
+    ok(!sr_spool_descriptor(spool, &descriptor) && holds(descriptor, content, length),
+       "its descriptor has the content");
+    ok(!sr_spool_descriptor(spool, &again) && again == descriptor && holds(again, content, length), "and so once more");
+    ok(write(descriptor, "x", 1) < 0 && ftruncate(descriptor, (off_t)length + 1) < 0, "nobody can write to it");
+    ok(fcntl(descriptor, F_GETFD) & FD_CLOEXEC, "it is closed at exec");
+}
+
+/* From the first byte to the kept file, in writes of `step` bytes. */
+static void test_content(apr_size_t length, apr_size_t step)
+{
+    const int before = open_descriptors();
+    const char *const content = make_content(length), *sha256 = NULL, *report, *head;
+    apr_pool_t *own;
+    sr_spool_t *spool;
+    apr_size_t at, head_length;
+    apr_off_t size = -1;
+    struct stat status;
+    bool written = true;
+
+    start_over();
+    apr_pool_create(&own, pool);
+    if (sr_spool_begin(&spool, documents, own)) ok(false, "a spool begins");
+    for (at = 0; at < length; at += step)
+        written = written && !sr_spool_write(spool, content + at, length - at < step ? length - at : step);
+    ok(written && !sr_spool_end(spool, &sha256, &size), "%d bytes are written, %d at a time", (int)length, (int)step);
+    is_str(sha256, sr_sha256_hex(content, length, pool), "the digest");
+    is_int(size, length, "the size");
+    sr_spool_head(spool, &head, &head_length);
+    is_int(head_length, length < 1024 ? length : 1024, "the head has its length");
+    ok(memcmp(head, content, head_length) == 0, "and the first bytes");
+    test_descriptor(spool, content, length);
+    is_int(count_files(), 0, "the folder has nothing yet");
+    ok(!sr_documents_report(&report, documents, sha256, own) && !report, "and it is not known");
+
+    ok(!sr_spool_keep(spool, REPORT), "it is kept");
+    ok(file_holds(sr_documents_path(documents, sha256, own), content, length), "the document is there");
+    ok(stat(sr_documents_path(documents, sha256, own), &status) == 0 && (status.st_mode & 0777) == 0400,
+       "not to be changed");
+    ok(!sr_documents_report(&report, documents, sha256, own), "its report is read");
+    is_str(report, REPORT, "and is what was given");
+    is_int(count_files(), 2, "nothing else is there");
+    test_descriptor(spool, content, length);
+    apr_pool_destroy(own);
+    is_int(open_descriptors(), before, "no descriptor is left open");
+}
+
+static void test_drop(void)
+{
+    const int before = open_descriptors();
+    const char *const content = make_content(300000);
+    sr_spool_t *spool;
+    int descriptor;
+
+    start_over();
+    ok(!sr_spool_begin(&spool, documents, pool) && !sr_spool_write(spool, content, 300000), "a spool in a file");
+    ok(!sr_spool_descriptor(spool, &descriptor) && open_descriptors() == before + 2, "has two descriptors");
+    sr_spool_drop(spool);
+    is_int(open_descriptors(), before, "and none once dropped");
+    sr_spool_drop(spool);
+    is_int(count_files(), 0, "dropping leaves nothing, and twice does no harm");
+}
+
+static void test_twice(void)
+{
+    const char *const sha256 = keep("twice", REPORT), *const path = sr_documents_path(documents, sha256, pool), *report;
+    struct stat first, second;
+
+    ok(stat(path, &first) == 0, "a document is kept");
+    is_str(keep("twice", OTHER_REPORT), sha256, "keeping it again is success");
+    ok(stat(path, &second) == 0 && first.st_ino == second.st_ino, "and leaves the file as it is");
+    ok(!sr_documents_report(&report, documents, sha256, pool) && strcmp(report, REPORT) == 0, "and its report");
+}
+
+/* A document counts when it and a report of this version are there. */
+static void test_half(void)
+{
+    static const char *const useless[] = {"{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}", "",
+                                          "{\"version\":1,", "\0\0\0"};
+    const char *sha256, *report;
+    apr_size_t i;
+
+    start_over();
+    sha256 = keep("half", REPORT);
+    unlink(sr_documents_path(documents, sha256, pool));
+    ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "a report alone does not count");
+    ok(keep("half", REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report, "keeping mends it");
+    unlink(sr_documents_report_path(documents, sha256, pool));
+    ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "nor does a document alone");
+    ok(keep("half", REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report,
+       "keeping mends that too");
+    for (i = 0; i < sizeof useless / sizeof useless[0]; i++) {
+        put_file(sr_documents_report_path(documents, sha256, pool), useless[i]);
+        ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "nor a useless report: '%s'", useless[i]);
+        ok(keep("half", OTHER_REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report
+               && strcmp(report, OTHER_REPORT) == 0,
+           "which is then replaced");
+    }
+    is_int(count_files(), 2, "and nothing else is there");
+}
+
+static void test_lock(void)
+{
+    sr_documents_lock_t *first, *second, *third;
+    apr_pool_t *own;
+
+    start_over();
+    apr_pool_create(&own, pool);
+    ok(!sr_documents_lock(&first, documents, false, own) && !sr_documents_lock(&second, documents, false, own),
+       "two may share the lock");
+    ok(!sr_documents_try_lock(&third, documents, true, 20000, own) && !third, "and keep out who wants it alone");
+    sr_documents_unlock(first);
+    ok(!sr_documents_try_lock(&third, documents, true, 20000, own) && !third, "until the first");
+    apr_pool_destroy(own);
+    ok(!sr_documents_try_lock(&third, documents, true, 20000, pool) && third, "and the second (by its pool) let go");
+    ok(!sr_documents_try_lock(&first, documents, false, 20000, pool) && !first, "who then keeps out the others");
+    sr_documents_unlock(third);
+    sr_documents_unlock(third);
+    ok(!sr_documents_try_lock(&first, documents, false, 20000, pool) && first, "until that is over");
+    sr_documents_unlock(first);
+}
+
+/* --- trouble; each in a child of its own, which says by its exit code what came out */
+
+/* 0 when the sizes given are refused with SR_EUNAVAILABLE and leave nothing behind; what was kept before stays. */
+static int refuses(apr_size_t length)
+{
+    const char *const content = make_content(length), *sha256;
+    const int files = count_files();
+    sr_error_t *error;
+    sr_spool_t *spool;
+    apr_pool_t *own;
+    apr_off_t size;
+
+    apr_pool_create(&own, pool);
+    error = sr_spool_begin(&spool, documents, own);
+    if (!error) error = sr_spool_write(spool, content, length);
+    if (error && !sr_spool_end(spool, &sha256, &size)) return 10; /* a broken one must not end well */
+    if (!error) error = sr_spool_end(spool, &sha256, &size);
+    if (!error) error = sr_spool_keep(spool, REPORT);
+    if (!error) return 11;
+    if (error->code != SR_EUNAVAILABLE || !error->cause) return 12;
+    printf("# %s\n", error->cause);
+    apr_pool_destroy(own);
+    return count_files() == files ? 0 : 13;
+}
+
+static int with_small_limit(void)
+{
+    const struct rlimit limit = {60000, 60000};
+
+    signal(SIGXFSZ, SIG_IGN); /* as httpd does */
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    return refuses(70000) ? 2 : refuses(400000) ? 3 : keep("small enough", REPORT) ? 0 : 4;
+}
+
+static int on_full_disk(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0) return 77;
+    if (mount("none", root, "tmpfs", 0, "size=128k") != 0) return 77;
+    if (!keep("small enough", REPORT)) return 4;
+    return refuses(200000) ? 2 : refuses(400000) ? 3 : count_files() == 2 ? 0 : 5;
+}
+
+static int without_permission(void)
+{
+    if (chmod(root, 0555) != 0) return 77;
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 77;
+    return refuses(10) ? 2 : refuses(400000) ? 3 : 0;
+}
+
+/* Killed in the middle of an upload, and just before keeping. */
+static int killed(void)
+{
+    const char *const content = make_content(400000), *sha256;
+    sr_spool_t *spool;
+    apr_off_t size;
+
+    if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, 400000)) return 1;
+    if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, 300000)) return 2;
+    if (sr_spool_end(spool, &sha256, &size)) return 3;
+    kill(getpid(), SIGKILL);
+    return 4;
+}
+
+/* As on a filesystem without O_TMPFILE and a kernel without memfd_create. */
+static bool forbid_unnamed_files(void)
+{
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_memfd_create, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof program / sizeof program[0], program};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static int without_unnamed_files(void)
+{
+    static const apr_size_t lengths[] = {0, 5, 300000};
+    apr_size_t i;
+
+    if (!forbid_unnamed_files()) return 77;
+    if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect: nothing would be tested */
+    for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const char *const content = make_content(lengths[i]), *sha256, *report;
+        sr_spool_t *spool;
+        apr_off_t size;
+        int descriptor;
+
+        if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 1;
+        if (sr_spool_end(spool, &sha256, &size) || sr_spool_descriptor(spool, &descriptor)) return 2;
+        if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
+        if (sr_spool_keep(spool, REPORT) || sr_spool_keep(spool, REPORT)) return 4;
+        if (!file_holds(sr_documents_path(documents, sha256, pool), content, lengths[i])) return 5;
+        if (sr_documents_report(&report, documents, sha256, pool) || !report) return 6;
+        if (count_files() != 2 * (int)(i + 1)) return 7; /* nothing in tmp */
+        if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 8;
+        sr_spool_drop(spool);
+        if (count_files() != 2 * (int)(i + 1)) return 9;
+    }
+    return 0;
+}
+
+static void test_child(const char *name, int (*body)(void))
+{
+    int result;
+
+    start_over();
+    result = in_child(body);
+    if (result == 77) skip(apr_pstrcat(pool, name, ": not possible here", NULL));
+    else is_int(result, 0, "%s", name);
+}
+
+static void test_trouble(void)
+{
+    test_child("a limit on file sizes: refused, nothing left, small ones go on", with_small_limit);
+    test_child("a full disk: the same", on_full_disk);
+    test_child("a folder that cannot be written to: refused, nothing left", without_permission);
+    test_child("a filesystem without unnamed files: all works by named ones", without_unnamed_files);
+    start_over();
+    is_int(in_child(killed), 128 + SIGKILL, "a process is killed with two uploads under way");
+    is_int(count_files(), 0, "and nothing of them is left");
+}
+
+/* --- many at once */
+
+#define ROUNDS 60
+
+/* Keeps and drops the same few documents again and again; what it was told is kept must be there. */
+static int keep_often(void)
+{
+    int i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        const char *const content = apr_psprintf(pool, "document %d", i % 3), *sha256, *report;
+        sr_documents_lock_t *lock;
+
+        if (sr_documents_lock(&lock, documents, false, pool)) return 1;
+        if (!(sha256 = keep(content, REPORT))) return 2;
+        if (sr_documents_report(&report, documents, sha256, pool) || !report) return 3;
+        if (!file_holds(sr_documents_path(documents, sha256, pool), content, strlen(content))) return 4;
+        sr_documents_unlock(lock);
+    }
+    return 0;
+}
+
+static sr_error_t *nobody_uses_it(void *baton, const char *sha256, bool *used, apr_pool_t *scratch)
+{
+    *used = false;
+    return NULL;
+}
+
+static int collect_often(void)
+{
+    sr_documents_gc_t total = {0}, result;
+    int i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        if (sr_documents_gc(&result, documents, nobody_uses_it, NULL, false, pool)) return 1;
+        total.deleted += result.deleted;
+        apr_sleep(1000);
+    }
+    return total.deleted > 0 ? 0 : 2;
+}
+
+static void test_many(void)
+{
+    int (*const bodies[])(void) = {keep_often, keep_often, keep_often, keep_often, collect_often};
+    pid_t children[5];
+    int i;
+
+    start_over();
+    for (i = 0; i < 5; i++) children[i] = start_child(bodies[i]);
+    for (i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "what is kept under the lock is there, gc or no gc");
+    is_int(wait_child(children[4]), 0, "gc deletes in between");
+    ok(!sr_documents_gc(&(sr_documents_gc_t){0}, documents, nobody_uses_it, NULL, false, pool), "and once more");
+    is_int(count_files(), 0, "then nothing is left");
+}
+
+int main(void)
+{
+    begin();
+    test_open();
+    test_content(0, 1);
+    test_content(1, 1);
+    test_content(1023, 7);
+    test_content(5000, 4999);
+    test_content(262144, 65536);
+    test_content(262145, 65536);
+    test_content(1500000, 9973);
+    test_content(600000, 600000);
+    test_drop();
+    test_twice();
+    test_half();
+    test_lock();
+    test_trouble();
+    test_many();
+    end();
+    return done();
+}
