@@ -1,7 +1,9 @@
 # POST /signatures, the way it is meant to go: the answer of the contract, and the same thing on every later look.
 use strict;
 use warnings;
+use utf8;
 use Mojo::JSON qw(decode_json);
+use Mojo::Util 'encode';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation place used documents);
 use Sigreq::PDF 'pdf';
@@ -13,7 +15,7 @@ my $uuid4 = qr/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 my $two = Sigreq::Client::signers({ email => 'ann@example.org' },
     { firstname => 'Zoë', lastname => '李', area => { page => 1, x => -5 } });
 my $res = $org->{test}
-    ->create(name => 'Lease of flat 4 ✓' =~ s/✓/\xE2\x9C\x93/r, files => [['a.pdf', pdf(pages => 2)]], signers => $two);
+    ->create(name => encode('UTF-8', 'Lease of flat 4 ✓'), files => [['a.pdf', pdf(pages => 2)]], signers => $two);
 is($res->code, 201, 'created');
 my $made = $res->json;
 is($made->{name},           "Lease of flat 4 \x{2713}",                'its name');

@@ -22,7 +22,7 @@ if (!$pid) {
     open STDERR, '>&', \*STDOUT;
     exec @unshare, 'sh', '-c', $script, 'sh', $folder, $binary, "$httpd->{dir}/httpd.conf";
 }
-END { kill TERM => $pid if $pid; waitpid $pid, 0 if $pid }
+END { kill TERM => Sigreq::Here::children($pid) if $pid; waitpid $pid, 0 if $pid } # unshare itself ignores TERM
 my $org    = organisation(client => { base => $httpd->base });
 my $client = $org->{live};
 my $up     = wait_for(

@@ -41,9 +41,10 @@ ErrorLog "$o{dir}/error_log"
 LogLevel info
 Timeout 5
 ${load}LoadModule sigreq_module "$build/mod_sigreq.so"
-ServerLimit @{[$o{mpm} eq 'prefork' ? 8 : $o{children}]}
+ServerLimit @{[$o{mpm} eq 'prefork' ? 8 : 2 * $o{children}]}
 StartServers @{[$o{mpm} eq 'prefork' ? 4 : $o{children}]}
-@{[$o{mpm} eq 'prefork' ? 'MaxRequestWorkers 8' : 'ThreadsPerChild 8']}
+@{[$o{mpm} eq 'prefork' ? '' : 'ThreadsPerChild 8']}
+MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? 8 : 8 * $o{children}]}
 GracefulShutdownTimeout 10
 DBDriver $o{driver}
 DBDParams "$o{params}"
@@ -62,12 +63,10 @@ sub command { chomp(my $httpd = `apxs -q SBINDIR` . '/' . `apxs -q PROGNAME`); $
 
 sub test {    # httpd -t: (status, what it said)
     my $self = shift;
-    my $said = do {
-        open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', command(), '-t', '-f', "$self->{dir}/httpd.conf"
-            or die;
-        local $/;
-        <$pipe>;
-    };
+    my @command = (command(), '-t', '-f', "$self->{dir}/httpd.conf");
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @command or die "httpd -t: $!\n";
+    my $said = do { local $/; <$pipe> };
+    close $pipe;
     return ($? >> 8, $said);
 }
 

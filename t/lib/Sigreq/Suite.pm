@@ -70,25 +70,25 @@ sub modules_conf {    # what httpd needs besides ours; Apache::Test takes it ove
 sub environment {
     my $self = shift;
     return (
-        SIGREQ_BUILD  => "$self->{source}/build", SIGREQ_DATA      => $self->{dir}, SIGREQ_DRIVER => $self->{db},
-        SIGREQ_PARAMS => $self->{params},         SIGREQ_NO_PARAMS => $self->{no_params},
-        SIGREQ_SUITE  => "$self->{dir}/suite.json",
-        PERL5LIB      => join ':', "$self->{dir}/t/lib", $ENV{PERL5LIB} // ());
+        SIGREQ_BUILD     => "$self->{source}/build",
+        SIGREQ_DATA      => $self->{dir},
+        SIGREQ_DRIVER    => $self->{db},
+        SIGREQ_PARAMS    => $self->{params},
+        SIGREQ_NO_PARAMS => $self->{no_params},
+        SIGREQ_PORT      => $self->{port},
+        SIGREQ_SUITE     => "$self->{dir}/suite.json",
+        PERL5LIB         => join ':', "$self->{dir}/t/lib", $ENV{PERL5LIB} // ());
 }
 
 sub start {
-    my $self        = shift;
-    my %environment = $self->environment;
-    local @ENV{ keys %environment } = values %environment;
+    my $self = shift;
     my $apxs = said('looking for apxs', 'sh', '-c', 'command -v apxs') =~ s/\s+$//r;
     for my $try (1 .. 3) {    # another run may take the port between our look and httpd's
         $self->{port} = free_port();
-        my $said = eval {
-            said(
-                'httpd', $^X, "$self->{dir}/t/TEST.PL", '-apxs', $apxs, '-httpd_conf', $self->{modules}, '-port',
-                $self->{port},
-                '-start-httpd');
-        } // $@;
+        my %environment = $self->environment;
+        local @ENV{ keys %environment } = values %environment;
+        my @driver = ($^X, "$self->{dir}/t/TEST.PL", '-apxs', $apxs, '-httpd_conf', $self->{modules});
+        my $said   = eval { said('httpd', @driver, '-port', $self->{port}, '-start-httpd') } // $@;
         last if $self->answers;
         my $log = $self->log;
         die "httpd of $self->{dir} did not start:\n$said\n$log\n" if $try == 3 || $log !~ /Address already in use/;
