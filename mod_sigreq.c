@@ -90,7 +90,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 {
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
-    return sr_run_lock_create(pconf, main_server);
+    return sr_run_lock_create(main_server);
 }
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)

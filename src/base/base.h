@@ -111,6 +111,8 @@ const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------- time.c
  * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON.
  */
+/* Now, in whole milliseconds: what is stored is then exactly what JSON shows, so that it can be compared with. */
+apr_time_t sr_time_now(void);
 /* "2026-11-20T18:09:23.123Z" */
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
 /* As a JSON string, or JSON null for 0. New reference. */

@@ -22,6 +22,11 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(microseconds / 1000));
 }
 
+apr_time_t sr_time_now(void)
+{
+    return apr_time_now() / 1000 * 1000;
+}
+
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool)
 {
     char buffer[FORMAT_SIZE];

@@ -19,6 +19,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_EXPIRES] = {"expires", "TIME", "when it ends: 2027-01-31 or 2027-01-31T12:00:00Z", ctl_check_expires},
     [OPTION_UUID] = {"uuid", "UUID", "the token's uuid, as 'token list' shows it", ctl_check_uuid},
     [OPTION_DRY_RUN] = {"dry-run", NULL, "delete nothing, only say what would be deleted", NULL},
+    [OPTION_FORCE] = {"force", NULL, "go on even where the database knows none of the documents", NULL},
 };
 
 /* clang-format off: one command, one entry */
@@ -44,6 +45,8 @@ const ctl_command_t ctl_commands[] = {
     {"token", "list", ctl_token_list, 0, {OPTION_ORGANIZATION, OPTION_COUNT},
      "Lists the tokens, of all organizations or of one."},
     {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a token at once."},
+    {"gc", "", ctl_gc, 0, {OPTION_DRY_RUN, OPTION_FORCE, OPTION_COUNT},
+     "Deletes documents that no submission has, and Idempotency-Keys older than 24 hours. httpd may run."},
 };
 /* clang-format on */
 const int ctl_command_count = sizeof ctl_commands / sizeof *ctl_commands;

@@ -36,6 +36,7 @@ typedef enum ctl_option_id_t {
     OPTION_EXPIRES,
     OPTION_UUID,
     OPTION_DRY_RUN,
+    OPTION_FORCE,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 

@@ -21,10 +21,19 @@ int sr_run_lock_register(apr_pool_t *pconf)
     return ap_mutex_register(pconf, LOCK_TYPE, NULL, APR_LOCK_DEFAULT, 0) ? HTTP_INTERNAL_SERVER_ERROR : OK;
 }
 
-int sr_run_lock_create(apr_pool_t *pconf, server_rec *main_server)
+/* Made once for the life of the server: at a graceful restart old and new children write side by side, and must meet
+ * at the same lock. pconf, and this DSO's statics, begin anew at each restart; the process pool does not. */
+int sr_run_lock_create(server_rec *main_server)
 {
-    return ap_global_mutex_create(&writer, NULL, LOCK_TYPE, NULL, main_server, pconf, 0) ? HTTP_INTERNAL_SERVER_ERROR
-                                                                                         : OK;
+    apr_pool_t *process = main_server->process->pool;
+    void *kept;
+    apr_pool_userdata_get(&kept, LOCK_TYPE, process);
+    writer = kept;
+    if (writer) return OK;
+    if (ap_global_mutex_create(&writer, NULL, LOCK_TYPE, NULL, main_server, process, 0))
+        return HTTP_INTERNAL_SERVER_ERROR;
+    apr_pool_userdata_setn(writer, LOCK_TYPE, NULL, process);
+    return OK;
 }
 
 void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server)

@@ -15,7 +15,7 @@
 /* ---------------------------------------------------------------------------------------------- database.c */
 /* pre_config and post_config: the lock that lets one SQLite writer in at a time, over all children. */
 int sr_run_lock_register(apr_pool_t *pconf);
-int sr_run_lock_create(apr_pool_t *pconf, server_rec *main_server);
+int sr_run_lock_create(server_rec *main_server);
 void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server);
 /* A source over mod_dbd's connections for one request (or one thread): it lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);

@@ -41,5 +41,5 @@ sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const c
 
 const char *sr_service_now(apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_time_now());
+    return apr_psprintf(pool, "%" APR_TIME_T_FMT, sr_time_now());
 }

@@ -129,7 +129,7 @@ static sr_error_t *keep(const sr_service_t *service, const char **view, bool *un
 {
     *unwanted = true;
     SR_TRY(sr_uploads_keep(submission->documents, request));
-    submission->created_at = submission->updated_at = apr_time_now();
+    submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     const char *argument = creation_text(request, submission, pool);
     sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);

@@ -5,14 +5,15 @@
 --                         statement runs. An outcome that is not 'ok' ends it by ROLLBACK.
 --
 -- A statement takes the operation's arguments in order, all of them or the first few. They are bound as text, and
--- each can be used once: WITH gives them names and types. CROSS JOIN keeps the order of the tables as written.
+-- each can be used once: WITH gives them names and types. CROSS JOIN keeps the order of the tables as written; a
+-- LEFT JOIN of a view would make all its rows first, so a body that may be missing is a subquery.
 
 -- @op TOKEN_CURRENT 2
 -- @answer
 WITH a(hash, now) AS (SELECT %s, CAST(%s AS INTEGER))
-SELECT CASE WHEN r.id IS NULL THEN 'unauthorized' ELSE 'ok' END, r.body, NULL
-FROM a LEFT JOIN token_row r ON r.secret_hash = a.hash AND r.revoked_at IS NULL
-                            AND (r.expires_at IS NULL OR r.expires_at > a.now)
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'ok' END, (SELECT r.body FROM token_row r WHERE r.id = t.id), NULL
+FROM a LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
+                        AND (t.expires_at IS NULL OR t.expires_at > a.now)
 
 -- The first statement answers whatever stops or repeats the creation; nothing can change after it, because this
 -- transaction is the only writer.
@@ -182,12 +183,13 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 -- @op TOKEN_GET 3
 -- @answer
 WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END, r.body, NULL
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END,
+       (SELECT b.body FROM token_row b WHERE b.id = r.id), NULL
 FROM a
 LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                  AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN token_row r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
-                     AND r.environment = t.environment
+LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
+                 AND r.environment = t.environment
 
 -- @op TOKEN_LIST 6
 -- @answer
@@ -247,8 +249,10 @@ ON CONFLICT DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT CASE WHEN o.id IS NULL THEN 'conflict' ELSE 'ok' END, o.body, NULL
-FROM a LEFT JOIN organization_row o ON o.uuid = a.uuid
+SELECT 'ok', o.body, NULL FROM a CROSS JOIN organization_row o WHERE o.uuid = a.uuid
+
+-- @answer
+SELECT 'conflict', NULL, NULL
 
 -- @op ADMIN_ORGANIZATION_LIST 0
 -- @answer
@@ -280,8 +284,10 @@ ON CONFLICT DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT CASE WHEN u.id IS NULL THEN 'conflict' ELSE 'ok' END, u.body, NULL
-FROM a LEFT JOIN user_row u ON u.uuid = a.uuid
+SELECT 'ok', u.body, NULL FROM a CROSS JOIN user_row u WHERE u.uuid = a.uuid
+
+-- @answer
+SELECT 'conflict', NULL, NULL
 
 -- @op ADMIN_USER_LIST 1
 -- @answer
@@ -307,8 +313,10 @@ ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT CASE WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END, r.body, NULL
-FROM a LEFT JOIN token_row r ON r.uuid = a.uuid
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+
+-- @answer
+SELECT 'missing', NULL, NULL
 
 -- @op ADMIN_TOKEN_LIST 1
 -- @answer
@@ -326,8 +334,10 @@ UPDATE token SET revoked_at = coalesce(revoked_at, a.now) FROM a WHERE token.uui
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT CASE WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END, r.body, NULL
-FROM a LEFT JOIN token_row r ON r.uuid = a.uuid
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+
+-- @answer
+SELECT 'missing', NULL, NULL
 
 -- @op ADMIN_DOCUMENT_USED 1
 -- @answer

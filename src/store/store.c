@@ -202,7 +202,8 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     apr_array_clear(call->rows);
     *fault = (sr_fault_t){SR_FAILURE_NONE, NULL};
     if (lock && lock->lock(lock->baton) != APR_SUCCESS) {
-        return sr_error(call->pool, SR_EINTERNAL, "The writers' lock cannot be taken");
+        return sr_error_because(sr_error(call->pool, SR_EUNAVAILABLE, "The database is not available"), call->pool,
+                                "the writers' lock cannot be taken");
     }
     apr_pool_create(&scratch, call->pool);
     status = run_statements(call, scratch);

@@ -3,6 +3,9 @@
 -- The schema may be there already, made for a role that may not make schemas.
 DO $$
 BEGIN
+    IF current_setting('server_encoding') <> 'UTF8' THEN
+        RAISE EXCEPTION 'the database must be of ENCODING UTF8';
+    END IF;
     IF to_regnamespace('sigreq') IS NULL THEN
         CREATE SCHEMA sigreq;
     END IF;

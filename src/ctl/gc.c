@@ -1,0 +1,73 @@
+/* gc.c: sigreqctl gc: takes away the documents that no submission has, and the Idempotency-Keys whose time is over. */
+#include "ctl/ctl.h"
+
+#include <string.h>
+
+/* How long a key is kept: decisions.md, Resources. */
+#define KEY_LIFETIME apr_time_from_sec(24 * 60 * 60)
+
+static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
+{
+    ctl_t *ctl = baton;
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(sr_store_run(ctl->store, SR_OP_ADMIN_DOCUMENT_USED, &outcome, &rows, &sha256, 1, pool));
+    *used = outcome == SR_OK;
+    return NULL;
+}
+
+static sr_error_t *expire_keys(ctl_t *ctl, json_t *report)
+{
+    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - KEY_LIFETIME);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    json_t *answer;
+
+    SR_TRY(sr_store_run(ctl->store, SR_OP_ADMIN_EXPIRE, &outcome, &rows, &before, 1, ctl->pool));
+    if (rows->nelts != 1) return sr_error(ctl->pool, SR_EINTERNAL, "The database did not say what it deleted");
+    SR_TRY(sr_json_parse(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body,
+                         strlen(APR_ARRAY_IDX(rows, 0, sr_row_t).body), ctl->pool));
+    json_object_set(report, "keys_deleted", json_object_get(answer, "deleted"));
+    return NULL;
+}
+
+/* With the folder of one service and the database of another, everything would look unused. */
+static sr_error_t *check_match(ctl_t *ctl, sr_documents_t *documents)
+{
+    sr_documents_gc_t found;
+
+    if (ctl->given[OPTION_FORCE]) return NULL;
+    SR_TRY(sr_documents_gc(&found, documents, is_used, ctl, true, ctl->pool));
+    if (found.kept || !found.deleted) return NULL;
+    return sr_error(ctl->pool, SR_EINTERNAL, "This database knows none of the %" APR_SIZE_T_FMT " documents in %s: "
+                    "nothing was deleted. If both are right, repeat it with --force", found.deleted,
+                    ctl->values[OPTION_DOCUMENTS]);
+}
+
+sr_error_t *ctl_gc(ctl_t *ctl)
+{
+    static const char *const columns[] = {"kept",         "deleted", "freed_bytes", "temporary_deleted",
+                                          "keys_deleted", "dry_run", NULL};
+    const bool dry_run = ctl->given[OPTION_DRY_RUN];
+    json_t *report = sr_json_own(json_object(), ctl->pool);
+    sr_documents_t *documents;
+    sr_documents_gc_t done;
+
+    SR_TRY(ctl_open_store(ctl));
+    if (!ctl->given[OPTION_DOCUMENTS]) {
+        return sr_error(ctl->pool, SR_EBADREQUEST,
+                        "no folder of documents is named: give --documents, or --config with SigreqDocuments");
+    }
+    SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
+    if (!dry_run) SR_TRY(check_match(ctl, documents));
+    SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
+    if (!dry_run) SR_TRY(expire_keys(ctl, report));
+    json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
+    json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));
+    json_object_set_new(report, "freed_bytes", json_integer(done.freed));
+    json_object_set_new(report, "temporary_deleted", json_integer((json_int_t)done.temporary));
+    json_object_set_new(report, "dry_run", json_boolean(dry_run));
+    ctl_print(ctl, json_incref(report), columns);
+    return NULL;
+}

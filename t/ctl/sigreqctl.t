@@ -1,0 +1,218 @@
+# sigreqctl as an administrator and as a script use it: help, exit codes, --json, and where the database is. On SQLite,
+# and on PostgreSQL where SIGREQ_TEST_PGSQL holds DBDParams of a database whose schema `sigreq` may be dropped.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Temp 'tempdir';
+use JSON::PP;
+use Test::More;
+
+my $program = abs_path('build/sigreqctl') // '';
+-x $program or die "build/sigreqctl is not there: run make\n";
+my $folder = tempdir('sigreq-ctl.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+delete $ENV{SIGREQ_CONFIG};
+
+# Runs it: (exit code, stdout, stderr).
+sub run {
+    my @arguments = @_;
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        open STDIN,  '<', '/dev/null'     or die;
+        open STDOUT, '>', "$folder/out"   or die;
+        open STDERR, '>', "$folder/error" or die;
+        exec $program, @arguments or die;
+    }
+    waitpid $pid, 0;
+    return ($? & 127 ? "signal $?" : $? >> 8, map { slurp("$folder/$_") } qw(out error));
+}
+
+sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar(<$in>) // '' }
+sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; $path }
+
+# Runs it and expects an exit code; what it said.
+sub exits {
+    my ($code, $name, @arguments) = @_;
+    my ($got, $out, $error) = run(@arguments);
+    is($got, $code, $name) or diag($out, $error);
+    if ($code && $code != 1) {
+        is($out, '', "$name: nothing on stdout");
+        like($error, qr/^sigreqctl: \S/, "$name: a reason on stderr");
+    }
+    return ($out, $error);
+}
+
+sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--json', @arguments))[0]) }
+
+# --- help
+my ($out) = exits(0, 'help', '--help');
+my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
+    'user list', 'token create', 'token list', 'token revoke', 'gc');
+for my $command (@commands) {
+    like($out, qr/^  sigreqctl $command\b/m, "help names $command");
+    my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
+    like($one, qr/^Usage:\n  sigreqctl $command\b/m, "and tells its usage");
+    like($one, qr/Exit codes: 0 done/, 'and the exit codes');
+}
+($out) = exits(0, 'help of a group', 'token', '--help');
+like($out, qr/token create.*token list.*token revoke/s, 'has its commands');
+unlike($out, qr/org create/, 'and no others');
+my ($code, $nothing, $text) = run();
+is($code, 2, 'no command');
+like($text, qr/^Usage:/m, 'gives the help');
+
+# --- wrong command lines
+my @db = ('--driver', 'sqlite3', '--params', "$folder/a.db");
+my @wrong = (
+    [['frobnicate'], 'there is no command frobnicate'], [['org', 'delete'], 'there is no command org delete'],
+    [['org', 'list', '--nosuch'], 'there is no option --nosuch'], [['org', 'list', '-x'], 'no option -x'],
+    [['org', 'create'], '--name is required'], [['org', 'create', '--name'], '--name needs a value'],
+    [['org', 'create', ' '], '--name must not be blank'], [['org', 'create', "a\nb"], 'control characters'],
+    [['org', 'create', "\xff"], 'UTF-8'], [['org', 'create', 'a' x 501], 'at most 500'],
+    [['org', 'create', 'a', 'b'], 'one word too many: b'],
+    [['org', 'create', 'a', '--email', 'x@y.z'], 'does not belong'],
+    [['org', 'create', '--name', 'b', '--name', 'c'], 'given twice'],
+    (map { [['org', 'create', 'a', '--quota', $_], 'a number from 0'] } '-1', '', '9' x 30, '5 ', '0x5', '1.5'),
+    [['org', 'quota', 'a'], '--quota is required'],
+    (map { [['user', 'create', 'a', 'Ann', 'Lee', $_], 'email'] } 'ann', 'ann@x', '@x.org', 'ann@x.', 'a nn@x.org',
+        'ann@@x.org', 'ann@.org'),
+    [['token', 'create', 'a', 'u', 'live', 'n'], 'test or production'],
+    [['token', 'create', 'a', 'u', 'test', 'n', '--expires', 'tomorrow'], 'must be a date'],
+    [['token', 'create', 'a', 'u', 'test', 'n', '--expires', '2001-01-01'], 'in the past'],
+    [['token', 'revoke', 'first'], 'must be a uuid'], [['org', 'list', '--json=yes'], 'has no value'],
+    [['gc'], 'no folder of documents'],
+);
+exits(0, 'a database', @db, 'db', 'init');
+for my $case (@wrong) {
+    my (undef, $error) = exits(2, "refused: @{$case->[0]}", @db, @{ $case->[0] });
+    like($error, qr/\Q$case->[1]/, 'for the right reason');
+}
+
+# --- where the database is
+(undef, my $error) = exits(2, 'no database named', 'org', 'list');
+like($error, qr/--config FILE, or --driver and --params/, 'says how');
+exits(5, 'no such file', '--driver', 'sqlite3', '--params', "$folder/no.db", 'org', 'list');
+ok(!-e "$folder/no.db", 'and none is made');
+exits(5, 'no such folder', '--driver', 'sqlite3', '--params', "$folder/no/no.db", 'db', 'init');
+exits(2, 'an unknown driver', '--driver', 'mysql', '--params', 'x', 'org', 'list');
+exits(5, 'no server', '--driver', 'pgsql', '--params', "host=$folder connect_timeout=2", 'org', 'list');
+exits(2, 'no such configuration', '--config', "$folder/no.conf", 'org', 'list');
+mkdir "$folder/documents";
+my $config = spit("$folder/sigreq.conf", <<"CONF");
+# DBDriver pgsql
+<IfModule mod_dbd.c>
+    dbdriver   sqlite3
+    DBDParams  \\
+       "$folder/b b.db"
+</IfModule>
+SigreqDocuments '$folder/documents'
+CONF
+is(json('init by configuration', '--config', $config, 'db', 'init')->{current}, JSON::PP::true, 'the tables are there');
+ok(-e "$folder/b b.db", 'in the file with a space in its name');
+{
+    local $ENV{SIGREQ_CONFIG} = $config;
+    is(json('by the environment', 'gc')->{kept}, 0, 'gc finds its folder');
+    exits(5, 'options go before it', '--params', "$folder/no.db", 'org', 'list');
+}
+my $variable = spit("$folder/v.conf", "DBDriver sqlite3\nDBDParams \${X}/b.db\n");
+(undef, $error) = exits(2, 'a variable', '--config', $variable, 'org', 'list');
+like($error, qr/v\.conf line 2: DBDParams/, 'is named by its line');
+exits(2, 'a configuration without a database', '--config', spit("$folder/e.conf", "DBDriver sqlite3\n"), 'org', 'list');
+
+# --- a folder of documents that is another database's
+my $hash = 'ab' x 32;
+mkdir "$folder/documents/ab";
+mkdir "$folder/documents/ab/ab";
+my $stored = spit("$folder/documents/ab/ab/$hash", 'x' x 10);
+($code, undef, $error) = run('--config', $config, 'gc');
+is($code, 1, 'gc refuses when the database knows none of the documents');
+like($error, qr/knows none of the 1 documents/, 'and says so');
+ok(-e $stored, 'nothing is deleted');
+is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 1, 'it would be');
+ok(-e $stored, 'nothing is deleted');
+is(json('gc --force', '--config', $config, 'gc', '--force')->{freed_bytes}, 10, 'what is freed');
+ok(!-e $stored, 'it is deleted');
+
+# --- the work, on each database
+sub organizations {
+    my @to = @_;
+    my $org = json('org create', @to, 'org', 'create', '--name', "Caf\xc3\xa9 \"A\"", '--quota', '5');
+    like($org->{uuid}, qr/^[0-9a-f-]{36}$/, 'a uuid');
+    is_deeply([@$org{qw(name quota used)}], ["Caf\xe9 \"A\"", 5, 0], 'its values');
+    like($org->{created_at}, qr/^20\d\d-\d\d-\d\dT[\d:.]+Z$/, 'its time');
+    exits(4, 'its name is taken', @to, 'org', 'create', "Caf\xc3\xa9 \"A\"");
+    is(json('org create by a word', @to, 'org', 'create', 'Org B')->{quota}, undef, 'unlimited');
+    is(json('quota', @to, 'org', 'quota', 'Org B', '7')->{quota}, 7, 'set');
+    is(json('quota 0', @to, 'org', 'quota', 'Org B', '0')->{quota}, 0, 'set to none');
+    is(json('quota unlimited', @to, 'org', 'quota', $org->{uuid}, 'unlimited')->{quota}, undef, 'unlimited');
+    exits(3, 'quota of nobody', @to, 'org', 'quota', 'nobody', '7');
+    is_deeply([map { $_->{name} } @{ json('org list', @to, 'org', 'list') }], ["Caf\xe9 \"A\"", 'Org B'], 'both');
+    return $org;
+}
+
+sub users {
+    my ($org, @to) = @_;
+    my $user = json('user create', @to, 'user', 'create', '--org', 'Org B', qw(Ann Lee Ann@x.org));
+    is_deeply([@$user{qw(firstname lastname email)}], [qw(Ann Lee Ann@x.org)], 'its values');
+    exits(4, 'its email is taken', @to, 'user', 'create', '--org', 'Org B', qw(Ann Lee ann@X.ORG));
+    exits(3, 'user of nobody', @to, 'user', 'create', '--org', 'nobody', qw(Ann Lee ann@x.org));
+    is(@{ json('user list', @to, 'user', 'list') }, 1, 'one user');
+    is(@{ json('user list of one', @to, 'user', 'list', '--organization', $org->{uuid}) }, 0, 'none of the other');
+    exits(3, 'users of nobody', @to, 'user', 'list', '--org', 'nobody');
+    return $user;
+}
+
+sub tokens {
+    my ($user, @to) = @_;
+    my @create = (@to, 'token', 'create', '--org', 'Org B');
+    my $token = json('token create', @create, '--user', 'ann@x.org', '--env=production', 'first token', '--expires',
+        '2099-01-31');
+    like($token->{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'the secret');
+    is_deeply([@$token{qw(name environment user_uuid expires_at)}],
+        ['first token', 'production', $user->{uuid}, '2099-01-31T00:00:00.000Z'], 'its values');
+    my $other = json('token create, test', @create, '--user', $user->{uuid}, 'test', 'second');
+    like($other->{token}, qr/^sigreq_test_/, 'the other environment');
+    exits(3, 'token for nobody', @create, '--user', 'no@x.org', 'test', 'n');
+    exits(3, 'token of nobody', @to, qw(token create nobody ann@x.org test n));
+    my $list = json('token list', @to, 'token', 'list');
+    is(@$list, 2, 'two tokens');
+    ok(!grep({ defined } map { @$_{qw(token secret_hash)} } @$list), 'no secret in the list');
+    my $revoked = json('token revoke', @to, 'token', 'revoke', $token->{uuid});
+    like($revoked->{revoked_at}, qr/^20/, 'revoked');
+    is(json('revoking twice', @to, 'token', 'revoke', $token->{uuid})->{revoked_at}, $revoked->{revoked_at},
+        'keeps the first time');
+    exits(3, 'revoking nothing', @to, 'token', 'revoke', '00000000-0000-4000-8000-000000000000');
+    return $token;
+}
+
+sub work {
+    my @to = @_;
+    my ($status, $report) = run(@to, 'db', 'status', '--json');
+    is($status, 1, 'status before init') and is(decode_json($report)->{version}, 0, 'is version 0');
+    my $init = json('init', @to, 'db', 'init');
+    cmp_ok(scalar @{ $init->{applied} }, '>', 0, 'migrations were applied');
+    is_deeply(json('upgrade', @to, 'db', 'upgrade')->{applied}, [], 'nothing is left to apply');
+    is(json('status', @to, 'db', 'status')->{version}, $init->{latest}, 'the version is the latest');
+    my $org = organizations(@to);
+    my $token = tokens(users($org, @to), @to);
+    my ($table) = exits(0, 'as text', @to, 'token', 'list', '--organization', 'Org B');
+    like($table, qr/^uuid +organization_name .*\n\Q$token->{uuid}\E  Org B /, 'a table');
+    is(($table =~ tr/\n//), 3, 'of three lines');
+    ($table) = exits(0, 'one as text', @to, 'org', 'quota', 'Org B', 'unlimited');
+    like($table, qr/^quota +unlimited$/m, 'a line each');
+    return $token;
+}
+
+subtest 'sqlite3' => sub {
+    spit("$folder/c.db", '');
+    my $token = work('--driver', 'sqlite3', '--params', "$folder/c.db");
+    my $stored = slurp("$folder/c.db");
+    like($stored, qr/\Q$token->{uuid}/, 'the token is in the file');
+    unlike($stored, qr/\Q$token->{token}/, 'its secret is not');
+};
+subtest 'pgsql' => sub {
+    my $params = $ENV{SIGREQ_TEST_PGSQL} or plan skip_all => 'SIGREQ_TEST_PGSQL is not set';
+    my $drop = 'SET client_min_messages = error; DROP SCHEMA IF EXISTS sigreq CASCADE';
+    is(system('psql', '-qX', $params, '-c', $drop), 0, 'a fresh database');
+    work('--driver', 'pgsql', '--params', $params);
+};
+done_testing;

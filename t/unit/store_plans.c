@@ -1,0 +1,71 @@
+/* SQLite's plans: no operation of a caller may read a whole table or sort, whatever the statement looks like. (On
+ * PostgreSQL the functions of conf/schema/pgsql/0002_operations.sql switch such plans off.) */
+#include "store.h"
+#include "store/private.h"
+
+static int statements, steps;
+
+/* Words of EXPLAIN QUERY PLAN that mean reading everything. What is made of the arguments ("SCAN a") is one row. */
+static bool is_costly(const char *step)
+{
+    static const char *const tables[] = {"token", "submission", "signer", "document", "idempotency", "t", "s",
+                                         "g",     "d",          "i",      "o",        "u",           "r"};
+    const char *name;
+    apr_size_t length;
+
+    if (strstr(step, "USE TEMP B-TREE") || strstr(step, "AUTOMATIC")) return true;
+    if (strncmp(step, "MATERIALIZE ", 12) == 0) return strstr(step, "_row") != NULL;
+    if (strncmp(step, "SCAN ", 5) != 0 || strstr(step, "VIRTUAL TABLE")) return false;
+    name = step + 5;
+    length = strcspn(name, " ");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (strlen(tables[i]) == length && strncmp(tables[i], name, length) == 0) return true;
+    }
+    return false;
+}
+
+/* The first costly step of a statement's plan, or NULL. */
+static const char *costly_step(link_t *l, const char *text)
+{
+    char *sql = apr_pstrcat(l->pool, "EXPLAIN QUERY PLAN ", text, NULL);
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    int status;
+
+    for (char *argument = sql; (argument = strstr(argument, "%s")) != NULL;) memcpy(argument, "? ", 2);
+    status = apr_dbd_select(l->base->driver, l->pool, l->handle, &results, sql, 1);
+    if (status) die(sql, apr_dbd_error(l->base->driver, l->handle, status));
+    while (apr_dbd_get_row(l->base->driver, l->pool, results, &row, -1) == 0) {
+        const char *step = apr_dbd_get_entry(l->base->driver, row, 3);
+        steps++;
+        if (is_costly(step)) return step;
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    apr_array_header_t *applied;
+    apr_pool_t *pool;
+    base_t base = {0};
+    link_t l;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    apr_dbd_init(pool);
+    base_make(&base, "sqlite3", pool);
+    link_connect(&l, &base, pool);
+    ok(!sr_schema_upgrade(&applied, base.driver, l.handle, l.pool), "upgrade");
+    for (int op = 0; op < SR_OP_PING; op++) {
+        const sr_operation_t *operation = &sr_sql_sqlite3.operations[op];
+        for (int i = 0; i < operation->count; i++, statements++) {
+            is_str(costly_step(&l, operation->statements[i].text), NULL, "%s, statement %d", operation->name, i + 1);
+        }
+    }
+    ok(statements >= SR_OP_PING && steps > 3 * statements / 2, "%d statements of %d steps", statements, steps);
+    is_str(costly_step(&l, "SELECT * FROM token t ORDER BY name"), "SCAN t", "a scan is noticed");
+    ok(costly_step(&l, "SELECT * FROM token WHERE id > 5 ORDER BY name") != NULL, "and so is a sort");
+    link_close(&l);
+    base_remove(&base);
+    return done();
+}
