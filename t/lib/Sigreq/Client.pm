@@ -36,7 +36,9 @@ sub transaction {
         (defined $self->{token} ? (Authorization => "Bearer $self->{token}") : ()), %{ $o{headers} // {} });
     my $body = $o{body};
     if (exists $o{json}) { $body = encode_json($o{json}); $headers{'Content-Type'} //= 'application/json' }
-    my $query = $o{query} ? '?' . join '&', map { "$_=" . url_escape(encode('UTF-8', $o{query}{$_})) } sort keys %{ $o{query} } : '';
+    my %query = %{ $o{query} // {} };
+    my $query = join '&', map { "$_=" . url_escape(encode('UTF-8', $query{$_})) } sort keys %query;
+    $query = "?$query" if length $query;
     my $tx = $self->{ua}->build_tx($method => "$self->{base}/api/v3$path$query" => \%headers => $body // ());
     $tx->req->headers->content_length(0) if !defined $body && $method eq 'POST';
     return $tx;
