@@ -31,7 +31,7 @@ my @kept = map { $client->create(name => "kept $_", files => [['a.pdf', pdf(nonc
 if (suite->{db} eq 'pgsql') {
     # away
     database_stop();
-    my $crowd   = $client->with(connections => 30);
+    my $crowd   = $client->crowd;
     my $started = time;
     my @answers = $crowd->parallel(
         60, 30,

@@ -8,7 +8,7 @@ use Test::More;
 use Time::HiRes qw(time sleep);
 
 my $org    = organisation();
-my $client = $org->{test}->with(connections => 8);
+my $client = $org->{test}->crowd;
 my $count  = 0;
 sub fresh { [['a.pdf', pdf(nonce => "helper $$ " . ++$count)]] }
 

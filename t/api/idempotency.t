@@ -50,7 +50,7 @@ nothing_happens(
     });
 
 my ($before, $used) = (count(), used($org));
-my $crowd   = $client->with(connections => 20);
+my $crowd   = $client->crowd;
 my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(key('crowd'), name => 'Crowd') });
 is(join(' ', grep { $_ ne '201' } map { $_->code } @answers), '', '40 at the same time: all answered');
 my %bodies = map { $_->body => 1 } @answers;

@@ -107,7 +107,8 @@ my @fine = (
     ['a boundary of 70', $whole =~ s/\Q$b\E/'y' x 70/ger,      typed('multipart/form-data; boundary=' . 'y' x 70)],
     [   'a boundary with punctuation', $whole =~ s/\Q$b\E/a b'()+_,-.\/:=?c/gr,
         typed(q{multipart/form-data; boundary="a b'()+_,-./:=?c"})],
-    ['other parts in between', multipart(part('x', "\r\n--$b" . 'x' . "\r\n"), map { ($_, part('y', '')) } @good)],
+    ['other parts in between',
+        multipart(part('x', "\r\n--" . substr($b, 1) . "\r\n"), map { ($_, part('y', '')) } @good)],
     ['the file last',          multipart(@good[1, 2, 0])],
     [   'what looks like a delimiter in the file',
         multipart(

@@ -6,7 +6,7 @@ use Sigreq::PDF 'pdf';
 use Test::More;
 
 my $org     = organisation(quota => 100);
-my $crowd   = $org->{live}->with(connections => 50);
+my $crowd   = $org->{live}->crowd;
 my $stored  = documents();
 my @answers = $crowd->parallel(500, 50, sub { my $i = shift; $crowd->create_p(name => "No $i") });
 my %codes;

@@ -40,7 +40,7 @@ my $kept = shown($client);
 my @bad  = (
     'ftp://x.org/', 'x.org', '/path', 'javascript:alert(1)', 'http://', 'http:///path', 'http://user@x.org/',
     'http://user:pw@x.org/',
-    'http://x.org/a b',    "http://x.org/\n", "http://x.org/\r\nHost: y", "http://x.org/\0", "http://x.org/\x7f",
+    'http://x.org/a b',    "http://x.org/\n", "http://x.org/\r\nHost: y", "http://x.org/\x7f",
     "http://x.org/\x{e9}", ' http://x.org/',
     'http://x.org/' . 'a' x (256 - 13), 'http://x.org:99999/', 'http://x.org:port/', 'http://@x.org/',
     'file:///etc/passwd',               'http:x.org',          'http://?q');
@@ -49,5 +49,7 @@ is_error(
     'bad: ' . substr($_, 0, 40) =~ s/[^ -~]/?/gr) for @bad;
 is_error($client->post('/webhooks/sent-webhook-url', json => { url => $_ }), 400, qr/^url is /, 'no text')
     for 5, Mojo::JSON::true(), [], {}, ['http://x.org/'];
+my $nul = $client->post('/webhooks/sent-webhook-url', json => { url => "http://x.org/\0" });
+is_error($nul, 400, qr/not allowed/, 'bad: NUL');
 is(shown($client), $kept, 'nothing of that was stored');
 done_testing;

@@ -6,7 +6,7 @@ use warnings;
 use Mojo::JSON qw(encode_json true false);
 use Mojo::Promise;
 use Mojo::UserAgent;
-use Mojo::Util 'url_escape';
+use Mojo::Util qw(encode url_escape);
 use Test::More ();
 use Sigreq::Multipart qw(multipart part BOUNDARY);
 use Sigreq::PDF 'pdf';
@@ -26,13 +26,19 @@ sub new {
 # The same client with something else: with(token => …)
 sub with { my ($self, %o) = @_; return ref($self)->new(%{$self}{qw(base spec token host connections)}, %o) }
 
+# The same client for many requests at once, each on a connection of its own: a kept-alive one may be closed by httpd
+# just when the next request is sent on it, which is no fault of either.
+sub crowd { return $_[0]->with(connections => 0) }
+
 sub transaction {
     my ($self, $method, $path, %o) = @_;
     my %headers = (($self->{host} ? (Host => $self->{host}) : ()),
         (defined $self->{token} ? (Authorization => "Bearer $self->{token}") : ()), %{ $o{headers} // {} });
     my $body = $o{body};
     if (exists $o{json}) { $body = encode_json($o{json}); $headers{'Content-Type'} //= 'application/json' }
-    my $query = $o{query} ? '?' . join '&', map { "$_=" . url_escape($o{query}{$_}) } sort keys %{ $o{query} } : '';
+    my %query = %{ $o{query} // {} };
+    my $query = join '&', map { "$_=" . url_escape(encode('UTF-8', $query{$_})) } sort keys %query;
+    $query = "?$query" if length $query;
     my $tx = $self->{ua}->build_tx($method => "$self->{base}/api/v3$path$query" => \%headers => $body // ());
     $tx->req->headers->content_length(0) if !defined $body && $method eq 'POST';
     return $tx;

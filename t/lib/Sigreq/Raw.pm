@@ -36,16 +36,18 @@ sub answer {
     my ($self, $seconds) = @_;
     my $end   = time + ($seconds // 10);
     my $res   = Mojo::Message::Response->new;
-    my $parse = sub {                           # Mojo's parser may leave what follows the answer
+    my $parse = sub {    # keeps what follows the answer for the next one
         $res->parse(shift);
-        return $res->is_finished;
+        return 0 unless $res->is_finished;
+        $self->{input} = $res->content->leftovers // '';
+        return 1;
     };
     if (length $self->{input}) { my $kept = $self->{input}; $self->{input} = ''; return $res if $parse->($kept) }
     while ((my $left = $end - time) > 0) {
         IO::Select->new($self->{socket})->can_read($left) or last;
         my $n = sysread $self->{socket}, my $bytes, 65536;
-        if (!$n)              { $self->{closed} = 1;                              last }
-        if ($parse->($bytes)) { $self->{input}  = $res->content->leftovers // ''; return $res }
+        if (!$n) { $self->{closed} = 1; last }
+        return $res if $parse->($bytes);
     }
     return defined $res->code && $self->{closed} ? $res : undef;
 }
