@@ -54,8 +54,9 @@ static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text
     apr_uri_t uri;
     if (*text
         && (apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname || !*uri.hostname || uri.user || uri.query
-            || uri.fragment || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https"))
-            || strpbrk(text, " \"<>\\^`{|}")))
+            || uri.fragment
+            || (uri.port_str && (strlen(uri.port_str) > 5 || atoi(uri.port_str) != uri.port || !uri.port))
+            || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https")) || strpbrk(text, " \"<>\\^`{|}")))
         return "must be an http:// or https:// URL without user, query and fragment";
     size_t length = strlen(text);
     while (length && text[length - 1] == '/') length--;
@@ -252,6 +253,9 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    /* where only the request is limited, the smaller limit simply holds */
+    if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
+        return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";
     return NULL;
 }
 
