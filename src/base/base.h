@@ -132,6 +132,8 @@ uint32_t sr_text_next(const char **text);
 const char *sr_text_printable(const char *text, apr_pool_t *pool);
 /* The text in lower case, for searching (simple mapping, all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
+/* True for a decimal number from 1 to 65535: apr_uri_parse takes any number and keeps its last 16 bits. */
+bool sr_text_is_port(const char *text);
 /* Number of characters (code points) of valid UTF-8. */
 apr_size_t sr_text_length(const char *text);
 /* Bytes as lower-case hexadecimal. */

@@ -4,6 +4,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wctype.h>
 
@@ -161,4 +162,12 @@ const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool)
     }
     text[2 * length] = '\0';
     return text;
+}
+
+bool sr_text_is_port(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const int port = digits >= 1 && digits <= 5 && !text[digits] ? atoi(text) : 0;
+
+    return port >= 1 && port <= 65535;
 }

@@ -49,16 +49,20 @@ static const char *read_path(apr_pool_t *pool, const row_t *row, const char *tex
     return *(sr_conf_PATH *)slot ? NULL : "must be a path";
 }
 
-static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+/* What links can begin with. */
+static bool is_base_url(apr_pool_t *pool, const char *text)
 {
     apr_uri_t uri;
-    if (*text
-        && (apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname || !*uri.hostname || uri.user || uri.query
-            || uri.fragment
-            || (uri.port_str && (strlen(uri.port_str) > 5 || atoi(uri.port_str) != uri.port || !uri.port))
-            || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https")) || strpbrk(text, " \"<>\\^`{|}")))
-        return "must be an http:// or https:// URL without user, query and fragment";
+    if (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme) return false;
+    if (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https")) return false;
+    if (!uri.hostname || !*uri.hostname || (uri.port_str && !sr_text_is_port(uri.port_str))) return false;
+    return !uri.user && !uri.query && !uri.fragment;
+}
+
+static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
     size_t length = strlen(text);
+    if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
     while (length && text[length - 1] == '/') length--;
     *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
     return NULL;

@@ -5,14 +5,6 @@
 #include <apr_uri.h>
 #include <string.h>
 
-/* apr_uri_parse takes any number and keeps its last 16 bits. */
-static bool is_port(const char *text)
-{
-    size_t digits = strspn(text, "0123456789");
-    int port = digits && digits <= 5 && !text[digits] ? atoi(text) : 0;
-    return port >= 1 && port <= 65535;
-}
-
 /* NULL when the URL can be stored, else the reason. */
 static const char *fault_of_url(const char *url, apr_pool_t *pool)
 {
@@ -26,7 +18,7 @@ static const char *fault_of_url(const char *url, apr_pool_t *pool)
     if (!uri.hostname || !*uri.hostname) return "no host";
     if (uri.user || uri.password || strchr(uri.hostinfo ? uri.hostinfo : "", '@'))
         return "user and password are not allowed";
-    if (uri.port_str && !is_port(uri.port_str)) return "the port is not a port";
+    if (uri.port_str && !sr_text_is_port(uri.port_str)) return "the port is not a port";
     return NULL;
 }
 

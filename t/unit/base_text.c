@@ -123,6 +123,16 @@ static void test_threads(void)
     ok(right, "four threads fold at once");
 }
 
+static void test_port(void)
+{
+    static const char *const ports[] = {"1", "80", "65535", "00080"};
+    static const char *const others[] = {"", "0", "65536", "99999", "100000", "-1", "+1", " 80", "80 ", "0x50", "80a"};
+
+    for (size_t i = 0; i < sizeof ports / sizeof *ports; i++) ok(sr_text_is_port(ports[i]), "port %s", ports[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ok(!sr_text_is_port(others[i]), "no port: %s", others[i]);
+}
+
 int main(void)
 {
     apr_initialize();
@@ -135,6 +145,7 @@ int main(void)
     test_fold();
     is_str(sr_text_hex("\x00\xAB\x0F", 3, pool), "00ab0f", "hexadecimal");
     is_str(sr_text_hex("", 0, pool), "", "of nothing");
+    test_port();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
