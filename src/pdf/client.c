@@ -1,6 +1,7 @@
 /* client.c: one question to a worker, and what becomes of it when the worker fails. A worker that dies while it
  * answers is replaced and the question asked once more: the first one may have died of something else. When the
  * second dies too, or time runs out, the document is to blame, unless it had no fair share of the time. */
+#include "pdf/listing.h"
 #include "pdf/worker.h"
 
 #include <string.h>
@@ -81,8 +82,7 @@ static sr_error_t *put(bool *failed, sr_pdf_pool_t *workers, const question_t *q
     return NULL;
 }
 
-/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
-static bool is_plain(const char *text)
+bool sr_pdf_is_plain(const char *text)
 {
     if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
     for (const char *c = text; *c; c++)
@@ -102,7 +102,7 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
     probe->verdict = (sr_pdf_verdict_t)i;
     if (probe->verdict == SR_PDF_REFUSED) {
         const char *reason = sr_json_string(answer, "reason");
-        if (!is_plain(reason)) return false;
+        if (!sr_pdf_is_plain(reason)) return false;
         probe->reason = apr_pstrdup(pool, reason);
     }
     if (probe->verdict == SR_PDF_ACCEPTED) {
@@ -123,6 +123,16 @@ sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int desc
     }
     SR_TRY(put(&failed, workers, &question, pool));
     if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
+    return NULL;
+}
+
+sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool)
+{
+    question_t question = {
+        .op = SR_PDF_OP_SIGNATURES, .descriptor = descriptor, .read = sr_pdf_list_read, .result = list};
+    bool failed = false;
+    SR_TRY(put(&failed, workers, &question, pool));
+    if (failed) *list = (sr_pdf_list_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
 

@@ -9,6 +9,9 @@
  *   ping   {}
  *   probe  {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
  *          {"verdict":"not-pdf"} {"verdict":"password"} {"verdict":"refused","reason":"it has no pages"}
+ *   signatures {"verdict":"accepted","signatures":[{"field":"a.b", "range":[0,b,c,d], "later":0, "subfilter", "time",
+ *          "name", "reason", "fault"}]} or as of probe. A value that cannot be told is left out; "later" is -1 then;
+ *          "fault" is there when the signature does not cover what it must.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -24,6 +27,9 @@
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
+#define SR_PDF_OP_SIGNATURES "signatures"
+
+#define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \

@@ -32,6 +32,7 @@ static json_t *answer_ping(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 static const op_t OPS[] = {
     {SR_PDF_OP_PING, answer_ping, false},
     {SR_PDF_OP_PROBE, sr_pdfd_probe, true},
+    {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true},
 };
 
 static const op_t *find_op(const char *text, apr_size_t length, apr_pool_t *pool)
