@@ -75,15 +75,26 @@ static const char *decode(sr_cms_t *cms, const unsigned char *der, apr_size_t le
     return NULL;
 }
 
+/* OpenSSL goes by the key and the digest algorithm, whatever the signature algorithm says; others go by that. */
+static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const EVP_PKEY *key)
+{
+    const ASN1_OBJECT *object;
+    X509_ALGOR_get0(&object, NULL, NULL, signature);
+    int named = OBJ_obj2nid(object), kind = EVP_PKEY_get_base_id(key), its_hash, its_kind;
+    if (named == kind || (named == NID_rsassaPss && kind == EVP_PKEY_RSA)) return true;
+    return OBJ_find_sigid_algs(named, &its_hash, &its_kind) && its_hash == hash->nid && its_kind == kind;
+}
+
 static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
 {
-    X509_ALGOR *digest;
+    X509_ALGOR *digest, *signature;
     EVP_PKEY *key;
     STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(cms->content);
     if (sk_CMS_SignerInfo_num(signers) != 1) return broken(cms, "it does not have exactly one signer");
     CMS_set1_signers_certs(cms->content, NULL, 0);
-    CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, NULL);
+    CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, &signature);
     if (!cms->certificate) return broken(cms, "it does not hold the certificate of its signer");
+    if (!key) return broken(cms, "the key in its certificate cannot be read");
     if (OBJ_obj2nid(CMS_get0_eContentType(cms->content)) != NID_pkcs7_data)
         return unchecked(cms, "it is no signature of a document: timestamps and the like are not checked here");
     ASN1_OCTET_STRING **content = CMS_get0_content(cms->content);
@@ -93,6 +104,7 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
     cms->algorithm = apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool),
                                   hash ? hash->shown : "a hash function that proves nothing today");
     if (!hash) return unchecked(cms, "its hash function proves nothing today");
+    if (!fit_together(signature, hash, key)) return broken(cms, "its algorithms do not go together");
     if (EVP_PKEY_get_security_bits(key) < MIN_SECURITY_BITS)
         return unchecked(cms, "its key is too short to prove anything today");
     cms->signer = sk_CMS_SignerInfo_value(signers, 0);

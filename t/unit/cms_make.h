@@ -42,14 +42,14 @@ static inline void make_begin(void)
 /* Runs a shell command with its output thrown away; its exit status. */
 __attribute__((format(printf, 1, 2))) static inline int make_run(const char *format, ...)
 {
-    char command[2000];
+    char command[2000], whole[2100];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(command, sizeof command - 30, format, arguments);
+    int length = vsnprintf(command, sizeof command, format, arguments);
     va_end(arguments);
-    if (length < 0 || length >= (int)sizeof command - 30) abort();
-    strcat(command, " >/dev/null 2>&1");
-    int status = system(command);
+    if (length < 0 || length >= (int)sizeof command) abort();
+    snprintf(whole, sizeof whole, "{ %s; } >/dev/null 2>&1", command);
+    int status = system(whole);
     return status < 0 ? -1 : status >> 8;
 }
 
