@@ -47,12 +47,12 @@ sr_error_t *sr_cms_open(BIO **bio, const char *path, apr_pool_t *pool)
     return sr_error(pool, SR_EINTERNAL, "%s: %s", path, wrong);
 }
 
-static void free_all(STACK_OF(X509) *certificates)
+static void free_all(STACK_OF(X509) * certificates)
 {
     sk_X509_pop_free(certificates, X509_free);
 }
 
-sr_error_t *sr_cms_certificates_read(STACK_OF(X509) **certificates, const char *path, apr_pool_t *pool)
+sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool)
 {
     BIO *bio;
     SR_TRY(sr_cms_open(&bio, path, pool));
@@ -171,7 +171,7 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
 
 sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, const char *path, apr_pool_t *pool)
 {
-    STACK_OF(X509) *all;
+    STACK_OF(X509) * all;
     SR_TRY(sr_cms_certificates_read(&all, path, pool));
     *certificate = sr_cms_describe(sk_X509_value(all, 0), pool);
     free_all(all);
@@ -188,7 +188,7 @@ static apr_status_t free_store(void *data)
 
 sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, apr_pool_t *pool)
 {
-    STACK_OF(X509) *all;
+    STACK_OF(X509) * all;
     SR_TRY(sr_cms_certificates_read(&all, path, pool));
     sr_cms_anchors_t *made = apr_pcalloc(pool, sizeof *made);
     made->store = X509_STORE_new();

@@ -11,7 +11,7 @@
 struct sr_cms_identity_t {
     EVP_PKEY *key;
     X509 *certificate;
-    STACK_OF(X509) *chain; /* what its file holds behind it */
+    STACK_OF(X509) * chain; /* what its file holds behind it */
     const char *certificate_path, *key_path;
     const sr_cms_certificate_t *about;
 };
@@ -23,7 +23,7 @@ struct sr_cms_anchors_t {
 /* A PEM file in memory that is wiped when it is freed. */
 sr_error_t *sr_cms_open(BIO **bio, const char *path, apr_pool_t *pool);
 /* The certificates of a PEM file, at least one. The caller's to free. */
-sr_error_t *sr_cms_certificates_read(STACK_OF(X509) **certificates, const char *path, apr_pool_t *pool);
+sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool);
 /* What a certificate says of itself, in `pool`. */
 const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool);
 /* "P-256", "RSA 2048", or what OpenSSL calls it. */

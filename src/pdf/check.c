@@ -8,7 +8,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#define MIN_SECURITY_BITS 80  /* of the signer's key: RSA 1024. Less can be forged at home */
+#define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Less can be forged at home */
 #define CHAIN_SECURITY_LEVEL 2 /* of the chain: 112 bits, and no SHA-1 */
 
 struct sr_cms_t {

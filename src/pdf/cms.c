@@ -101,6 +101,8 @@ sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_
     *length = (apr_size_t)size;
     OPENSSL_free(encoded);
     if (size <= SR_CMS_MAX_BYTES) return NULL;
-    return cannot(pool, apr_psprintf(pool, "a signature with its %d certificates takes %d bytes, and there is room "
-                                     "for %d", 1 + sk_X509_num(identity->chain), size, SR_CMS_MAX_BYTES));
+    return cannot(pool, apr_psprintf(pool,
+                                     "a signature with its %d certificates takes %d bytes, and there is room "
+                                     "for %d",
+                                     1 + sk_X509_num(identity->chain), size, SR_CMS_MAX_BYTES));
 }

@@ -114,8 +114,8 @@ static const char *judge_usage(const sr_cms_identity_t *identity, apr_pool_t *po
     return is_for_something_else(identity->certificate) ? "its extended key usage is not for signing documents" : NULL;
 }
 
-sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path,
-                                 const char *key_path, apr_pool_t *pool)
+sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
+                                 apr_pool_t *pool)
 {
     static const char *(*const judges[])(const sr_cms_identity_t *, apr_pool_t *) = {judge_kind, judge_match,
                                                                                      judge_time, judge_usage};

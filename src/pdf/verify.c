@@ -45,9 +45,9 @@ static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t want
         ssize_t count = pread(verify->descriptor, (char *)buffer + got, wanted - got, offset + (apr_off_t)got);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0)
-            return sr_error_because(sr_error(verify->pool, SR_EUNAVAILABLE,
-                                             "The document cannot be read at the moment, try again later"),
-                                    verify->pool, "pread: %s", count ? strerror(errno) : "the file is shorter now");
+            return sr_error_because(
+                sr_error(verify->pool, SR_EUNAVAILABLE, "The document cannot be read at the moment, try again later"),
+                verify->pool, "pread: %s", count ? strerror(errno) : "the file is shorter now");
         got += (apr_size_t)count;
     }
     return NULL;
@@ -183,8 +183,8 @@ static bool read_digits(int *number, const char **text, int count)
 static apr_time_t read_time(const char *text)
 {
     apr_time_exp_t parts = {.tm_mday = 1, .tm_mon = 1};
-    int hours = 0, minutes = 0, *const fields[] = {&parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min,
-                                                   &parts.tm_sec};
+    int hours = 0,
+        minutes = 0, *const fields[] = {&parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec};
     apr_time_t when;
     if (!text || strncmp(text, "D:", 2) != 0) return 0;
     text += 2;
@@ -209,8 +209,7 @@ static apr_time_t read_time(const char *text)
 static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
 {
     sr_pdf_signature_t *signature = job->signature;
-    if (job->cms)
-        sr_cms_check(&signature->signer, job->cms, job->digest, job->length, context, verify->pool);
+    if (job->cms) sr_cms_check(&signature->signer, job->cms, job->digest, job->length, context, verify->pool);
     if (!signature->fault && job->cms) set_fault(signature, signature->signer.state, signature->signer.fault);
     if (signature->state == SR_CMS_INTACT && !signature->signer.bound
         && !strcmp(job->listed->subfilter, "ETSI.CAdES.detached"))

@@ -6,6 +6,7 @@
 #include "pdfd/scan.h"
 
 #define HEAD_WITHIN ((int64_t)256 << 10) /* how far before its Contents a signature's object may begin */
+#define MAX_HEADS 16
 #define MAX_DEPTH 32
 
 static const char OUTSIDE[] = "its ByteRange does not fit the document";
@@ -35,13 +36,13 @@ static bool has_head(const unsigned char *data, const unsigned char *at, const s
     return at == data || !isalnum(at[-1]);
 }
 
-/* Sets the cursor behind the "obj" of the signature's object: the last one before the gap. */
-static bool find_head(cursor_t *c, const sr_pdfd_bytes_t *bytes, const sr_pdfd_signed_t *signature)
+/* Sets the cursor behind the nearest "obj" of the signature's object that is before *at, and *at on it. */
+static bool find_head(cursor_t *c, int64_t *at, const sr_pdfd_bytes_t *bytes, const sr_pdfd_signed_t *signature)
 {
     int64_t gap = signature->range[1], from = gap > HEAD_WITHIN ? gap - HEAD_WITHIN : 0;
-    for (int64_t at = gap - 3; at >= from; at--) {
-        if (memcmp(bytes->data + at, "obj", 3) != 0 || !has_head(bytes->data, bytes->data + at, signature)) continue;
-        *c = (cursor_t){bytes->data + at + 3, bytes->data + bytes->size};
+    for (--*at; *at >= from; --*at) {
+        if (memcmp(bytes->data + *at, "obj", 3) != 0 || !has_head(bytes->data, bytes->data + *at, signature)) continue;
+        *c = (cursor_t){bytes->data + *at + 3, bytes->data + bytes->size};
         return true;
     }
     return false;
@@ -129,6 +130,18 @@ static bool is_hex_of(const unsigned char *gap, int64_t length, const sr_pdfd_si
     return true;
 }
 
+static const char *judge_dictionary(sr_pdfd_signed_t *signature, cursor_t c, const unsigned char *gap)
+{
+    const int64_t *range = signature->range;
+    const sr_pdfd_bytes_t *contents = &signature->values[SR_PDFD_KEY_CONTENTS];
+    memset(signature->values, 0, sizeof signature->values);
+    if (!find_dictionary(&c, gap)) return GAP;
+    const char *fault = read_values(signature, c);
+    if (fault) return fault;
+    if (contents->data != gap || contents->size != (apr_size_t)(range[2] - range[1])) return GAP;
+    return is_range(&signature->values[SR_PDFD_KEY_RANGE], range) ? NULL : UNREADABLE;
+}
+
 const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *bytes)
 {
     const int64_t *range = signature->range, size = (int64_t)bytes->size;
@@ -136,16 +149,19 @@ const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_byt
         if (range[i] < 0 || range[i] > size) return OUTSIDE;
     if (range[0] != 0) return BEGINNING;
     if (range[1] == 0 || range[2] < range[1] + 2 || range[2] + range[3] > size) return OUTSIDE;
-
     const unsigned char *gap = bytes->data + range[1];
     if (!is_hex_of(gap, range[2] - range[1], signature)) return GAP;
+
+    /* A signer's name may look like an object's beginning, so those before the nearest are tried as well. */
+    const char *fault = NULL;
+    int64_t at = range[1] - 2;
     cursor_t c;
-    if (!find_head(&c, bytes, signature) || !find_dictionary(&c, gap)) return GAP;
-    const char *fault = read_values(signature, c);
-    if (fault) return fault;
-    const sr_pdfd_bytes_t *contents = &signature->values[SR_PDFD_KEY_CONTENTS];
-    if (contents->data != gap || contents->size != (apr_size_t)(range[2] - range[1])) return GAP;
-    return is_range(&signature->values[SR_PDFD_KEY_RANGE], range) ? NULL : UNREADABLE;
+    for (int i = 0; i < MAX_HEADS && find_head(&c, &at, bytes, signature); i++) {
+        const char *found = judge_dictionary(signature, c, gap);
+        if (found != GAP && found != UNREADABLE) return found;
+        if (!fault) fault = found;
+    }
+    return fault ? fault : GAP;
 }
 
 static int find_section(const sr_pdfd_chain_t *chain, int64_t offset)

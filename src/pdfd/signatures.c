@@ -14,6 +14,7 @@
 
 static const char TOO_LARGE[] = "its form has too many fields, or too deeply nested ones";
 static const char TOO_MANY[] = "it has more than 500 signatures";
+static const char DAMAGED[] = "it is damaged, so that signatures in it may not be found";
 static const char NO_DICTIONARY[] = "its value is no signature";
 static const char NO_RANGE[] = "it has no ByteRange of four numbers";
 static const char NO_CONTENTS[] = "it has no Contents";
@@ -59,7 +60,8 @@ static void set_value(json_t *answer, const char *key, const sr_pdfd_bytes_t *va
     *to = '\0';
     qpdf_oh parsed = qpdf_oh_parse(list->q, text);
     if (qpdf_has_error(list->q)) qpdf_get_error(list->q);
-    else if (qpdf_oh_is_string(list->q, parsed)) set_text(answer, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
+    else if (qpdf_oh_is_string(list->q, parsed))
+        set_text(answer, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
     else if (qpdf_oh_is_name(list->q, parsed)) set_text(answer, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
 }
 
@@ -178,12 +180,18 @@ static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
     return SR_PDF_REFUSED;
 }
 
-/* qpdf resolves objects lazily, and one that it has no memory for reads as null: a signature would be missing. */
-static bool ran_out_of_memory(qpdf_data q)
+/* qpdf resolves objects lazily, and one that it cannot read, or has no memory for, reads as null: a signature would
+ * be missing. With signatures found that is no matter: what one of them covers is judged by bytes. */
+static const char *judge_warnings(qpdf_data q, bool found)
 {
-    while (qpdf_more_warnings(q))
-        if (strstr(qpdf_get_error_message_detail(q, qpdf_next_warning(q)), NO_MEMORY_TEXT)) return true;
-    return false;
+    static const char harmless[] = "reported number of objects";
+    const char *reason = NULL;
+    while (qpdf_more_warnings(q)) {
+        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
+        if (strstr(text, NO_MEMORY_TEXT)) return SR_PDF_LIMITS_REASON;
+        if (!found && strncmp(text, harmless, sizeof harmless - 1) != 0) reason = DAMAGED;
+    }
+    return reason;
 }
 
 /* Repairs what needs it, as readers do: what a signature covers is judged on bytes, not on what qpdf made of them. */
@@ -203,7 +211,7 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     qpdf_oh form = qpdf_oh_get_key(q, root, "/AcroForm");
     if (qpdf_oh_is_dictionary(q, form))
         *reason = read_fields(list, &(field_t){.name = ""}, qpdf_oh_get_key(q, form, "/Fields"), 0);
-    if (!*reason && ran_out_of_memory(q)) *reason = SR_PDF_LIMITS_REASON;
+    if (!*reason) *reason = judge_warnings(q, json_array_size(list->found) > 0);
     return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
 }
 

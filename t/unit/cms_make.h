@@ -20,11 +20,11 @@ typedef struct made_t {
 } made_t;
 
 typedef struct make_t {
-    const char *name;  /* common name, and the files' names */
-    int rsa;           /* bits; 0: a key on `curve` */
-    const char *curve; /* NULL: P-256 */
-    const char *type;  /* another kind of key, such as "ED25519" */
-    int from, until;   /* seconds from now; both 0: a day ago to tomorrow */
+    const char *name;             /* common name, and the files' names */
+    int rsa;                      /* bits; 0: a key on `curve` */
+    const char *curve;            /* NULL: P-256 */
+    const char *type;             /* another kind of key, such as "ED25519" */
+    int from, until;              /* seconds from now; both 0: a day ago to tomorrow */
     const char *usage, *extended; /* NULL: digitalSignature; none */
     bool ca;
     const made_t *issuer; /* NULL: itself */
@@ -106,7 +106,9 @@ static inline made_t *make_certificate(const make_t *make, apr_pool_t *pool)
     X509_set_pubkey(x, made->key);
     make_extension(x, issuer->certificate, NID_basic_constraints, make->ca ? "critical,CA:TRUE" : "CA:FALSE");
     make_extension(x, issuer->certificate, NID_key_usage,
-                   make->ca ? "keyCertSign,digitalSignature" : make->usage ? make->usage : "digitalSignature");
+                   make->ca      ? "keyCertSign,digitalSignature"
+                   : make->usage ? make->usage
+                                 : "digitalSignature");
     if (make->extended) make_extension(x, issuer->certificate, NID_ext_key_usage, make->extended);
     bool plain = EVP_PKEY_get_base_id(issuer->key) == EVP_PKEY_ED25519;
     if (!X509_sign(x, issuer->key, plain ? NULL : EVP_sha256())) abort();

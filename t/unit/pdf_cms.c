@@ -164,7 +164,8 @@ static void test_bad_certificates(void)
 
 static void test_bad_files(void)
 {
-    made_t *one = make_certificate(&(make_t){.name = "one"}, root), *two = make_certificate(&(make_t){.name = "two"}, root);
+    made_t *one = make_certificate(&(make_t){.name = "one"}, root),
+           *two = make_certificate(&(make_t){.name = "two"}, root);
     const char *empty = make_file("empty", "", 0, root), *cut, *locked;
     is_refused("/nowhere/seal.crt", one->key_path, SR_ENOTFOUND, "/nowhere/seal.crt: No such file or directory");
     is_refused(one->certificate_path, "/nowhere/seal.key", SR_ENOTFOUND, "/nowhere/seal.key: No such file");
@@ -181,7 +182,8 @@ static void test_bad_files(void)
     locked = apr_pstrcat(root, make_folder, "/locked.key", NULL);
     FILE *file = fopen(locked, "w");
     ok(file && PEM_write_PrivateKey(file, one->key, EVP_aes_128_cbc(), (const unsigned char *)"secret", 6, NULL, NULL)
-           && !fclose(file), "a key with a passphrase");
+           && !fclose(file),
+       "a key with a passphrase");
     is_refused(one->certificate_path, locked, SR_EINTERNAL, "locked.key: its private key has a passphrase");
     chmod(one->key_path, 0);
     if (geteuid() == 0) skip("root may read every file");
@@ -206,7 +208,8 @@ static void test_chain(void)
     sr_error_t *error = sr_cms_identity_load(&identity, all, all, root);
     is_str(error ? error->message : NULL, NULL, "certificate, chain and key in one file, some twice");
     const unsigned char *der = sign(&length, identity);
-    ok(length > alone + 200 && length < alone + 700, "the chain is in it once: %d and %d bytes", (int)alone, (int)length);
+    ok(length > alone + 200 && length < alone + 700, "the chain is in it once: %d and %d bytes", (int)alone,
+       (int)length);
     openssl_agrees(der, length, ca->certificate_path, "a chain");
 
     ok(!sr_cms_anchors_read(&right, ca->certificate_path, root), "anchors");
@@ -226,9 +229,11 @@ static void test_chain(void)
     ok(result.premature && result.trust == SR_CMS_UNTRUSTED, "%s", result.distrust);
 
     make_run("cd '%s' && cp leaf.crt long.crt && for i in $(seq 40); do openssl req -x509 -new -key rsa2048.key "
-             "-subj /CN=$i >>long.crt; done", make_folder);
-    if (make_has("openssl")) is_refused(apr_pstrcat(root, make_folder, "/long.crt", NULL), leaf->key_path, SR_EINTERNAL,
-                                        "a signature with its 41 certificates takes ");
+             "-subj /CN=$i >>long.crt; done",
+             make_folder);
+    if (make_has("openssl"))
+        is_refused(apr_pstrcat(root, make_folder, "/long.crt", NULL), leaf->key_path, SR_EINTERNAL,
+                   "a signature with its 41 certificates takes ");
     else skip("the openssl command is not installed");
     make_free(ca);
     make_free(leaf);
@@ -264,7 +269,8 @@ static void test_issue(void)
     const unsigned char *der = sign(&length, identity);
     openssl_agrees(der, length, file, "a certificate of ours");
     is_int(strlen(about->serial), 32, "a random serial number");
-    error = sr_cms_issue(&certificate, &key, "65 characters: 89012345678901234567890123456789012345678901234567", 30, root);
+    error =
+        sr_cms_issue(&certificate, &key, "65 characters: 89012345678901234567890123456789012345678901234567", 30, root);
     ok(error && error->code == SR_EBADREQUEST, "65 characters are too many");
 }
 
@@ -425,7 +431,12 @@ int main(void)
     test_chain();
     test_expiry();
     test_issue();
-if(getenv("SHOW")){apr_size_t l; const sr_cms_identity_t*d=make_identity(&(make_t){.name="flip-p256"},root);const unsigned char*z=sign(&l,d);make_run("cp '%s' /tmp/x.der",make_file("q",z,l,root));}
+    if (getenv("SHOW")) {
+        apr_size_t l;
+        const sr_cms_identity_t *d = make_identity(&(make_t){.name = "flip-p256"}, root);
+        const unsigned char *z = sign(&l, d);
+        make_run("cp '%s' /tmp/x.der", make_file("q", z, l, root));
+    }
     test_flips(&(make_t){.name = "flip-p256"});
     test_flips(&(make_t){.name = "flip-rsa", .rsa = 2048});
     test_swapped_certificate();
