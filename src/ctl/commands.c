@@ -60,8 +60,7 @@ const ctl_command_t ctl_commands[] = {
     {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},
      "Says what the seal is. Exits with 1 where httpd would not start with it."},
     {"verify", "", ctl_verify, 1, {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
-     "Checks a PDF's signatures. Exits with 0 only when all are intact, and trusted where --trust is given, and nothing "
-     "was added after the last."},
+     "Checks a PDF's signatures. Exits with 0 when all are intact (with --trust: trusted) and nothing came later."},
 };
 /* clang-format on */
 const int ctl_command_count = sizeof ctl_commands / sizeof *ctl_commands;
