@@ -14,5 +14,5 @@ APU_LIBS         := $(shell apu-1-config --link-ld 2>/dev/null)
 
 BASE_CPPFLAGS := $(APR_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags jansson libcrypto 2>/dev/null)
 BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto 2>/dev/null) -lm
-PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags libqpdf poppler-glib libseccomp 2>/dev/null))
-PDFD_LIBS     := $(shell $(PKG_CONFIG) --libs libqpdf poppler-glib gio-unix-2.0 libseccomp 2>/dev/null)
+PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags libqpdf poppler-glib libseccomp harfbuzz fribidi fontconfig libpng libjpeg zlib 2>/dev/null))
+PDFD_LIBS     := $(shell $(PKG_CONFIG) --libs libqpdf poppler-glib gio-unix-2.0 libseccomp harfbuzz fribidi fontconfig libpng libjpeg zlib 2>/dev/null)

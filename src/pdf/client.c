@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-typedef struct question_t {
-    const char *op;
-    int descriptor; /* or -1 */
-    /* Reads the answer into `result`; false when it is none. */
-    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
-    void *result;
-} question_t;
-
 typedef enum outcome_t {
     ANSWERED,
     GONE, /* it had ended while idle: replaced without a word */
@@ -20,12 +12,12 @@ typedef enum outcome_t {
     LATE
 } outcome_t;
 
-static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const question_t *question, int64_t deadline,
+static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_t *question, int64_t deadline,
                      apr_pool_t *pool)
 {
     uint32_t id = ++worker->asked;
-    const char *text = apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
-    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, question->descriptor, deadline);
+    const char *text = question->text ? question->text : apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
+    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, question->descriptors, deadline);
     if (state == SR_PDF_WIRE_CLOSED && id > 1) return GONE;
     sr_pdf_header_t header;
     if (state == SR_PDF_WIRE_OK)
@@ -39,15 +31,14 @@ static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const question_t *ques
     return ANSWERED;
 }
 
-static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const question_t *question, const char *death,
+static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_question_t *question, const char *death,
                          apr_pool_t *pool)
 {
     const char *what = outcome == LATE ? "had no answer in time and was killed" : "died or answered nonsense";
     sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what, death));
 }
 
-/* Success with *failed set when the workers that were asked failed, and the question is to blame. */
-static sr_error_t *put(bool *failed, sr_pdf_pool_t *workers, const question_t *question, apr_pool_t *pool)
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
 {
     int64_t begun = sr_pdf_clock(), deadline = begun + workers->options.timeout;
     sr_pdf_worker_t *worker;
@@ -81,8 +72,7 @@ static sr_error_t *put(bool *failed, sr_pdf_pool_t *workers, const question_t *q
     return NULL;
 }
 
-/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
-static bool is_plain(const char *text)
+bool sr_pdf_is_plain(const char *text)
 {
     if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
     for (const char *c = text; *c; c++)
@@ -102,7 +92,7 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
     probe->verdict = (sr_pdf_verdict_t)i;
     if (probe->verdict == SR_PDF_REFUSED) {
         const char *reason = sr_json_string(answer, "reason");
-        if (!is_plain(reason)) return false;
+        if (!sr_pdf_is_plain(reason)) return false;
         probe->reason = apr_pstrdup(pool, reason);
     }
     if (probe->verdict == SR_PDF_ACCEPTED) {
@@ -115,13 +105,13 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
 sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                          apr_pool_t *pool)
 {
-    question_t question = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
+    sr_pdf_question_t question = {.op = SR_PDF_OP_PROBE, .descriptors = {descriptor, -1}, .read = read_probe, .result = probe};
     bool failed = false;
     if (size <= 0) {
         *probe = (sr_pdf_probe_t){.verdict = SR_PDF_NOT_PDF};
         return NULL;
     }
-    SR_TRY(put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
@@ -133,8 +123,8 @@ static bool read_ping(void *result, const json_t *answer, apr_pool_t *pool)
 
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
-    question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
+    sr_pdf_question_t question = {.op = SR_PDF_OP_PING, .descriptors = {-1, -1}, .read = read_ping};
     bool failed = false;
-    SR_TRY(put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     return failed ? sr_pdf_unavailable(pool, "no worker answered a ping") : NULL;
 }

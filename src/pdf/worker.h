@@ -1,4 +1,5 @@
-/* worker.h: what pool.c and client.c share: one worker process, and the pool that lends it. Private to src/pdf. */
+/* worker.h: what pool.c, client.c and seal.c share: one worker process, the pool that lends it, and a question to
+ * it. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
@@ -45,5 +46,20 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker);
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
 /* The error for "no worker can be had"; the caller adds the cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
+
+/* ---------------------------------------------------------------------------------------------- client.c */
+typedef struct sr_pdf_question_t {
+    const char *op;
+    const char *text;                    /* the whole question; NULL: it has no parameters */
+    int descriptors[SR_PDF_DESCRIPTORS]; /* -1: none */
+    /* Reads the answer into `result`; false when it is none. */
+    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
+    void *result;
+} sr_pdf_question_t;
+
+/* Success with *failed set when the workers that were asked failed, and the question is to blame. */
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool);
+/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
+bool sr_pdf_is_plain(const char *text);
 
 #endif

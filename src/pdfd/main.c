@@ -20,24 +20,24 @@
 
 typedef struct op_t {
     const char *name;
-    json_t *(*answer)(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool); /* new reference */
-    bool takes_document;
+    sr_pdfd_op_t *answer;
+    int descriptors; /* that it takes: none, the document, or the document and the result */
 } op_t;
 
-static json_t *answer_ping(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     return json_object();
 }
 
 static const op_t OPS[] = {
-    {SR_PDF_OP_PING, answer_ping, false},
-    {SR_PDF_OP_PROBE, sr_pdfd_probe, true},
+    {SR_PDF_OP_PING, answer_ping, 0},
+    {SR_PDF_OP_PROBE, sr_pdfd_probe, 1},
+    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, 2},
+    {SR_PDF_OP_FILL, sr_pdfd_fill, 2},
 };
 
-static const op_t *find_op(const char *text, apr_size_t length, apr_pool_t *pool)
+static const op_t *find_op(const json_t *question)
 {
-    json_t *question;
-    if (sr_json_parse(&question, text, length, pool)) return NULL;
     const char *name = sr_json_string(question, "op");
     for (size_t i = 0; name && i < sizeof OPS / sizeof *OPS; i++)
         if (!strcmp(OPS[i].name, name)) return &OPS[i];
@@ -56,9 +56,9 @@ static const char SAMPLE[] = "%PDF-1.4\n"
 static bool warm_up(apr_pool_t *pool)
 {
     static const char damaged[] = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 9 0 R>>endobj\n";
-    const sr_pdfd_bytes_t sample = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1};
-    const sr_pdfd_bytes_t broken = {(const unsigned char *)damaged, sizeof damaged - 1};
-    if (!sr_pdfd_poppler_warm_up(&sample)) return false;
+    const sr_pdfd_question_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}, .result = -1};
+    const sr_pdfd_question_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}, .result = -1};
+    if (!sr_pdfd_poppler_warm_up(&sample.bytes)) return false;
     json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
     json_t *answer = sr_pdfd_probe(&sample, pool);
     const char *verdict = sr_json_string(answer, "verdict");
@@ -67,12 +67,40 @@ static bool warm_up(apr_pool_t *pool)
     return accepted;
 }
 
+json_t *sr_pdfd_fault(const char *fault, const char *reason)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "fault", json_string(fault));
+    json_object_set_new(answer, "reason", json_string(reason));
+    return answer;
+}
+
+json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
+{
+    if (size > question->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
+    void *result = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, question->result, 0) : NULL;
+    if (result == MAP_FAILED) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
+    if (size) {
+        memcpy(result, bytes, size);
+        munmap(result, size);
+    }
+    json_t *answer = json_object();
+    json_object_set_new(answer, "length", json_integer((json_int_t)size));
+    return answer;
+}
+
 /* The raw call, because the sandbox has no path-taking form of it, which is what glibc's fstat() uses. */
-static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
+static bool find_size(apr_size_t *size, int descriptor)
 {
     struct stat info;
     if (syscall(SYS_fstat, descriptor, &info) || !S_ISREG(info.st_mode)) return false;
-    bytes->size = (apr_size_t)info.st_size;
+    *size = (apr_size_t)info.st_size;
+    return true;
+}
+
+static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
+{
+    if (!find_size(&bytes->size, descriptor)) return false;
     sr_pdfd_limits_question(bytes->size);
     if (!bytes->size) return true;
     void *data = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -80,28 +108,45 @@ static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
     return data != MAP_FAILED;
 }
 
+/* The answer as text in `pool`, or NULL when the question was none. */
+static const char *answer_question(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
+{
+    json_t *parameters;
+    if (sr_json_parse(&parameters, text, length, pool)) return NULL;
+    const op_t *op = find_op(parameters);
+    int given = 0;
+    while (given < SR_PDF_DESCRIPTORS && descriptors[given] >= 0) given++;
+    if (!op || op->descriptors != given) return NULL;
+
+    sr_pdfd_question_t question = {.parameters = parameters, .result = descriptors[1]};
+    if (given > 0 && !map(&question.bytes, descriptors[0])) return NULL;
+    if (given > 1 && !find_size(&question.room, question.result)) return NULL;
+    apr_pool_t *scratch; /* what the answer leaves is gone before the heap is looked at */
+    apr_pool_create(&scratch, pool);
+    json_t *answer = op->answer(&question, scratch);
+    text = answer ? sr_json_text(sr_json_own(answer, scratch), pool) : NULL;
+    apr_pool_destroy(scratch);
+    if (question.bytes.size) munmap((void *)question.bytes.data, question.bytes.size);
+    return text;
+}
+
 /* False when the conversation is over. */
 static bool serve(int asked, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
-    int descriptor;
-    sr_pdf_wire_t state =
-        sr_pdf_receive(&header, &text, &descriptor, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + IDLE_US, pool);
+    int descriptors[SR_PDF_DESCRIPTORS];
+    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
+                                         sr_pdf_clock() + IDLE_US, pool);
     if (state != SR_PDF_WIRE_OK) return false;
-
-    const op_t *op = find_op(text, header.length, pool);
-    sr_pdfd_bytes_t bytes = {0};
-    bool understood = op && op->takes_document == (descriptor >= 0);
-    if (understood && op->takes_document) understood = map(&bytes, descriptor);
-    if (descriptor >= 0) close(descriptor);
-    if (!understood) return false;
-    text = sr_json_text(sr_json_own(op->answer(&bytes, pool), pool), pool);
-    if (bytes.size) munmap((void *)bytes.data, bytes.size);
+    text = answer_question(text, header.length, descriptors, pool);
+    for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
+        if (descriptors[i] >= 0) close(descriptors[i]);
+    if (!text) return false;
 
     struct mallinfo2 heap = mallinfo2();
     bool last = asked == MAX_QUESTIONS || heap.arena + heap.hblkhd > MAX_HEAP_BYTES;
-    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, -1, sr_pdf_clock() + IDLE_US);
+    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, NULL, sr_pdf_clock() + IDLE_US);
     return state == SR_PDF_WIRE_OK && !last;
 }
 
@@ -120,7 +165,7 @@ int main(void)
         return 1;
     }
     if (!sr_pdfd_sandbox_enter()) return 1;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", -1, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
+    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {
         apr_pool_clear(pool);
         if (!serve(asked, pool)) break;
