@@ -1,7 +1,7 @@
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes.
  *
- * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · protocol.h (shared
- * with src/pdfd)
+ * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
+ * many bytes) · show.c (what a page looks like and says) · protocol.h (shared with src/pdfd)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -19,6 +19,7 @@ typedef struct sr_pdf_options_t {
     const char *program;     /* absolute path of sigreq-pdfd */
     int workers;             /* at most so many at once */
     apr_interval_time_t timeout; /* wall clock for one question, waiting for a free worker included */
+    apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 8 seconds */
     /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
     void (*notice)(void *baton, const char *message);
     void *baton;
@@ -47,5 +48,13 @@ sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int desc
                          apr_pool_t *pool);
 /* Asks a worker for a sign of life: for GET /health. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- output.c */
+/* A result of many bytes: a file in memory, sealed, so that nobody can change it any more. Read it by position (pread,
+ * mmap, sendfile): its own position may be anywhere. */
+typedef struct sr_pdf_output_t {
+    int descriptor; /* closed with the pool */
+    apr_off_t size;
+} sr_pdf_output_t;
 
 #endif

@@ -18,11 +18,19 @@ typedef struct sr_pdfd_bytes_t {
     apr_size_t size;
 } sr_pdfd_bytes_t;
 
+typedef struct sr_pdfd_question_t {
+    const json_t *text;    /* the whole object */
+    sr_pdfd_bytes_t bytes; /* the document */
+    unsigned char *result; /* where a result of many bytes goes; its "length" is in the answer */
+    apr_size_t room;       /* for it; 0: the operation has none */
+} sr_pdfd_question_t;
+
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);
-/* For one question about a document of `size` bytes: address space and CPU time. */
-void sr_pdfd_limits_question(apr_size_t size);
+/* For one question about a document of `size` bytes: address space (`memory` and twice the document: it is mapped, and
+ * may be unpacked) and CPU time. */
+void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size);
 
 /* --------------------------------------------------------------------------------------------- sandbox.c */
 /* Leaves what reading from memory needs: other system calls answer EPERM, and those that start programs or
@@ -56,8 +64,8 @@ int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes);
 /* Loads what poppler loads once, and keeps it. False when the small document given is not read. */
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes);
 
+/* Answers to questions: new references. */
 /* ----------------------------------------------------------------------------------------------- probe.c */
-/* The answer to "probe". New reference. */
-json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
+json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool);
 
 #endif
