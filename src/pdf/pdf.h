@@ -1,7 +1,8 @@
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes.
  *
- * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · seal.c (what becomes of
- * a document that is signed) · protocol.h (shared with src/pdfd)
+ * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
+ * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
+ * protocol.h (shared with src/pdfd)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -19,6 +20,7 @@ typedef struct sr_pdf_options_t {
     const char *program;     /* absolute path of sigreq-pdfd */
     int workers;             /* at most so many at once */
     apr_interval_time_t timeout; /* wall clock for one question, waiting for a free worker included */
+    apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 8 seconds */
     /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
     void (*notice)(void *baton, const char *message);
     void *baton;
@@ -48,6 +50,14 @@ sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int desc
 /* Asks a worker for a sign of life: for GET /health. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- output.c */
+/* A result of many bytes: a file in memory, sealed, so that nobody can change it any more. Read it by position (pread,
+ * mmap, sendfile): its own position may be anywhere. */
+typedef struct sr_pdf_output_t {
+    int descriptor; /* closed with the pool */
+    apr_off_t size;
+} sr_pdf_output_t;
+
 /* ------------------------------------------------------------------------------------------------ seal.c
  * A document is normalised if its probe says so (at upload), prepared once with the fields of all signers, and filled
  * once per signer. Preparing and filling append to it and change nothing of what was there; what is stored of a
@@ -66,8 +76,7 @@ typedef enum sr_pdf_fault_t {
 typedef struct sr_pdf_normalised_t {
     sr_pdf_fault_t fault;
     const char *reason;
-    int descriptor; /* of a file in memory with the document anew; closed with the pool */
-    apr_off_t size;
+    sr_pdf_output_t document; /* the document anew */
 } sr_pdf_normalised_t;
 /* Writes a document anew that is damaged or leaves the drawing of its form to readers, so that it can be continued.
  * Only for documents without signatures. What comes out is to be probed like an upload. */

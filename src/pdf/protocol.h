@@ -13,14 +13,20 @@
  *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
  *                                               {"verdict":"refused","reason":"it has no pages"}
- *   normalise (document, result)                {"length":n}
- *   prepare (document, result)                  {"length":n}
+ *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG
+ *     "page":0,"width":w
+ *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
+ *     "page":0
+ *   The last two also answer                    {"refused":"it is password protected"}
+ *                                               {"missing":true}: the document has no such page
+ *                                               {"unavailable":"…"}: not on this system
+ *   normalise (document, result)                {"length":n}: the document anew
+ *   prepare (document, result)                  {"length":n}: what is to be appended
  *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
- *   fill (document, result)                     {"length":n,"contents":offset}
+ *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
  *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
  *     and "ink", "text" or "image" (base64)
  *   The last three also answer                  {"fault":"document","reason":"…"}
- * `length` bytes are then in the result: the whole document (normalise), or what is to be appended to it.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -37,9 +43,17 @@
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
+#define SR_PDF_OP_RENDER "render"
+#define SR_PDF_OP_TEXT "text"
 #define SR_PDF_OP_NORMALISE "normalise"
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
+
+/* What each operation may write into its result. */
+#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
+#define SR_PDF_MAX_TEXT_BYTES ((apr_size_t)16 << 20)
+#define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
  * stamp. */
@@ -50,17 +64,13 @@
 #define SR_PDF_RANGE_FORMAT "[0 %llu %llu %llu]"
 #define SR_PDF_RANGE_WIDTH 36
 
-/* What each operation may write into its result: a revision of a document, or all of it anew. */
-#define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
-#define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
-
 #define SR_PDF_FAULT_DOCUMENT "document"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
 /* An image as an uploaded signature. */
 #define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
 #define SR_PDF_MAX_IMAGE_PIXELS 4000000
-#define SR_PDF_MAX_TEXT 200 /* characters of a typed signature */
+#define SR_PDF_MAX_TYPED 200 /* characters of a typed signature */
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \

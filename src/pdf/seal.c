@@ -1,13 +1,12 @@
-/* seal.c: the questions whose answers are documents. A worker writes into a file in memory that is made and sized
- * here and read with pread() into our own memory, where nobody can change it any more; the digest to be signed is
- * made of that copy. No key is near: the caller has the CMS made and gives it back. */
+/* seal.c: the questions whose answers are documents. What a worker has written nobody can change any more (output.c),
+ * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
+ * gives it back. */
 #include "pdf/worker.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,21 +47,21 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
     return !answer->has_contents || read_size(&answer->contents, json, "contents", answer->length);
 }
 
-/* ------------------------------------------------------------------------------------------------ files in memory */
-
-static apr_status_t close_descriptor(void *data)
+/* Asks, and where no worker has an answer says whose fault it is. */
+static sr_error_t *ask(answer_t *answer, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
+                       const char *text, int descriptor, apr_pool_t *pool)
 {
-    close((int)(intptr_t)data);
-    return APR_SUCCESS;
-}
-
-static sr_error_t *make_file(int *descriptor, apr_size_t size, apr_pool_t *pool)
-{
-    *descriptor = memfd_create("sigreq", MFD_CLOEXEC);
-    if (*descriptor < 0) return sr_pdf_unavailable(pool, apr_psprintf(pool, "memfd_create: %s", strerror(errno)));
-    apr_pool_cleanup_register(pool, (void *)(intptr_t)*descriptor, close_descriptor, apr_pool_cleanup_null);
-    if (!ftruncate(*descriptor, (off_t)size)) return NULL;
-    return sr_pdf_unavailable(pool, apr_psprintf(pool, "ftruncate: %s", strerror(errno)));
+    bool failed = false;
+    sr_pdf_question_t question = {.op = op, .text = text, .descriptor = descriptor, .output = output};
+    question.room = answer->room;
+    question.read = read_answer;
+    question.result = answer;
+    *output = (sr_pdf_output_t){.descriptor = -1};
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (!failed) return NULL;
+    answer->fault = SR_PDF_DOCUMENT_AT_FAULT;
+    answer->reason = SR_PDF_LIMITS_REASON;
+    return NULL;
 }
 
 static sr_error_t *read_at(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool)
@@ -80,47 +79,25 @@ static sr_error_t *read_at(void *bytes, int descriptor, apr_off_t offset, apr_si
     return NULL;
 }
 
-/* Asks, and where the answer is a fault says so. The result's descriptor lives as long as `pool`. */
-static sr_error_t *ask(answer_t *answer, int *result, sr_pdf_pool_t *workers, const char *op, const char *text,
-                       int descriptor, apr_pool_t *pool)
-{
-    bool failed = false;
-    SR_TRY(make_file(result, answer->room, pool));
-    sr_pdf_question_t question = {
-        .op = op, .text = text, .descriptors = {descriptor, *result}, .read = read_answer, .result = answer};
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
-    if (!failed) return NULL;
-    answer->fault = SR_PDF_DOCUMENT_AT_FAULT;
-    answer->reason = SR_PDF_LIMITS_REASON;
-    return NULL;
-}
-
-/* The same, and the result's bytes. Its file is closed at once. */
+/* The same, and the result's bytes, which are few enough to be held in memory. */
 static sr_error_t *ask_for_bytes(answer_t *answer, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
                                  const char *text, int descriptor, apr_pool_t *pool)
 {
-    int file = -1;
-    sr_error_t *error = ask(answer, &file, workers, op, text, descriptor, pool);
+    sr_pdf_output_t *output = apr_palloc(pool, sizeof *output);
     *bytes = NULL;
-    if (!error && answer->fault == SR_PDF_DONE) {
-        *bytes = apr_palloc(pool, answer->length);
-        error = read_at(*bytes, file, 0, answer->length, pool);
-    }
-    if (file >= 0) apr_pool_cleanup_run(pool, (void *)(intptr_t)file, close_descriptor);
-    return error;
+    SR_TRY(ask(answer, output, workers, op, text, descriptor, pool));
+    if (answer->fault) return NULL;
+    *bytes = apr_palloc(pool, answer->length);
+    return read_at(*bytes, output->descriptor, 0, answer->length, pool);
 }
 
 sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                              apr_pool_t *pool)
 {
     answer_t answer = {.room = SR_PDF_MAX_NORMALISED(size)};
-    *normalised = (sr_pdf_normalised_t){.descriptor = -1};
-    SR_TRY(ask(&answer, &normalised->descriptor, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
+    SR_TRY(ask(&answer, &normalised->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
     normalised->fault = answer.fault;
     normalised->reason = answer.reason;
-    normalised->size = (apr_off_t)answer.length;
-    if (!answer.fault && ftruncate(normalised->descriptor, normalised->size))
-        return sr_pdf_unavailable(pool, apr_psprintf(pool, "ftruncate: %s", strerror(errno)));
     return NULL;
 }
 

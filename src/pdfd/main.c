@@ -18,10 +18,13 @@
 #define MAX_QUESTIONS 1000
 #define MAX_HEAP_BYTES ((size_t)64 << 20) /* kept after an answer: a fresh worker is cheaper for the host */
 
+#define MEMORY_BYTES ((apr_size_t)512 << 20)
+
 typedef struct op_t {
     const char *name;
     sr_pdfd_op_t *answer;
-    int descriptors; /* that it takes: none, the document, or the document and the result */
+    bool takes_document, has_result;
+    apr_size_t memory;
 } op_t;
 
 static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
@@ -30,10 +33,10 @@ static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
 }
 
 static const op_t OPS[] = {
-    {SR_PDF_OP_PING, answer_ping, 0},
-    {SR_PDF_OP_PROBE, sr_pdfd_probe, 1},
-    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, 2},
-    {SR_PDF_OP_FILL, sr_pdfd_fill, 2},
+    {SR_PDF_OP_PING, answer_ping, false, false, MEMORY_BYTES},
+    {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, MEMORY_BYTES},
+    {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, MEMORY_BYTES},
 };
 
 static const op_t *find_op(const json_t *question)
@@ -56,8 +59,8 @@ static const char SAMPLE[] = "%PDF-1.4\n"
 static bool warm_up(apr_pool_t *pool)
 {
     static const char damaged[] = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 9 0 R>>endobj\n";
-    const sr_pdfd_question_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}, .result = -1};
-    const sr_pdfd_question_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}, .result = -1};
+    const sr_pdfd_question_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}};
+    const sr_pdfd_question_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}};
     if (!sr_pdfd_poppler_warm_up(&sample.bytes)) return false;
     json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
     json_t *answer = sr_pdfd_probe(&sample, pool);
@@ -67,30 +70,8 @@ static bool warm_up(apr_pool_t *pool)
     return accepted;
 }
 
-json_t *sr_pdfd_fault(const char *fault, const char *reason)
-{
-    json_t *answer = json_object();
-    json_object_set_new(answer, "fault", json_string(fault));
-    json_object_set_new(answer, "reason", json_string(reason));
-    return answer;
-}
-
-json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
-{
-    if (size > question->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
-    void *result = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, question->result, 0) : NULL;
-    if (result == MAP_FAILED) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
-    if (size) {
-        memcpy(result, bytes, size);
-        munmap(result, size);
-    }
-    json_t *answer = json_object();
-    json_object_set_new(answer, "length", json_integer((json_int_t)size));
-    return answer;
-}
-
 /* The raw call, because the sandbox has no path-taking form of it, which is what glibc's fstat() uses. */
-static bool find_size(apr_size_t *size, int descriptor)
+static bool measure(apr_size_t *size, int descriptor)
 {
     struct stat info;
     if (syscall(SYS_fstat, descriptor, &info) || !S_ISREG(info.st_mode)) return false;
@@ -98,35 +79,61 @@ static bool find_size(apr_size_t *size, int descriptor)
     return true;
 }
 
-static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
+static bool map(unsigned char **data, apr_size_t size, int protection, int descriptor)
 {
-    if (!find_size(&bytes->size, descriptor)) return false;
-    sr_pdfd_limits_question(bytes->size);
-    if (!bytes->size) return true;
-    void *data = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    bytes->data = data;
-    return data != MAP_FAILED;
+    if (!size) return true;
+    int flags = protection & PROT_WRITE ? MAP_SHARED : MAP_PRIVATE;
+    void *mapped = mmap(NULL, size, protection, flags, descriptor, 0);
+    *data = mapped;
+    return mapped != MAP_FAILED;
 }
 
-/* The answer as text in `pool`, or NULL when the question was none. */
-static const char *answer_question(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
+/* The worker ends where this fails, so nothing is unmapped. */
+static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descriptors)
 {
-    json_t *parameters;
-    if (sr_json_parse(&parameters, text, length, pool)) return NULL;
-    const op_t *op = find_op(parameters);
-    int given = 0;
-    while (given < SR_PDF_DESCRIPTORS && descriptors[given] >= 0) given++;
-    if (!op || op->descriptors != given) return NULL;
+    unsigned char *document = NULL;
+    if (op->takes_document != (descriptors[0] >= 0) || op->has_result != (descriptors[1] >= 0)) return false;
+    if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
+    if (op->has_result && !measure(&question->room, descriptors[1])) return false;
+    sr_pdfd_limits_question(op->memory + question->room, question->bytes.size);
+    if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
+    question->bytes.data = document;
+    return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[1]);
+}
 
-    sr_pdfd_question_t question = {.parameters = parameters, .result = descriptors[1]};
-    if (given > 0 && !map(&question.bytes, descriptors[0])) return NULL;
-    if (given > 1 && !find_size(&question.room, question.result)) return NULL;
-    apr_pool_t *scratch; /* what the answer leaves is gone before the heap is looked at */
+json_t *sr_pdfd_fault(const char *fault, const char *reason)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "fault", json_string(fault));
+    json_object_set_new(object, "reason", json_string(reason));
+    return object;
+}
+
+json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
+{
+    if (size > question->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
+    memcpy(question->result, bytes, size);
+    json_t *object = json_object();
+    json_object_set_new(object, "length", json_integer((json_int_t)size));
+    return object;
+}
+
+/* The text of the answer; NULL when the question is not understood. */
+static const char *answer(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
+{
+    sr_pdfd_question_t question = {0};
+    json_t *parsed;
+    if (sr_json_parse(&parsed, text, length, pool)) return NULL;
+    question.text = parsed;
+    const op_t *op = find_op(parsed);
+    if (!op || !take(&question, op, descriptors)) return NULL;
+    apr_pool_t *scratch; /* what the operation leaves is gone before the heap is looked at */
     apr_pool_create(&scratch, pool);
-    json_t *answer = op->answer(&question, scratch);
-    text = answer ? sr_json_text(sr_json_own(answer, scratch), pool) : NULL;
+    json_t *object = op->answer(&question, scratch);
+    text = object ? sr_json_text(sr_json_own(object, scratch), pool) : NULL;
     apr_pool_destroy(scratch);
     if (question.bytes.size) munmap((void *)question.bytes.data, question.bytes.size);
+    if (question.room) munmap(question.result, question.room);
     return text;
 }
 
@@ -139,7 +146,7 @@ static bool serve(int asked, apr_pool_t *pool)
     sr_pdf_wire_t state = sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
                                          sr_pdf_clock() + IDLE_US, pool);
     if (state != SR_PDF_WIRE_OK) return false;
-    text = answer_question(text, header.length, descriptors, pool);
+    text = answer(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
     if (!text) return false;

@@ -19,12 +19,11 @@ typedef struct sr_pdfd_bytes_t {
     apr_size_t size;
 } sr_pdfd_bytes_t;
 
-/* One question. */
 typedef struct sr_pdfd_question_t {
-    const json_t *parameters; /* the whole of it */
-    sr_pdfd_bytes_t bytes;    /* the document; empty when there is none */
-    int result;               /* descriptor of the client's file for the result, or -1 */
-    apr_size_t room;          /* its size */
+    const json_t *text;    /* the whole object */
+    sr_pdfd_bytes_t bytes; /* the document */
+    unsigned char *result; /* where a result of many bytes goes; its "length" is in the answer */
+    apr_size_t room;       /* for it; 0: the operation has none */
 } sr_pdfd_question_t;
 
 /* ------------------------------------------------------------------------------------------------ main.c */
@@ -40,8 +39,9 @@ json_t *sr_pdfd_fault(const char *fault, const char *reason);
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);
-/* For one question about a document of `size` bytes: address space and CPU time. */
-void sr_pdfd_limits_question(apr_size_t size);
+/* For one question about a document of `size` bytes: address space (`memory` and twice the document: it is mapped, and
+ * may be unpacked) and CPU time. */
+void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size);
 
 /* --------------------------------------------------------------------------------------------- sandbox.c */
 /* Leaves what reading from memory needs: other system calls answer EPERM, and those that start programs or

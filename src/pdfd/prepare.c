@@ -215,7 +215,7 @@ static void refer(prepare_t *p)
 json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
-    if (!read_widgets(&p, json_object_get(question->parameters, "fields"))) return NULL;
+    if (!read_widgets(&p, json_object_get(question->text, "fields"))) return NULL;
     const char *reason = sr_pdfd_document_open(&p.document, &question->bytes, pool);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
     sr_pdfd_update_begin(&p.update, &p.document, pool);
