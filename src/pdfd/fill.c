@@ -2,6 +2,7 @@
  * signature field its signature dictionary, with room for the CMS. Page, catalog and form stay as they are. */
 #include "pdfd/pdfd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,9 @@ static const char *find_widgets(fill_t *fill)
 static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t appearance)
 {
     qpdf_data q = fill->document.q;
-    const char *more = apr_psprintf(fill->pool, "/AP<</N %lld 0 R>>", (long long)appearance);
+    const char *more = apr_psprintf(fill->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>", appearance);
     if (widget->is_signature)
-        more = apr_psprintf(fill->pool, "%s/V %lld 0 R", more, (long long)fill->signature);
+        more = apr_psprintf(fill->pool, "%s/V %" APR_INT64_T_FMT " 0 R", more, fill->signature);
     qpdf_oh_remove_key(q, widget->field, "/AP");
     sr_pdfd_object_again(&fill->update, widget->field, sr_pdfd_spliced(q, widget->field, more, fill->pool));
 }
@@ -117,9 +118,10 @@ static void put_range(fill_t *fill)
     sr_pdfd_buffer_t *out = fill->update.out;
     unsigned long long size = fill->document.bytes.size;
     apr_size_t to = fill->contents + 2 * SR_PDF_CONTENTS_BYTES + 2;
-    const char *range = apr_psprintf(fill->pool, SR_PDF_RANGE_FORMAT, size + fill->contents, size + to,
-                                     (unsigned long long)(out->size - to));
-    memcpy(out->data + fill->range, range, strlen(range));
+    char range[SR_PDF_RANGE_WIDTH + 32];
+    int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, size + fill->contents, size + to,
+                          (unsigned long long)(out->size - to));
+    memcpy(out->data + fill->range, range, (size_t)length);
 }
 
 static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, bool test)

@@ -176,13 +176,13 @@ static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
         sr_pdfd_object_begin(&p->update, number, 0);
         sr_pdfd_print(p->update.out, "<</SigFlags 3/Fields[%s]>>", references);
         sr_pdfd_object_end(&p->update);
-        put_form(p, qpdf_oh_new_null(q), apr_psprintf(p->pool, " %lld 0 R", (long long)number));
+        put_form(p, qpdf_oh_new_null(q), apr_psprintf(p->pool, " %" APR_INT64_T_FMT " 0 R", number));
         return;
     }
     qpdf_oh fields = qpdf_oh_get_key(q, form, "/Fields");
     const char *array = with_more(q, fields, references, p->pool);
-    long long flags = 0;
-    qpdf_oh_get_value_as_longlong(q, qpdf_oh_get_key(q, form, "/SigFlags"), &flags);
+    int flags = 0;
+    qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, form, "/SigFlags"), &flags);
     if (array_id(q, fields)) {
         sr_pdfd_object_again(&p->update, fields, array);
         if ((flags & 3) == 3) return;
@@ -191,7 +191,7 @@ static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
         qpdf_oh_remove_key(q, form, "/Fields");
     }
     qpdf_oh_remove_key(q, form, "/SigFlags");
-    const char *more = apr_psprintf(p->pool, "/SigFlags %lld%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
+    const char *more = apr_psprintf(p->pool, "/SigFlags %d%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
     put_form(p, form, sr_pdfd_spliced(q, form, more, p->pool));
 }
 
