@@ -13,6 +13,8 @@ typedef struct kind_t {
 
 static const kind_t KINDS[] = {
     {"ink", sr_pdfd_ink_mark},
+    {"text", sr_pdfd_text_mark},
+    {"image", sr_pdfd_image_mark},
 };
 
 const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters,

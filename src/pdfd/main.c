@@ -95,7 +95,7 @@ static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descri
     if (op->takes_document != (descriptors[0] >= 0) || op->has_result != (descriptors[1] >= 0)) return false;
     if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
     if (op->has_result && !measure(&question->room, descriptors[1])) return false;
-    sr_pdfd_limits_question(op->memory + question->room, question->bytes.size);
+    sr_pdfd_limits_question(op->memory + question->room + sr_pdfd_fonts_mapped(), question->bytes.size);
     if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
     question->bytes.data = document;
     return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[1]);
@@ -171,6 +171,7 @@ int main(void)
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;
     }
+    sr_pdfd_fonts_load();
     if (!sr_pdfd_sandbox_enter()) return 1;
     if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {

@@ -144,7 +144,8 @@ void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generati
 void sr_pdfd_object_end(sr_pdfd_update_t *update);
 /* An object of the document with a new text; at most once each. */
 void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *text);
-/* A new stream; `keys` are those of its dictionary besides what says how long and how packed it is. */
+/* A new stream; `keys` are those of its dictionary besides /Length. It is packed if that wins something, unless they
+ * name a /Filter. */
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size);
 /* The text of an array or dictionary with more in it. */
 const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, apr_pool_t *pool);
@@ -174,7 +175,11 @@ typedef struct sr_pdfd_mark_t {
 /* Makes a mark from a parameter of the question. What is wrong with the signature, or NULL. */
 typedef const char *sr_pdfd_mark_maker_t(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
                                          const apr_array_header_t *widgets);
-sr_pdfd_mark_maker_t sr_pdfd_ink_mark; /* ink.c */
+sr_pdfd_mark_maker_t sr_pdfd_ink_mark, sr_pdfd_text_mark, sr_pdfd_image_mark; /* ink.c, glyphs.c, image.c */
+/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it would be too late. */
+void sr_pdfd_fonts_load(void);
+/* Address space that they take. */
+apr_size_t sr_pdfd_fonts_mapped(void);
 /* The mark that the parameters of "fill" are about. */
 sr_pdfd_mark_maker_t sr_pdfd_mark;
 /* How much larger something of a size is in a widget, where it is as large as it fits. */

@@ -76,7 +76,7 @@ static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
 {
     sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool), *out = update->out;
-    bool is_packed = pack(packed, data, size);
+    bool is_packed = !strstr(keys, "/Filter") && pack(packed, data, size);
     if (is_packed) {
         data = packed->data;
         size = packed->size;
