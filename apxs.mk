@@ -16,3 +16,4 @@ BASE_CPPFLAGS := $(APR_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags jansson libcrypt
 BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto 2>/dev/null) -lm
 PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags libqpdf poppler-glib libseccomp harfbuzz fribidi fontconfig libpng libjpeg zlib 2>/dev/null))
 PDFD_LIBS     := $(shell $(PKG_CONFIG) --libs libqpdf poppler-glib gio-unix-2.0 libseccomp harfbuzz fribidi fontconfig libpng libjpeg zlib 2>/dev/null)
+IMAGE_LIBS    := $(shell $(PKG_CONFIG) --libs libpng libjpeg 2>/dev/null)

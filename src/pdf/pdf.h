@@ -59,7 +59,7 @@ typedef struct sr_pdf_output_t {
 } sr_pdf_output_t;
 
 /* ------------------------------------------------------------------------------------------------ seal.c
- * A document is normalised if its probe says so (at upload), prepared once with the fields of all signers, and filled
+ * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once with the fields of all signers, and filled
  * once per signer. Preparing and filling append to it and change nothing of what was there; what is stored of a
  * revision is what was appended. Every `descriptor` is the whole document as it stands, is read from offset 0 and
  * stays the caller's. Nobody else may fill the same document at the same time.
@@ -70,6 +70,7 @@ typedef struct sr_pdf_output_t {
 typedef enum sr_pdf_fault_t {
     SR_PDF_DONE,
     SR_PDF_DOCUMENT_AT_FAULT, /* the reason goes on after "cannot be signed: " */
+    SR_PDF_DOCUMENT_DAMAGED,  /* the same; normalised, and prepared then, it may be signed if it has no signatures */
     SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for him */
 } sr_pdf_fault_t;
 

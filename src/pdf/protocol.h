@@ -27,6 +27,7 @@
  *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
  *     and "ink", "text" or "image" (base64)
  *   The last three also answer                  {"fault":"document","reason":"…"}
+ *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -65,6 +66,7 @@
 #define SR_PDF_RANGE_WIDTH 36
 
 #define SR_PDF_FAULT_DOCUMENT "document"
+#define SR_PDF_FAULT_DAMAGED "damaged"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
 /* An image as an uploaded signature. */

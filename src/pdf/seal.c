@@ -34,7 +34,9 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
     static const struct {
         const char *name;
         sr_pdf_fault_t fault;
-    } faults[] = {{SR_PDF_FAULT_DOCUMENT, SR_PDF_DOCUMENT_AT_FAULT}, {SR_PDF_FAULT_SIGNATURE, SR_PDF_SIGNATURE_AT_FAULT}};
+    } faults[] = {{SR_PDF_FAULT_DOCUMENT, SR_PDF_DOCUMENT_AT_FAULT},
+                  {SR_PDF_FAULT_DAMAGED, SR_PDF_DOCUMENT_DAMAGED},
+                  {SR_PDF_FAULT_SIGNATURE, SR_PDF_SIGNATURE_AT_FAULT}};
     answer_t *answer = result;
     const char *name = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
     for (size_t i = 0; name && i < sizeof faults / sizeof *faults; i++) {

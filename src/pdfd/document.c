@@ -23,18 +23,32 @@ qpdf_data sr_pdfd_qpdf(apr_pool_t *pool)
     return *q;
 }
 
-/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. One kind is
- * about a number in the trailer that readers ignore. */
+/* What qpdf warns of and yet keeps as it is: a number in the trailer that readers ignore, and names with a "#" that
+ * means nothing. */
+static const char *const HARMLESS[] = {"reported number of objects", "name with stray #"};
+
+static bool is_harmless(const char *text)
+{
+    for (size_t i = 0; i < sizeof HARMLESS / sizeof *HARMLESS; i++)
+        if (!strncmp(text, HARMLESS[i], strlen(HARMLESS[i]))) return true;
+    return false;
+}
+
+/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. */
 sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q)
 {
-    static const char harmless[] = "reported number of objects";
     sr_pdfd_warnings_t found = SR_PDFD_NO_WARNINGS;
     while (qpdf_more_warnings(q)) {
         const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
         if (strstr(text, SR_PDFD_NO_MEMORY_TEXT)) return SR_PDFD_NO_MEMORY;
-        if (strncmp(text, harmless, sizeof harmless - 1) != 0) found = SR_PDFD_WARNINGS;
+        if (!is_harmless(text)) found = SR_PDFD_WARNINGS;
     }
     return found;
+}
+
+json_t *sr_pdfd_document_fault(const char *reason)
+{
+    return sr_pdfd_fault(strcmp(reason, SR_PDFD_DAMAGED) ? SR_PDF_FAULT_DOCUMENT : SR_PDF_FAULT_DAMAGED, reason);
 }
 
 const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)

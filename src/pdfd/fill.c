@@ -144,14 +144,14 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
     if (!read_parameters(&fill, question->text)) return NULL;
     const char *reason = sr_pdfd_document_open(&fill.document, &question->bytes, pool);
     if (!reason) reason = find_widgets(&fill);
-    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
+    if (reason) return sr_pdfd_document_fault(reason);
 
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
     fill.signature = sr_pdfd_object_number(&fill.update);
     reason = sr_pdfd_mark(&mark, &fill.update, question->text, fill.widgets);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
     reason = put_all(&fill, &mark, json_is_true(json_object_get(question->text, "test")));
-    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
+    if (reason) return sr_pdfd_document_fault(reason);
     json_t *answer = sr_pdfd_result(question, fill.update.out->data, fill.update.out->size);
     json_object_set_new(answer, "contents", json_integer((json_int_t)fill.contents));
     return answer;

@@ -35,6 +35,7 @@ static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
 static const op_t OPS[] = {
     {SR_PDF_OP_PING, answer_ping, false, false, MEMORY_BYTES},
     {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, MEMORY_BYTES},
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, MEMORY_BYTES},
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, MEMORY_BYTES},
 };

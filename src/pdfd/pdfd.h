@@ -33,7 +33,7 @@ sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
-/* The answer that something cannot be done: SR_PDF_FAULT_DOCUMENT or _SIGNATURE, and why. New reference. */
+/* The answer that something cannot be done: one of SR_PDF_FAULT_, and why. New reference. */
 json_t *sr_pdfd_fault(const char *fault, const char *reason);
 
 /* ---------------------------------------------------------------------------------------------- limits.c */
@@ -126,6 +126,8 @@ typedef struct sr_pdfd_document_t {
 const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
 /* Whether all that was read so far was readable: to be asked last. The reason why not, or NULL. */
 const char *sr_pdfd_document_check(const sr_pdfd_document_t *document);
+/* The fault that a document is to blame for: it is damaged, or something else. New reference. */
+json_t *sr_pdfd_document_fault(const char *reason);
 
 /* ---------------------------------------------------------------------------------------------- writer.c */
 typedef struct sr_pdfd_update_t {

@@ -217,13 +217,13 @@ json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
     if (!read_widgets(&p, json_object_get(question->text, "fields"))) return NULL;
     const char *reason = sr_pdfd_document_open(&p.document, &question->bytes, pool);
-    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
+    if (reason) return sr_pdfd_document_fault(reason);
     sr_pdfd_update_begin(&p.update, &p.document, pool);
     reason = add_widgets(&p);
     if (!reason) {
         refer(&p);
         reason = sr_pdfd_update_end(&p.update);
     }
-    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
+    if (reason) return sr_pdfd_document_fault(reason);
     return sr_pdfd_result(question, p.update.out->data, p.update.out->size);
 }
