@@ -168,6 +168,7 @@ int main(void)
     apr_pool_t *pool;
     if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
     sr_pdfd_limits_begin();
+    mallopt(M_TRIM_THRESHOLD, (int)MAX_HEAP_BYTES); /* the next question needs what this one has freed */
     if (!warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;

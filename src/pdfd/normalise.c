@@ -34,6 +34,8 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
 
 static const char *write_again(qpdf_data q)
 {
+    qpdf_oh trailer = qpdf_get_trailer(q); /* qpdf writes the right size, but only where there was one */
+    if (!qpdf_oh_has_key(q, trailer, "/Size")) qpdf_oh_replace_key(q, trailer, "/Size", qpdf_oh_new_integer(q, 1));
     qpdf_update_all_pages_cache(q);
     qpdf_push_inherited_attributes_to_page(q);
     if (qpdf_init_write_memory(q) & QPDF_ERRORS) return why(q);

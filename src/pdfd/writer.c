@@ -3,12 +3,13 @@
  * earlier signatures stay valid and the upload stays a prefix of every revision. */
 #include "pdfd/pdfd.h"
 
-#include <openssl/sha.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <zlib.h>
 
 #define WORTH_PACKING 256 /* bytes: below it the dictionary's entry costs as much as is won */
+#define FEW 16384
 
 typedef struct entry_t {
     int64_t number;
@@ -63,14 +64,20 @@ const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, ap
                        bracket == 1 ? "]" : ">>", NULL);
 }
 
-/* False when packing would win nothing. */
+/* False when packing would win nothing. zlib's usual 256 kB of state cost more than packing a few kilobytes. */
 static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
 {
-    uLongf room = compressBound(size);
+    bool few = size <= FEW;
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
     if (size < WORTH_PACKING) return false;
-    if (compress2(sr_pdfd_grow(packed, room), &room, data, size, Z_DEFAULT_COMPRESSION) != Z_OK) return false;
-    packed->size = room;
-    return packed->size < size;
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, few ? 13 : 15, few ? 5 : 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    stream.avail_out = (uInt)deflateBound(&stream, size);
+    stream.next_out = sr_pdfd_grow(packed, stream.avail_out);
+    int state = deflate(&stream, Z_FINISH);
+    packed->size = stream.total_out;
+    deflateEnd(&stream);
+    return state == Z_STREAM_END && packed->size < size;
 }
 
 void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
@@ -112,24 +119,23 @@ static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *upda
     qpdf_data q = update->document->q;
     qpdf_oh trailer = qpdf_get_trailer(q), root = qpdf_get_root(q), info = qpdf_oh_get_key(q, trailer, "/Info");
     qpdf_oh ids = qpdf_oh_get_key(q, trailer, "/ID");
-    unsigned char hash[SHA256_DIGEST_LENGTH];
-    const int own_size = 16;
+    unsigned char own[16];
     size_t first_size = 0;
     const char *first = NULL;
 
     sr_pdfd_print(out, "/Root %d %d R", qpdf_oh_get_object_id(q, root), qpdf_oh_get_generation(q, root));
     if (qpdf_oh_is_dictionary(q, info) && qpdf_oh_is_indirect(q, info))
         sr_pdfd_print(out, "/Info %d %d R", qpdf_oh_get_object_id(q, info), qpdf_oh_get_generation(q, info));
-    SHA256(update->out->data, update->out->size, hash);
+    if (getrandom(own, sizeof own, 0) != (ssize_t)sizeof own) abort();
     if (qpdf_oh_is_array(q, ids) && qpdf_oh_get_array_n_items(q, ids) > 0) {
         qpdf_oh id = qpdf_oh_get_array_item(q, ids, 0);
         if (qpdf_oh_is_string(q, id)) first = qpdf_oh_get_binary_string_value(q, id, &first_size);
     }
     sr_pdfd_put_text(out, "/ID[<");
     if (first_size) sr_pdfd_put_hex(out, first, first_size);
-    else sr_pdfd_put_hex(out, hash, own_size);
+    else sr_pdfd_put_hex(out, own, sizeof own);
     sr_pdfd_put_text(out, "><");
-    sr_pdfd_put_hex(out, hash, own_size);
+    sr_pdfd_put_hex(out, own, sizeof own);
     sr_pdfd_print(out, ">]/Prev %lld", (long long)update->document->xref.start);
 }
 
