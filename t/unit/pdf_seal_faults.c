@@ -101,7 +101,7 @@ static void test_documents(void)
             filled++;
             const char *says = help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, pool), &probe, pool);
             /* What was damaged after it was prepared may stay so elsewhere: filling reads the form alone. */
-            bool good = early ? probe.verdict == SR_PDF_ACCEPTED : probe.verdict != SR_PDF_NOT_PDF;
+            bool good = probe.verdict != SR_PDF_NOT_PDF && !(early && strstr(says, "damaged"));
             if (!good) printf("# document %d: %s\n", i, says);
             unreadable += !good;
         }
