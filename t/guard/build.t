@@ -20,4 +20,20 @@ for my $compiler ('gcc', 'clang') {
         is($?, 0, "$compiler builds everything without a warning") or diag substr $said, -3000;
     }
 }
+
+subtest 'make install' => sub {
+    my $dir  = tempdir(CLEANUP => 1);
+    my $said = `make install DESTDIR='$dir' 2>&1`;
+    is($?, 0, 'succeeds') or diag $said;
+    chomp(my ($modules, $headers, $conf) = map { `apxs -q $_` } qw(LIBEXECDIR INCLUDEDIR SYSCONFDIR));
+    chomp(my @installed = sort `cd '$dir' && find . -type f`);
+    my @wanted = (
+        "$modules/mod_sigreq.so",                 "$headers/mod_sigreq.h",
+        "$conf/mods-available/sigreq.conf",       "$conf/mods-available/sigreq.load",
+        '/usr/lib/sigreq/sigreq-pdfd',            '/usr/sbin/sigreqctl',
+        '/usr/share/doc/mod_sigreq/README',       '/usr/share/doc/mod_sigreq/api.md',
+    );
+    my %there = map { s/^\.//r => 1 } @installed;
+    ok($there{$_}, $_) or diag "@installed" for @wanted;
+};
 done_testing;
