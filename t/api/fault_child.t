@@ -2,7 +2,7 @@
 # file stays, no request is lost that need not be, and the data is whole.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children workers wait_for temporary_files expect_kill documents);
+use Sigreq::Here qw(organisation suite children workers wait_for temporary_files documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
@@ -41,7 +41,6 @@ ok(wait_for(sub { !temporary_files() }, 7), 'clients that go away leave no tempo
 sleep 0.5;
 my @children = children();
 my @workers  = workers();
-expect_kill(@children);
 kill KILL => @children;
 ok($_->closes(5), 'the connection of a killed child closes') for @uploads;
 ok( wait_for(

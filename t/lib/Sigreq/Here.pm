@@ -12,7 +12,7 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation place ctl documents temporary_files children workers wait_for log_since expect_kill
+    qw(suite organisation place ctl documents temporary_files children workers wait_for log_since
     used database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
@@ -105,11 +105,6 @@ sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
 sub workers {
     my $all = processes();
     grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children());
-}
-
-sub expect_kill {    # tells the suite that these pids die by a signal of ours
-    open my $file, '>>', suite->{dir} . '/killed' or die "killed: $!\n";
-    print $file "@_\n";
 }
 
 sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is up
