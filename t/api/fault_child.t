@@ -2,13 +2,13 @@
 # file stays, no request is lost that need not be, and the data is whole.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children workers wait_for temporary_files expect_kill documents);
+use Sigreq::Here qw(organisation suite children workers wait_for temporary_files documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes 'sleep';
 
 my $org    = organisation();
 my $client = $org->{test};
@@ -32,16 +32,15 @@ sub begin_upload {    # half of a creation of 3 MB
 
 my $stored  = documents();
 my @uploads = map { begin_upload() } 1 .. 4;
-sleep 0.5;
+ok(wait_for(sub { temporary_files() == 4 }, 5), 'uploads under way have temporary files') or diag scalar temporary_files();
 $_->close for @uploads;
 ok(wait_for(sub { !temporary_files() }, 7), 'clients that go away leave no temporary file')
     or diag join "\n", temporary_files();
 
 @uploads = map { begin_upload() } 1 .. 4;
-sleep 0.5;
+ok(wait_for(sub { temporary_files() == 4 }, 5), 'and again');
 my @children = children();
 my @workers  = workers();
-expect_kill(@children);
 kill KILL => @children;
 ok($_->closes(5), 'the connection of a killed child closes') for @uploads;
 ok( wait_for(

@@ -61,4 +61,14 @@ is(status('x',           '/index.html') =~ /ours$/ ? status('x', '/nothing.html'
 is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a location given with a slash at its end');
 is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'no more than its own path');
 is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a normalised path');
+
+for my $host ('a"b', 'a b', "a\x01b", 'a<b>', 'a/b', 'user@b', '') { # links are made of it
+    my $raw = Sigreq::Raw->new(suite->{port});
+    my $head = "Host: $host\r\nAuthorization: Bearer $client->{token}\r\n";
+    $raw->send("GET /api/v3/signatures/$made->{uuid} HTTP/1.1\r\n$head\r\n");
+    my $answer = $raw->answer;
+    my $link   = $answer && $answer->code == 200 ? link_of($answer->json) : '';
+    ok(!$link || $link =~ m{^http://[\w.:-]+/sign/$}, 'a strange Host makes no strange link: ' . $host =~ s/[^ -~]/?/gr)
+        or diag $link;
+}
 done_testing;
