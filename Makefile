@@ -89,13 +89,15 @@ build/obj/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
 
+CONF_TARGET = $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.conf
 install: all
 	install -d $(DESTDIR)$(HTTPD_LIBEXECDIR) $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/sbin \
 	           $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available $(DESTDIR)$(PREFIX)/include/apache2 $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq
 	install -m 644 build/mod_sigreq.so $(DESTDIR)$(HTTPD_LIBEXECDIR)/
 	install -m 755 build/sigreq-pdfd $(DESTDIR)$(PREFIX)/lib/sigreq/
 	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
-	install -m 644 conf/sigreq.conf conf/sigreq.load $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/
+	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
+	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
 
@@ -108,7 +110,7 @@ run:
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
-	@exec t/run
+	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec t/run
 bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all

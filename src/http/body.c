@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #define PIECE 65536
-#define JSON_BODY_MAX (64 * 1024)
+#define JSON_BODY_MAX 65536
 
 static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
 {

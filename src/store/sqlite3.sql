@@ -29,7 +29,7 @@ verdict AS (
                 WHEN i.fingerprint = a.fingerprint THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota' END AS outcome,
-           s.view
+           coalesce(i.answer, s.view) AS view
     FROM a
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
@@ -68,12 +68,13 @@ FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.signers') d
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO idempotency (token_id, key, fingerprint, submission_uuid, created_at)
-SELECT t.id, j->>'$.idempotency_key', j->>'$.fingerprint', lower(j->>'$.uuid'), j->>'$.now'
+INSERT INTO idempotency (token_id, key, fingerprint, answer, submission_uuid, created_at)
+SELECT t.id, j->>'$.idempotency_key', j->>'$.fingerprint', j->>'$.view', lower(j->>'$.uuid'), j->>'$.now'
 FROM p CROSS JOIN token t
 WHERE t.secret_hash = p.j->>'$.token_hash' AND p.j->>'$.idempotency_key' IS NOT NULL
 ON CONFLICT (token_id, key) DO UPDATE
-    SET fingerprint = excluded.fingerprint, submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
+    SET fingerprint = excluded.fingerprint, answer = excluded.answer, submission_uuid = excluded.submission_uuid,
+        created_at = excluded.created_at
 
 -- @answer
 WITH p(j) AS (SELECT %s)

@@ -27,6 +27,12 @@ is($client->with(base => place('/topleft'), token => undef)->get('/health')->cod
 is(link_of($client->with(base => place('/topleft'))->get("/signatures/$made->{uuid}")->json), place('/topleft/sign/'),
     '… has links of its own');
 
+my $documented = $client->with(base => place('/topleft'));
+is_error($documented->get('/nothing'), 404, 'Not found', 'ErrorDocument does not replace a 404');
+is_error($documented->delete('/signatures'), 405, 'Method not allowed', '… nor a 405');
+is_error($documented->with(token => undef)->get('/tokens'), 401, 'User not founded for this API Token', '… nor a 401');
+is($documented->create(name => '')->body, 'A name must be provided', '… nor a 400');
+
 my $second = $client->with(base => place('/esign'), host => 'second.test');
 $res = $second->create(files => [['a.pdf', pdf(nonce => "second $$")]]);
 is($res->code, 201, 'a sub-path of another virtual host');

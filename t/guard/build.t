@@ -18,6 +18,26 @@ for my $compiler ('gcc', 'clang') {
         system('sh', '-c', 'tar -cf - --exclude=./build . | tar -C "$1" -xf -', 'sh', $dir) == 0 or die "copy failed\n";
         my $said = `make -C '$dir' -j2 CC=$compiler all units 2>&1`;
         is($?, 0, "$compiler builds everything without a warning") or diag substr $said, -3000;
+        install_into($dir) if $compiler eq 'gcc';
     }
+}
+
+# DESTDIR is respected, httpd's own folders are apxs's, and an edited configuration is never overwritten.
+sub install_into {
+    my $dir  = shift;
+    my $root = "$dir/root";
+    my ($modules, $sysconf) = map { chomp(my $path = `apxs -q $_`); $path } 'LIBEXECDIR', 'SYSCONFDIR';
+    my $conf = "$root$sysconf/mods-available/sigreq.conf";
+    my $said = `make -C '$dir' install DESTDIR='$root' 2>&1`;
+    is($?, 0, 'make install') or diag $said;
+    ok(-e "$root$_", "it installs $_")
+        for "$modules/mod_sigreq.so", "$sysconf/mods-available/sigreq.load", '/usr/lib/sigreq/sigreq-pdfd',
+        '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md';
+    open my $edited, '>', $conf or die "$conf: $!";
+    print $edited "edited\n";
+    close $edited;
+    system "make -C '$dir' install DESTDIR='$root' >/dev/null 2>&1";
+    is(-s $conf, 7, 'an edited sigreq.conf stays');
+    ok(-s "$conf.new", 'the new one lies beside it');
 }
 done_testing;

@@ -17,7 +17,7 @@ my $tests = slurp('t/api/errors.t');
 my %documented = map { message($_) => 1 } rows('docs/api.md', '## Errors');
 my @validation = grep { /^(?:At least|Only|A |Signer|Document|Index)/ } sort keys %documented;
 is(scalar @validation, 18, 'the validation messages of docs/api.md');
-ok($tests =~ /'\Q$_\E' =>/, "tested: $_") for @validation;
+ok($tests =~ /'\Q$_\E'\s+=>/, "tested: $_") for @validation;
 ok($tests =~ /\Q$_\E/, "tested: $_")
     for 'User not founded for this API Token', "You've reached the API limit for this plan", 'url is required';
 

@@ -87,6 +87,7 @@ __attribute__((format(printf, 5, 6))) static inline bool tap_is_num(double got, 
 static inline void skip(const char *why)
 {
     printf("ok %d # SKIP %s\n", ++tap_count, why);
+    fflush(stdout);
 }
 
 /* The last line of main: `return done();` */

@@ -197,6 +197,7 @@ CREATE TABLE sigreq.idempotency (
     submission_uuid uuid NOT NULL REFERENCES sigreq.submission (uuid) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     key text COLLATE "C" NOT NULL,
     fingerprint text COLLATE "C" NOT NULL,
+    answer text NOT NULL,
     PRIMARY KEY (token_id, key)
 )
 

@@ -75,18 +75,17 @@ BEGIN
     END IF;
     IF p.idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
-        INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, submission_uuid, created_at)
-        VALUES (t.id, p.idempotency_key, p.fingerprint, p.uuid, p.now)
+        INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, answer, submission_uuid, created_at)
+        VALUES (t.id, p.idempotency_key, p.fingerprint, p.view, p.uuid, p.now)
         ON CONFLICT (token_id, key) DO UPDATE
-            SET fingerprint = excluded.fingerprint, submission_uuid = excluded.submission_uuid,
-                created_at = excluded.created_at
+            SET fingerprint = excluded.fingerprint, answer = excluded.answer,
+                submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
             WHERE i.created_at < p.idempotency_since;
         IF NOT FOUND THEN
-            SELECT i.fingerprint, s.uuid, s.view INTO v_seen FROM sigreq.idempotency i
-            JOIN sigreq.submission s ON s.uuid = i.submission_uuid
+            SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
             WHERE i.token_id = t.id AND i.key = p.idempotency_key;
-            RETURN CASE WHEN v_seen.uuid = p.uuid THEN E'ok\n' || v_seen.view
-                        WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.view
+            RETURN CASE WHEN v_seen.uuid = p.uuid THEN E'ok\n' || v_seen.answer
+                        WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.answer
                         ELSE 'conflict' END;
         END IF;
     END IF;

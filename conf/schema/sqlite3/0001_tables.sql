@@ -181,6 +181,7 @@ CREATE TABLE idempotency (
     token_id INTEGER NOT NULL REFERENCES token (id),
     key TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
+    answer TEXT NOT NULL,
     submission_uuid TEXT NOT NULL REFERENCES submission (uuid) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     created_at INTEGER NOT NULL,
     PRIMARY KEY (token_id, key)

@@ -7,6 +7,7 @@ use Exporter 'import';
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
+use Sigreq::Cluster;
 use Test::More  ();
 use Time::HiRes qw(sleep time);
 
@@ -127,9 +128,9 @@ sub log_since {    # byte offset → what the error log got since; without: the 
     return <$log> // '';
 }
 
-sub cluster { system(suite->{source} . '/tools/cluster', $_[0], suite->{cluster}) == 0 or die "cluster $_[0] failed\n" }
-sub database_stop  { cluster('stop') }
-sub database_start { cluster('start') }
+sub cluster        { Sigreq::Cluster->new(source => suite->{source}, dir => suite->{dir} . '/pg') }
+sub database_stop  { cluster->stop }
+sub database_start { cluster->start }
 
 # --- assertions
 

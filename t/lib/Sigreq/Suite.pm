@@ -6,6 +6,7 @@ use warnings;
 use IO::Socket::INET;
 use Mojo::File 'path';
 use Mojo::JSON 'encode_json';
+use Sigreq::Cluster;
 use Time::HiRes 'sleep';
 
 # new(dir => folder of its own, source => the staged tree, db => sqlite3|pgsql, mpm => event|prefork)
@@ -44,9 +45,8 @@ sub prepare {    # folders, database and schema
     path("$dir/$_")->make_path for qw(documents documents-second db);
     said('copying t/', 'cp', '-a', "$source/t", $dir);
     if ($self->{db} eq 'pgsql') {
-        said('starting PostgreSQL', "$source/tools/cluster", 'start', "$dir/pg");
-        $self->{cluster} = "$dir/pg";
-        chomp($self->{params} = said('asking for the dsn', "$source/tools/cluster", 'dsn', "$dir/pg"));
+        $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");
+        $self->{params} = $self->{cluster}->start;
         $self->{params} .= ' connect_timeout=2';
         $self->{no_params} = "host=$dir/nowhere dbname=none connect_timeout=1";
     } else {
@@ -94,7 +94,7 @@ sub start {
         die "httpd of $self->{dir} did not start:\n$said\n$log\n" if $try == 3 || $log !~ /Address already in use/;
     }
     $self->{pid_file} = "$self->{dir}/t/logs/httpd.pid";
-    write_file("$self->{dir}/suite.json", encode_json({%$self}));
+    write_file("$self->{dir}/suite.json", encode_json({ %$self, cluster => undef }));
     return $self;
 }
 
@@ -122,7 +122,7 @@ sub stop {
         for (1 .. 100) { last unless kill 0, $pid; sleep 0.1 }
         $self->{stuck} = 1 if kill 0, $pid;
     }
-    said('stopping PostgreSQL', "$self->{source}/tools/cluster", 'stop', $self->{cluster}) if $self->{cluster};
+    $self->{cluster}->stop if $self->{cluster};
 }
 
 # Lines of the log that mean a crash, less those a test announced (it kills children on purpose).
