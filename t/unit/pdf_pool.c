@@ -169,15 +169,15 @@ static void test_no_fair_share(void)
 {
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
-    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 500, pool);
+    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 2000, pool);
     sr_pdf_ping(workers, pool);
     asker_t stuck, waiting;
     pid_t pid = help_children().pid[0];
     kill(pid, SIGSTOP);
     start(&stuck, workers, 1);
-    help_sleep(20);
+    help_sleep(300);
     start(&waiting, workers, 1);
-    help_sleep(380);
+    help_sleep(1000);
     kill(pid, SIGCONT);
     pthread_join(stuck.thread, NULL);
     pthread_join(waiting.thread, NULL);
@@ -186,7 +186,7 @@ static void test_no_fair_share(void)
 
     kill(pid, SIGSTOP);
     start(&stuck, workers, 1);
-    help_sleep(20);
+    help_sleep(300);
     start(&waiting, workers, 1);
     pthread_join(stuck.thread, NULL);
     pthread_join(waiting.thread, NULL);
