@@ -52,10 +52,14 @@ static int type_checker(request_rec *r)
     return OK;
 }
 
-/* What links begin with. It stands in JSON and in headers as it is. */
+/* What links begin with; it stands in JSON and in headers as it is. NULL when the client calls this host by what cannot
+ * be a name: httpd refuses that itself unless told "HttpProtocolOptions Unsafe". */
 static const char *base_url(request_rec *r, const sr_conf_t *conf)
 {
+    static const char of_hosts[] = "-._:[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const char *host = ap_get_server_name_for_url(r);
     if (*conf->base_url) return conf->base_url;
+    if (host[strspn(host, of_hosts)]) return NULL;
     return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
 }
 
@@ -65,6 +69,8 @@ static int handler(request_rec *r)
     const sr_conf_t *conf = sr_conf_of_request(r);
     const char *path = api_path(r, conf);
     if (!path) return DECLINED;
+    const char *base = base_url(r, conf);
+    if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {.database = sr_run_database(r->server, r->pool),
                                   .documents_root = conf->documents,
                                   .pdf = sr_run_helper(),
@@ -77,7 +83,7 @@ static int handler(request_rec *r)
                                     .max_files = (int)conf->max_files};
     sr_http_t http = {.r = r,
                       .pool = r->pool,
-                      .base_url = base_url(r, conf),
+                      .base_url = base,
                       .path = path,
                       .service = &service,
                       .limits = &limits};

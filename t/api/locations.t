@@ -109,4 +109,13 @@ CONF
     is($at->('')->get('/x', unjudged => 1)->code, 503, 'the rest is passed on');
     is($client->{ua}->get($httpd->base . '/short')->res->code, 200, 'a path that mod_rewrite made ours');
 };
+
+subtest 'a host that is none, where httpd lets it pass' => sub {
+    my $httpd = Sigreq::Httpd->new(server => 'HttpProtocolOptions Unsafe')->start;
+    for my $case (['127.0.0.1:80', 200], ['a"b', 400], ['a b', 400], ["a\tb", 400], ["\xe9", 400]) {
+        my $raw = Sigreq::Raw->new($httpd->{port});
+        $raw->send("GET /api/v3/openapi.json HTTP/1.1\r\nHost: $case->[0]\r\nConnection: close\r\n\r\n");
+        is($raw->answer->code, $case->[1], sprintf 'Host: %vd', $case->[0]);
+    }
+};
 done_testing;
