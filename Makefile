@@ -117,7 +117,7 @@ run:
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
-	@exec t/run
+	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all
