@@ -41,7 +41,7 @@
 
 /* What each operation may write into its result. */
 #define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
-#define SR_PDF_MAX_TEXT_BYTES ((apr_size_t)16 << 20)
+#define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \
