@@ -27,7 +27,7 @@ typedef struct op_t {
     apr_size_t memory;
 } op_t;
 
-static bool has_files; /* can open what fonts.c lists */
+static bool has_files; /* can open what folders.c lists */
 
 /* A page without the fonts that it names would be another page. */
 static json_t *answer_unavailable(void)
@@ -178,7 +178,7 @@ int main(void)
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;
     }
-    if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_fonts_folders(pool))) return 1;
+    if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
     if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {
         apr_pool_clear(pool);

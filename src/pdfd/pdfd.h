@@ -1,6 +1,6 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: limits.c · sandbox.c · landlock.c · fonts.c · xref.c · form.c · boxes.c · poppler.c ·
+ * Sections: limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
@@ -46,9 +46,9 @@ bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders);
  * or not enough. */
 bool sr_pdfd_landlock_enter(const char *const *folders);
 
-/* ----------------------------------------------------------------------------------------------- fonts.c */
+/* --------------------------------------------------------------------------------------------- folders.c */
 /* The folders of the fonts that are installed, and of poppler's tables; ends with NULL. */
-const char *const *sr_pdfd_fonts_folders(apr_pool_t *pool);
+const char *const *sr_pdfd_folders_find(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ xref.c */
 /* Walks the chain of cross-reference sections as the incremental writer will have to. False when it cannot be

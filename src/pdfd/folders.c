@@ -1,4 +1,4 @@
-/* fonts.c: where the files are that showing a page may read: the system's fonts, for documents that name theirs
+/* folders.c: where the files are that showing a page may read: the system's fonts, for documents that name theirs
  * instead of bringing them, and poppler's tables for the scripts of East Asia. The sandbox lets the worker read
  * below these folders and nowhere else. */
 #include "pdfd/pdfd.h"
@@ -37,7 +37,7 @@ static void add_linked(apr_array_header_t *folders, const char *path)
     free(real);
 }
 
-const char *const *sr_pdfd_fonts_folders(apr_pool_t *pool)
+const char *const *sr_pdfd_folders_find(apr_pool_t *pool)
 {
     apr_array_header_t *folders = apr_array_make(pool, 8, sizeof(const char *));
     add(folders, SR_POPPLER_DATA);
