@@ -26,7 +26,8 @@ static int number_at(const unsigned char *bytes)
 /* The signature, the first chunk's size and type, and the size of the image in it. */
 static bool read_image(shown_t *shown, const json_t *answer, apr_pool_t *pool)
 {
-    static const unsigned char start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+    static const unsigned char start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+                                            0,    0,   0,   13,  'I',  'H',  'D',  'R'};
     sr_pdf_image_t *image = shown->image;
     unsigned char bytes[sizeof start + 8];
     if (pread(shown->output->descriptor, bytes, sizeof bytes, 0) != sizeof bytes) return false;

@@ -34,6 +34,17 @@ static bool is_flat(const uint32_t *pixel, int width)
     return same >= width / 4;
 }
 
+/* A row of paper, which half of most pages is. */
+static bool is_white(const uint32_t *pixel, int width)
+{
+    uint32_t all = COLOR;
+    for (int x = 0; x < width && all == COLOR; x += 64) {
+        int end = x + 64 < width ? x + 64 : width;
+        for (int i = x; i < end; i++) all &= pixel[i];
+    }
+    return all == COLOR;
+}
+
 static void pack_gray(unsigned char *row, const uint32_t *pixel, int width)
 {
     for (int x = 0; x < width; x++) row[x] = (unsigned char)pixel[x];
@@ -56,8 +67,9 @@ static int filter_rows(sr_pdfd_raster_t *raster, unsigned char *row, int channel
     const uint32_t *pixel = raster->pixels;
     int length = raster->width * channels, busy = 0;
     for (int y = 0; y < raster->height; y++, pixel += raster->width, out += length) {
-        bool flat = is_flat(pixel, raster->width);
-        if (channels == 1) pack_gray(row, pixel, raster->width);
+        bool white = is_white(pixel, raster->width), flat = white || is_flat(pixel, raster->width);
+        if (white) memset(row, 0xff, (size_t)length);
+        else if (channels == 1) pack_gray(row, pixel, raster->width);
         else pack_color(row, pixel, raster->width);
         *out++ = flat ? FILTER_NONE : FILTER_SUB;
         memcpy(out, row, (size_t)length);

@@ -9,13 +9,21 @@
 #define MAX_SIDE 32767 /* cairo's */
 #define KEPT_PIXELS (8 << 20) /* a raster of 32 MB is kept for the next page: fresh memory costs as much as white */
 
-/* The worker's raster, white. NULL when there is no memory. */
-static uint32_t *white(apr_size_t pixels)
+static uint32_t *kept;
+static apr_size_t kept_pixels;
+
+static void release_raster(void)
 {
-    static uint32_t *kept;
-    static apr_size_t kept_pixels;
-    if (pixels > kept_pixels || kept_pixels > KEPT_PIXELS) {
-        free(kept);
+    free(kept);
+    kept = NULL;
+    kept_pixels = 0;
+}
+
+/* The worker's raster, white. NULL when there is no memory. */
+static uint32_t *white_raster(apr_size_t pixels)
+{
+    if (pixels > kept_pixels) {
+        release_raster();
         kept = malloc(pixels * sizeof *kept);
         kept_pixels = kept ? pixels : 0;
     }
@@ -61,7 +69,7 @@ static json_t *render(const sr_pdfd_question_t *question, const sr_pdfd_page_t *
     const char *reason =
         measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
     if (reason) return sr_pdfd_page_refuse(reason);
-    raster.pixels = white((apr_size_t)raster.width * (apr_size_t)raster.height);
+    raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
     apr_size_t length = sr_pdfd_png_encode(&gray, question->result, question->room, &raster);
@@ -82,5 +90,6 @@ json_t *sr_pdfd_render(const sr_pdfd_question_t *question, apr_pool_t *pool)
     if (answer) return answer;
     answer = render(question, &page, pool);
     sr_pdfd_page_close(&page);
+    if (kept_pixels > KEPT_PIXELS) release_raster();
     return answer;
 }

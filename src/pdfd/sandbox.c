@@ -8,8 +8,8 @@
  * parse the same documents, so nothing would be safer, and each kind would wait for work while the other had none.
  * Passing all fonts in as descriptors would take hundreds of them and a replacement for how three libraries open
  * files. So open(2) is there, for reading, and landlock (Debian 12's kernel has it) confines it to the folders of
- * folders.c. Names of files cannot be asked for in any other way, not even whether they exist. On a kernel without
- * landlock there is no open(2) either, and the worker shows no pages; it does all else. */
+ * folders.c: of any other file it tells no more than whether it exists. On a kernel without landlock there is no
+ * open(2) either, and the worker shows no pages; it does all else. */
 #include "pdfd/pdfd.h"
 
 #include <errno.h>
