@@ -58,11 +58,44 @@ typedef struct sr_pdf_output_t {
     apr_off_t size;
 } sr_pdf_output_t;
 
+/* ------------------------------------------------------------------------------------------------ show.c
+ * Pages count from 0 and look as poppler draws them: the CropBox within the MediaBox, turned by /Rotate, on white,
+ * with annotations and form fields. A page that cannot be shown is a success with the `reason`, in plain words that
+ * go on after "cannot be shown: ". Errors: SR_ENOTFOUND when the document has no such page, SR_EUNAVAILABLE when no
+ * worker can be had, or none on this system can show pages. `descriptor` is read from offset 0 and stays the caller's.
+ */
+#define SR_PDF_MIN_WIDTH 16
+#define SR_PDF_MAX_WIDTH 4000
+
+typedef struct sr_pdf_image_t {
+    const char *reason;   /* NULL: there is an image */
+    sr_pdf_output_t *png; /* 8 bits per sample, gray or RGB */
+    int width, height;
+    bool gray;
+} sr_pdf_image_t;
+
+/* The page as an image of `width` pixels (SR_EBADREQUEST when that is not SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH) and
+ * the height that goes with it. */
+sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width,
+                          apr_pool_t *pool);
+
+typedef struct sr_pdf_text_t {
+    const char *reason; /* NULL: there is a text, if only an empty one */
+    /* {"width":612,"height":792,"lines":[[["Hello",9.8,8.84,5.2,1.5],["world",…]],…]}, and "truncated":true behind
+     * when it was too long. Size of the displayed page in points; lines in reading order, of words, each with its box
+     * in percent of the displayed page: left, top, width, height. What lies outside the page is left out. */
+    const char *json;
+    apr_size_t length;
+} sr_pdf_text_t;
+
+/* What the page says. */
+sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ seal.c
- * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once with the fields of all signers, and filled
- * once per signer. Preparing and filling append to it and change nothing of what was there; what is stored of a
- * revision is what was appended. Every `descriptor` is the whole document as it stands, is read from offset 0 and
- * stays the caller's. Nobody else may fill the same document at the same time.
+ * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once
+ * with the fields of all signers, and filled once per signer. Preparing and filling append to it and change nothing of
+ * what was there; what is stored of a revision is what was appended. Every `descriptor` is the whole document as it
+ * stands, is read from offset 0 and stays the caller's. Nobody else may fill the same document at the same time.
  *
  * In all of these an error is SR_EUNAVAILABLE: no worker can be had, or this process has no memory. What the document
  * or the signature is to blame for is a fault with its reason.

@@ -1,9 +1,11 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: main.c · limits.c · sandbox.c · xref.c · form.c · boxes.c · poppler.c · probe.c; and what writes:
- * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · normalise.c
+ * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
+ * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
+ * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
  *
- * One thread, one question at a time, nothing but memory and descriptor 3, its client (and the log, until it is ready).
+ * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
+ * ready).
  * Whatever goes wrong may end the process: its client asks another. */
 #ifndef SR_PDFD_H
 #define SR_PDFD_H
@@ -29,7 +31,7 @@ typedef struct sr_pdfd_question_t {
 /* ------------------------------------------------------------------------------------------------ main.c */
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
-sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise;
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -45,8 +47,19 @@ void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size);
 
 /* --------------------------------------------------------------------------------------------- sandbox.c */
 /* Leaves what reading from memory needs: other system calls answer EPERM, and those that start programs or
- * open connections end the process. For ever. False (and a line on standard error) when it cannot be had. */
-bool sr_pdfd_sandbox_enter(void);
+ * open connections end the process. For ever. False (and a line on standard error) when it cannot be had.
+ * Files below `folders` (ends with NULL; or NULL: none) can be opened for reading where *files is true; else the
+ * kernel cannot confine that, and no files can. */
+bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders);
+
+/* -------------------------------------------------------------------------------------------- landlock.c */
+/* Confines opening files to reading what is below `folders`. False when the kernel cannot: nothing is confined then,
+ * or not enough. */
+bool sr_pdfd_landlock_enter(const char *const *folders);
+
+/* --------------------------------------------------------------------------------------------- folders.c */
+/* The folders of the fonts that are installed, and of poppler's tables; ends with NULL. */
+const char *const *sr_pdfd_folders_find(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ xref.c */
 typedef struct sr_pdfd_xref_t {
