@@ -7,7 +7,7 @@
 
 #define MAX_SIDE 100000.0 /* of the canvas, in whatever unit the client has */
 #define MAX_ASPECT 50.0
-#define PRESSURE 0.5 /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
+#define PRESSURE 0.5  /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
 #define STEPS 20000.0 /* that the unit is rounded to: a fifth of a pixel on a canvas of 4,000 */
 
 typedef struct reading_t {
@@ -56,7 +56,8 @@ static sr_error_t *read_point(reading_t *reading, json_t *out, const json_t *poi
 
 static sr_error_t *read_stroke(reading_t *reading, const json_t *stroke)
 {
-    if (!json_is_array(stroke)) return sr_error(reading->pool, SR_EBADREQUEST, "Each stroke must be an array of points");
+    if (!json_is_array(stroke))
+        return sr_error(reading->pool, SR_EBADREQUEST, "Each stroke must be an array of points");
     if (json_array_size(stroke) > (size_t)(SR_INK_MAX_POINTS - reading->points))
         return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d points", SR_INK_MAX_POINTS);
     if (!json_array_size(stroke)) return NULL;
@@ -73,8 +74,8 @@ sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
     if (!read_side(&reading.width, drawn, "width") || !read_side(&reading.height, drawn, "height"))
         return sr_error(pool, SR_EBADREQUEST, "A drawn signature needs width and height, from 1 to %d", (int)MAX_SIDE);
     if (reading.width > MAX_ASPECT * reading.height || reading.height > MAX_ASPECT * reading.width)
-        return sr_error(pool, SR_EBADREQUEST, "A drawn signature is at most %d times as wide as high, or as high as wide",
-                        (int)MAX_ASPECT);
+        return sr_error(pool, SR_EBADREQUEST,
+                        "A drawn signature is at most %d times as wide as high, or as high as wide", (int)MAX_ASPECT);
     if (!json_is_array(strokes)) return sr_error(pool, SR_EBADREQUEST, "The strokes of a signature must be an array");
     if (json_array_size(strokes) > SR_INK_MAX_STROKES)
         return sr_error(pool, SR_EBADREQUEST, "A signature has at most %d strokes", SR_INK_MAX_STROKES);

@@ -68,8 +68,8 @@ static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const sr_pdfd_wi
                        double height, bool is_image)
 {
     double scale = sr_pdfd_fit(widget, width, height), w = width * scale, h = height * scale;
-    const double matrix[6] = {
-        is_image ? w : scale, 0, 0, is_image ? h : scale, (widget->width - w) / 2, (widget->height - h) / 2};
+    const double matrix[6] = {is_image ? w : scale,    0, 0, is_image ? h : scale, (widget->width - w) / 2,
+                              (widget->height - h) / 2};
     sr_pdfd_put_text(out, "q ");
     /* A scale needs more digits than a place does. */
     sr_pdfd_print(out, "%.8f 0 0 %.8f ", matrix[0], matrix[3]);

@@ -18,8 +18,7 @@ unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t
         QPDFAcroFormDocumentHelper(document).generateAppearancesIfNeeded();
         QPDFWriter writer(document);
         writer.setOutputMemory();
-        writer.setObjectStreamMode(qpdf_o_preserve);
-        writer.setStreamDataMode(qpdf_s_preserve);
+        writer.setObjectStreamMode(qpdf_o_preserve); // streams are not: what was drawn is put in while they are packed
         writer.write();
         auto drawn = writer.getBufferSharedPointer();
         auto *copy = static_cast<unsigned char *>(std::malloc(drawn->getSize()));

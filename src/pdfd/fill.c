@@ -86,8 +86,7 @@ static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t
 {
     qpdf_data q = fill->document.q;
     const char *more = apr_psprintf(fill->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>", appearance);
-    if (widget->is_signature)
-        more = apr_psprintf(fill->pool, "%s/V %" APR_INT64_T_FMT " 0 R", more, fill->signature);
+    if (widget->is_signature) more = apr_psprintf(fill->pool, "%s/V %" APR_INT64_T_FMT " 0 R", more, fill->signature);
     qpdf_oh_remove_key(q, widget->field, "/AP");
     sr_pdfd_object_again(&fill->update, widget->field, sr_pdfd_spliced(q, widget->field, more, fill->pool));
 }

@@ -121,8 +121,7 @@ static void find_runs(text_t *text)
             if (text->levels[to] != text->levels[from] || text->fonts[to] != text->fonts[from]
                 || text->scripts[to] != text->scripts[from])
                 break;
-        text->runs[text->run_count++] =
-            (run_t){from, to, text->fonts[from], text->scripts[from], text->levels[from]};
+        text->runs[text->run_count++] = (run_t){from, to, text->fonts[from], text->scripts[from], text->levels[from]};
     }
 }
 
@@ -150,7 +149,7 @@ static void reorder(text_t *text)
 
 typedef struct pen_t {
     sr_pdfd_buffer_t *out;
-    double scale, x, y; /* of the glyph being drawn */
+    double scale, x, y;     /* of the glyph being drawn */
     double low[2], high[2]; /* of all that was drawn */
 } pen_t;
 

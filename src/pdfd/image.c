@@ -194,11 +194,10 @@ static const char *use_jpeg(image_t *image)
     const char *wrong = check_jpeg(image, &components);
     if (!wrong) wrong = copy_without_notes(out, image);
     if (wrong) return wrong;
-    image->mark->object =
-        put_image(image,
-                  components == 1 ? "/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode"
-                                  : "/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode",
-                  out->data, out->size);
+    image->mark->object = put_image(image,
+                                    components == 1 ? "/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode"
+                                                    : "/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode",
+                                    out->data, out->size);
     return NULL;
 }
 

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-#define UNITS 1000.0      /* of the drawing's longer side: numbers stay short */
-#define PEN (1.0 / 36)    /* of the shorter side: the pen that is pressed normally */
-#define THINNEST 0.6      /* points, on the smallest of the fields */
-#define WIDTH_STEPS 16.0  /* of a pen: finer ones cannot be seen */
-#define NEAR 1.0          /* units: points nearer to the last one than this add nothing */
-#define VALUES 3          /* x, y and pressure of a point */
+#define UNITS 1000.0     /* of the drawing's longer side: numbers stay short */
+#define PEN (1.0 / 36)   /* of the shorter side: the pen that is pressed normally */
+#define THINNEST 0.6     /* points, on the smallest of the fields */
+#define WIDTH_STEPS 16.0 /* of a pen: finer ones cannot be seen */
+#define NEAR 1.0         /* units: points nearer to the last one than this add nothing */
+#define VALUES 3         /* x, y and pressure of a point */
 
 static const char COLOUR[] = "0.05 0.1 0.45 RG 1 J 1 j\n"; /* blue ink; round ends, round corners */
 

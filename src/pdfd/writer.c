@@ -70,7 +70,8 @@ static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
     bool few = size <= FEW;
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
     if (size < WORTH_PACKING) return false;
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, few ? 13 : 15, few ? 5 : 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, few ? 13 : 15, few ? 5 : 8, Z_DEFAULT_STRATEGY)
+        != Z_OK)
         return false;
     stream.avail_out = (uInt)deflateBound(&stream, size);
     stream.next_out = sr_pdfd_grow(packed, stream.avail_out);
@@ -187,7 +188,8 @@ const char *sr_pdfd_update_end(sr_pdfd_update_t *update)
     apr_array_header_t *entries = update->entries;
     qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), compare);
     for (int i = 1; i < entries->nelts; i++)
-        if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i)) return SR_PDFD_DAMAGED;
+        if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i))
+            return SR_PDFD_DAMAGED;
     apr_size_t start = update->document->bytes.size + update->out->size;
     if (update->document->xref.stream) put_stream(update);
     else put_table(update);

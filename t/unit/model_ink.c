@@ -1,4 +1,5 @@
-/* model_ink.c: drawn signatures as clients send them: what is normalised into what, and what is refused in which words. */
+/* model_ink.c: drawn signatures as clients send them: what is normalised into what, and what is refused in which words.
+ */
 #include "model/model.h"
 #include "tap.h"
 
@@ -78,9 +79,11 @@ int main(void)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
         is_str(parse(CASES[i].drawn), CASES[i].says, "%s", CASES[i].name);
     ok(parse(repeated("", "[[0,0]]", SR_INK_MAX_STROKES, ""))[0] == '{', "1,000 strokes");
-    is_str(parse(repeated("", "[[0,0]]", SR_INK_MAX_STROKES + 1, "")), "A signature has at most 1000 strokes", "and one more");
+    is_str(parse(repeated("", "[[0,0]]", SR_INK_MAX_STROKES + 1, "")), "A signature has at most 1000 strokes",
+           "and one more");
     ok(parse(repeated("[", "[0,0]", SR_INK_MAX_POINTS, "]"))[0] == '{', "20,000 points");
-    is_str(parse(repeated("[", "[0,0]", SR_INK_MAX_POINTS + 1, "]")), "A signature has at most 20000 points", "and one more");
+    is_str(parse(repeated("[", "[0,0]", SR_INK_MAX_POINTS + 1, "]")), "A signature has at most 20000 points",
+           "and one more");
     is_str(parse(repeated("[[0,0]],[", "[0,0]", SR_INK_MAX_POINTS, "]")), "A signature has at most 20000 points",
            "in all strokes together");
     apr_pool_destroy(pool);

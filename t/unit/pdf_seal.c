@@ -52,7 +52,8 @@ static const case_t CASES[] = {
 
 static const char *signer_name(int i)
 {
-    static const char *const names[] = {"Ann (Lee)", "Jos\xc3\xa9 \xe2\x80\x93 \xf0\x9f\x96\x8b", "\xe6\x9d\x8e\xe5\xa8\x9c", "A\\B"};
+    static const char *const names[] = {"Ann (Lee)", "Jos\xc3\xa9 \xe2\x80\x93 \xf0\x9f\x96\x8b",
+                                        "\xe6\x9d\x8e\xe5\xa8\x9c", "A\\B"};
     return names[i % 4];
 }
 
@@ -131,6 +132,89 @@ static void test_rewritten(const char *options, size_t cut, const char *name)
     apr_pool_destroy(pool);
 }
 
+/* ------------------------------------------------------------------------------------------------ written anew */
+
+#define HELV "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
+
+static const case_t DAMAGED[] = {
+    {"a form that readers are to draw",
+     1,
+     {.pages = 1,
+      .page = "/MediaBox[0 0 612 792]/Annots[4 0 R]",
+      .catalog = "/AcroForm<</Fields[4 0 R]/NeedAppearances true/DR<</Font<</F 5 0 R>>>>/DA(/F 12 Tf 0 g)>>",
+      .objects = {"<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(Written)/DA(/F 12 Tf 0 g)/Rect[10 10 200 40]/P 3 0 R>>",
+                  HELV}}},
+    {"pages that inherit", 2, {.pages = 2, .page = "", .tree = "/MediaBox[0 0 200 200]/Rotate 90"}},
+};
+
+static void test_normalised(const case_t *test, bool cut)
+{
+    apr_pool_t *pool;
+    int status;
+    sr_pdf_probe_t probe;
+    sr_pdf_normalised_t *made;
+    apr_pool_create(&pool, bench.pool);
+    made = apr_palloc(pool, sizeof *made);
+    pdf_t pdf = pdf_document(&test->parts), upload = {0};
+    if (cut) pdf.size -= 18; /* nothing says where the table is */
+    help_probe(&probe, bench.workers, pdf.data, pdf.size, pool);
+    ok(probe.verdict == SR_PDF_ACCEPTED && strstr(probe.pages->report, "\"normalise\":true"),
+       "%s: has to be normalised", test->name);
+    int fd = help_descriptor(pdf.data, pdf.size);
+    sr_error_t *error = sr_pdf_normalise(made, bench.workers, fd, (apr_off_t)pdf.size, pool);
+    close(fd);
+    ok(!error && !made->fault, "%s: and is%s%s", test->name, made->fault ? ", but: " : "",
+       made->fault ? made->reason : "");
+    char *bytes = apr_palloc(pool, (apr_size_t)made->document.size);
+    if (pread(made->document.descriptor, bytes, (size_t)made->document.size, 0) != made->document.size) abort();
+    pdf_add(&upload, bytes, (size_t)made->document.size);
+    help_probe(&probe, bench.workers, upload.data, upload.size, pool);
+    ok(probe.verdict == SR_PDF_ACCEPTED && strstr(probe.pages->report, "\"normalise\":false"), "%s: which is enough",
+       test->name);
+    seal_write(&bench, "new.pdf", upload.data, upload.size);
+    const char *plain = seal_run(&status, &bench, pool, "qpdf --qdf new.pdf -");
+    if (!cut) ok(strstr(plain, "(Written) Tj") != NULL, "%s: the field is drawn", test->name);
+    pdf.size = 0;
+    pdf_add(&pdf, upload.data, upload.size);
+    const char *reason = sign_all(&pdf, test->parts.pages, test->signers, pool);
+    ok(!reason, "%s: signed%s%s", test->name, reason ? ", but: " : "", reason ? reason : "");
+    judge(&pdf, &upload, test->signers, test->name, pool);
+    free(upload.data);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+/* What is refused, and whose fault it is. */
+static void test_refused(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    sr_pdf_signature_t signature = {.signer = "a-1", .name = "A", .time = apr_time_now(), .text = "A"};
+    sr_pdf_field_t field = seal_field("a-1", 1, 1, 1, 9, 9);
+    pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1});
+    size_t size = pdf.size;
+    is_str(seal_prepare(&bench, &pdf, &field, 1, pool), "a field is on a page that it does not have", "a page too far");
+    is_str(seal_fill(&bench, &pdf, &signature, pool), "it has no field of this signer",
+           "a document that is not prepared");
+    is_int(pdf.size, size, "neither leaves anything");
+    field.page = 0;
+    ok(!seal_prepare(&bench, &pdf, &field, 1, pool) && !seal_fill(&bench, &pdf, &signature, pool),
+       "prepared and filled");
+    is_str(seal_fill(&bench, &pdf, &signature, pool), "this signer has signed it already", "filled once more");
+    signature.signer = "a";
+    is_str(seal_fill(&bench, &pdf, &signature, pool), "it has no field of this signer",
+           "a signer whose name is shorter");
+    pdf.size -= 60;
+    signature.signer = "a-1";
+    is_str(seal_fill(&bench, &pdf, &signature, pool), "it is damaged", "a document that is cut");
+    pdf.size = 0;
+    pdf_add(&pdf, "hello", 5);
+    is_str(seal_prepare(&bench, &pdf, &field, 1, pool), "it is damaged", "no document at all");
+    is_int(help_notices, 0, "no worker died of any of it");
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
 int main(void)
 {
     bench = seal_begin(8000);
@@ -139,5 +223,8 @@ int main(void)
     test_rewritten("--linearize", 0, "linearized");
     test_rewritten("--object-streams=generate --linearize", 0, "both");
     test_rewritten("--object-streams=disable", 1, "no newline at the end");
+    test_normalised(&DAMAGED[0], false);
+    test_normalised(&DAMAGED[1], true);
+    test_refused();
     return seal_end(&bench);
 }

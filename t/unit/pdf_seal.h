@@ -23,8 +23,8 @@ static inline seal_key_t seal_key(void)
     ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
     X509_gmtime_adj(X509_getm_notBefore(x), -3600);
     X509_gmtime_adj(X509_getm_notAfter(x), 86400);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC, (const unsigned char *)"throw-away", -1, -1,
-                               0);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC, (const unsigned char *)"throw-away", -1,
+                               -1, 0);
     X509_set_issuer_name(x, X509_get_subject_name(x));
     X509_set_pubkey(x, made.key);
     if (!X509_sign(x, made.key, EVP_sha256())) abort();
@@ -87,7 +87,8 @@ static inline int seal_cms(unsigned char **der, const seal_key_t *key, const uns
     return size;
 }
 
-/* ------------------------------------------------------------------------------------------- a document and its life */
+/* ------------------------------------------------------------------------------------------- a document and its life
+ */
 
 typedef struct seal_bench_t {
     sr_pdf_pool_t *workers;
@@ -165,7 +166,7 @@ static inline sr_ink_t *seal_ink(const char *json, apr_pool_t *pool)
 }
 
 #define SEAL_INK                                                                                                       \
-    "{\"width\":300,\"height\":100,\"strokes\":[[[10,80],[60,10],[70,90],[90,40],[120,85],[140,50],[160,85,0.9],"     \
+    "{\"width\":300,\"height\":100,\"strokes\":[[[10,80],[60,10],[70,90],[90,40],[120,85],[140,50],[160,85,0.9],"      \
     "[200,20,0.2],[290,60]],[[30,50],[110,50]],[[250,20]]]}"
 
 /* ------------------------------------------------------------------------------------------------ what others say */
@@ -179,8 +180,8 @@ static inline void seal_write(const seal_bench_t *bench, const char *name, const
 }
 
 /* The output of a command in the folder; *status is its exit status. */
-__attribute__((format(printf, 4, 5))) static inline const char *
-seal_run(int *status, const seal_bench_t *bench, apr_pool_t *pool, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static inline const char *seal_run(int *status, const seal_bench_t *bench,
+                                                                         apr_pool_t *pool, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -215,7 +216,8 @@ static inline const char *seal_pdfsig(const seal_bench_t *bench, const char *nam
     const char *said = seal_run(&status, bench, pool, "pdfsig -nocert '%s'", name);
     const char *last = strstr(said, apr_psprintf(pool, "Signature #%d:", signers));
     bool good = seal_count(said, "Signature Validation: Signature is Valid.") == signers && last
-                && strstr(last, "Total document signed") && !strstr(said, apr_psprintf(pool, "Signature #%d:", signers + 1));
+                && strstr(last, "Total document signed")
+                && !strstr(said, apr_psprintf(pool, "Signature #%d:", signers + 1));
     return good ? NULL : said;
 }
 

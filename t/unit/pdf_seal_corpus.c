@@ -1,7 +1,7 @@
-/* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus) is
- * normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures valid and the
- * last one whole, earlier ones as valid as they were, and qpdf must find no more wrong than before. Where the folder is
- * absent the test says so and is skipped. */
+/* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus)
+ * is normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures valid and
+ * the last one whole, earlier ones as valid as they were, and qpdf must find no more wrong than before. Where the
+ * folder is absent the test says so and is skipped. */
 #include "pdf_seal.h"
 
 #include <fcntl.h>
@@ -134,11 +134,12 @@ int main(void)
     }
     bench = seal_begin(8000);
     nftw(folder, each_file, 16, FTW_PHYS);
-    ok(accepted > 0 && normalised > 0 && signed_before > 0, "%d files: %d accepted, %d of them normalised, %d signed before",
-       files, accepted, normalised, signed_before);
-    ok(passed >= PASS_RATE * (accepted - refused_late) && passed > 0,
-       "%d of %d that were signed pass pdfsig and qpdf", passed, accepted - refused_late);
-    ok(refused_late <= (1 - PASS_RATE) * 2 * accepted, "%d that were accepted cannot be signed after all", refused_late);
+    ok(accepted > 0 && normalised > 0 && signed_before > 0,
+       "%d files: %d accepted, %d of them normalised, %d signed before", files, accepted, normalised, signed_before);
+    ok(passed >= PASS_RATE * (accepted - refused_late) && passed > 0, "%d of %d that were signed pass pdfsig and qpdf",
+       passed, accepted - refused_late);
+    ok(refused_late <= (1 - PASS_RATE) * 2 * accepted, "%d that were accepted cannot be signed after all",
+       refused_late);
     printf("# %d workers died or were killed, the last one: %s\n", help_notices, help_last_notice);
     return seal_end(&bench);
 }

@@ -1,6 +1,6 @@
-/* pdf_seal_faults.c: sealed documents with faults put in: no byte inside the byte ranges can be changed, nothing appended
- * goes unnoticed; documents, drawings and images that are broken at random never end a worker, and what is accepted
- * of them can be read again. $SIGREQ_FUZZ_COUNT is how many of each. */
+/* pdf_seal_faults.c: sealed documents with faults put in: no byte inside the byte ranges can be changed, nothing
+ * appended goes unnoticed; documents, drawings and images that are broken at random never end a worker, and what is
+ * accepted of them can be read again. $SIGREQ_FUZZ_COUNT is how many of each. */
 #include "pdf_mutate.h"
 #include "pdf_seal.h"
 
@@ -45,7 +45,8 @@ static void test_flips(void)
     ok(!fill(&pdf, &(sr_pdf_signature_t){.ink = seal_ink(SEAL_INK, pool)}, pool), "a document to flip bytes of");
     char *from = memmem(pdf.data, pdf.size, "/Contents<", 10);
     if (!from) abort();
-    size_t before = (size_t)(from + 9 - pdf.data), after = before + 2 * 16384 + 2, signed_bytes = pdf.size - (after - before);
+    size_t before = (size_t)(from + 9 - pdf.data), after = before + 2 * 16384 + 2,
+           signed_bytes = pdf.size - (after - before);
     seal_write(&bench, "it.pdf", pdf.data, pdf.size);
     ok(is_valid(seal_run(&status, &bench, pool, "pdfsig -nocert it.pdf")), "which is valid as it is");
     for (int i = 0; i < FLIPS; i++) {
@@ -72,10 +73,13 @@ static void test_flips(void)
     apr_pool_destroy(pool);
 }
 
-/* --------------------------------------------------------------------------------------------------- broken documents */
+/* --------------------------------------------------------------------------------------------------- broken documents
+ */
 
 static const pdf_parts_t SEEDS[] = {
-    {.pages = 2, .page = "/MediaBox[0 0 400 300]/Annots 5 0 R", .objects = {"[6 0 R]", "<</Subtype/Link/Rect[0 0 9 9]>>"}},
+    {.pages = 2,
+     .page = "/MediaBox[0 0 400 300]/Annots 5 0 R",
+     .objects = {"[6 0 R]", "<</Subtype/Link/Rect[0 0 9 9]>>"}},
     {.pages = 1, .catalog = "/AcroForm 4 0 R", .objects = {"<</Fields[5 0 R]/SigFlags 1>>", "<</FT/Tx/T(a)>>"}},
     {.pages = 9, .page = "", .tree = "/MediaBox[0 0 200 100]/Rotate 90", .trailer = "/ID[<00><01>]/Info 3 0 R"},
 };
@@ -112,7 +116,8 @@ static void test_documents(void)
     is_int(unreadable, 0, "and all of these can be read again");
 }
 
-/* ------------------------------------------------------------------------------------------ broken drawings and images */
+/* ------------------------------------------------------------------------------------------ broken drawings and images
+ */
 
 static void test_drawings(void)
 {
@@ -138,14 +143,16 @@ static void test_drawings(void)
         free(text.data);
         apr_pool_destroy(pool);
     }
-    ok(parsed > count / 20 && drawn == parsed, "%d broken drawings: %d are drawings still, and %d are drawn", count, parsed,
-       drawn);
+    ok(parsed > count / 20 && drawn == parsed, "%d broken drawings: %d are drawings still, and %d are drawn", count,
+       parsed, drawn);
 }
 
 /* Drawings in the worker's own form, as no client of ours would send them. */
 static void test_raw_drawings(void)
 {
-    static const char *const raw[] = {"{}", "[]", "{\"width\":1,\"height\":0,\"strokes\":[[0,0,0]]}",
+    static const char *const raw[] = {"{}",
+                                      "[]",
+                                      "{\"width\":1,\"height\":0,\"strokes\":[[0,0,0]]}",
                                       "{\"width\":1,\"height\":1,\"strokes\":[[0,0]]}",
                                       "{\"width\":1,\"height\":1,\"strokes\":[[0,2,0]]}",
                                       "{\"width\":1,\"height\":1,\"strokes\":[[0,-1,0]]}",

@@ -1,6 +1,6 @@
-/* pdf_seal_pixels.c: what is seen of a signature, by comparing rendered pages before and after: on pages turned, cropped
- * and scaled in every way the ink is in the area that was asked for, upright, and no pixel outside it changes; names in
- * many scripts and images leave ink; what cannot be drawn is refused and changes nothing. */
+/* pdf_seal_pixels.c: what is seen of a signature, by comparing rendered pages before and after: on pages turned,
+ * cropped and scaled in every way the ink is in the area that was asked for, upright, and no pixel outside it changes;
+ * names in many scripts and images leave ink; what cannot be drawn is refused and changes nothing. */
 #include "pdf_seal.h"
 
 #include <jpeglib.h>
@@ -12,7 +12,8 @@ static pdf_t last; /* the document that was signed last */
 #define SIGNER "0b8f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11"
 #define CONTENT "0.9 g 20 20 300 300 re f 0 0 1 RG 0 0 m 600 600 l 0 300 m 600 100 l S"
 
-/* ----------------------------------------------------------------------------------------------------- rendered pages */
+/* ----------------------------------------------------------------------------------------------------- rendered pages
+ */
 
 typedef struct raster_t {
     int width, height;
@@ -106,7 +107,8 @@ static const char *sign_at(change_t *change, const char *keys, const sr_area_t *
 
 static void test_page(const char *keys, apr_pool_t *pool)
 {
-    static const char corner[] = "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5],[5,40],[100,40]],[[3,3],[3,45]]]}";
+    static const char corner[] =
+        "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5],[5,40],[100,40]],[[3,3],[3,45]]]}";
     const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .page = 0, .origin = SR_ORIGIN_TOP_LEFT};
     sr_pdf_signature_t signature = {.ink = seal_ink(corner, pool)};
     change_t change;
@@ -114,8 +116,8 @@ static void test_page(const char *keys, apr_pool_t *pool)
     ok(!reason, "%s: signed%s%s", keys, reason ? ", but: " : "", reason ? reason : "");
     if (reason) return;
     is_int(change.outside, 0, "%s: no pixel outside the area changes", keys);
-    ok(change.quarter[0] > 100 && change.quarter[0] == change.inside, "%s: the ink is upright: %d pixels, %d of them top left",
-       keys, change.inside, change.quarter[0]);
+    ok(change.quarter[0] > 100 && change.quarter[0] == change.inside,
+       "%s: the ink is upright: %d pixels, %d of them top left", keys, change.inside, change.quarter[0]);
 }
 
 static void test_matrix(void)
@@ -133,7 +135,8 @@ static void test_matrix(void)
             }
 }
 
-/* ------------------------------------------------------------------------------------------------ what can be signed with */
+/* ------------------------------------------------------------------------------------------------ what can be signed
+ * with */
 
 static void test_ink(sr_pdf_signature_t *signature, const char *name, int least, bool may_lack_font)
 {
@@ -263,8 +266,10 @@ static void test_refused(apr_pool_t *pool)
                "The JPEG image is in printing colours (CMYK); RGB and gray can be used", "a JPEG in CMYK");
     png = make_png(&size, 1, 1, 4, pool); /* its one pixel is in the transparent half */
     is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size}, "The image is fully transparent", "no colour");
-    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, "The image is neither a PNG nor a JPEG", "a GIF");
-    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, "The image is neither a PNG nor a JPEG", "no bytes");
+    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, "The image is neither a PNG nor a JPEG",
+               "a GIF");
+    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, "The image is neither a PNG nor a JPEG",
+               "no bytes");
     is_refused(&(sr_pdf_signature_t){.image = apr_pcalloc(pool, (1 << 20) + 1), .image_size = (1 << 20) + 1},
                "The image is larger than 1 MiB", "too many bytes");
     is_refused(&(sr_pdf_signature_t){.text = " \t "}, "The typed signature is empty", "blanks");
@@ -273,7 +278,8 @@ static void test_refused(apr_pool_t *pool)
     is_refused(&(sr_pdf_signature_t){.name = ""}, "There is no signature", "nothing at all");
     char *long_text = apr_pcalloc(pool, 202);
     memset(long_text, 'a', 201);
-    is_refused(&(sr_pdf_signature_t){.text = long_text}, "The typed signature has more than 200 characters", "a long text");
+    is_refused(&(sr_pdf_signature_t){.text = long_text}, "The typed signature has more than 200 characters",
+               "a long text");
 }
 
 int main(void)
