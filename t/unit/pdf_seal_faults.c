@@ -171,6 +171,54 @@ static void test_raw_drawings(void)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ lying workers */
+
+#define LIMITS "it could not be read within the limits"
+#define NONSENSE "it made the PDF helper answer nonsense"
+
+/* A worker that greets, takes one question and answers this whatever it was. */
+static void test_liar(const char *answer, const char *want)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    seal_bench_t lied = bench;
+    pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1});
+    const char *script = apr_psprintf(pool,
+                                      "#!/bin/sh\nprintf 'SPR1\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0{}' >&3\n"
+                                      "dd bs=65536 count=1 <&3 >/dev/null 2>&1\n"
+                                      "printf 'SPR1\\1\\0\\0\\0\\0\\0\\0\\0\\%o\\0\\0\\0%s' >&3\nexec sleep 5\n",
+                                      (unsigned)strlen(answer), answer);
+    seal_write(&bench, "liar", script, strlen(script));
+    const char *path = apr_pstrcat(pool, bench.folder, "/liar", NULL);
+    chmod(path, 0700);
+    lied.workers = help_pool(path, 1, 1500, pool);
+    sr_pdf_signature_t signature = {.signer = SIGNER, .name = "A", .time = apr_time_now(), .text = "A"};
+    is_str(seal_fill(&lied, &pdf, &signature, pool), want, "a worker that answers %s", answer);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+static void test_liars(void)
+{
+    static const char *const unreadable[] = {"{}",
+                                             "[]",
+                                             "{\"length\":0,\"contents\":0}",
+                                             "{\"length\":-1,\"contents\":0}",
+                                             "{\"length\":5}",
+                                             "{\"length\":5,\"contents\":6}",
+                                             "{\"length\":5,\"contents\":-1}",
+                                             "{\"length\":99999999,\"contents\":0}",
+                                             "{\"length\":9.5,\"contents\":0}",
+                                             "{\"fault\":\"document\"}",
+                                             "{\"fault\":\"other\",\"reason\":\"x\"}"};
+    static const char *const unsound[] = {"{\"length\":5,\"contents\":3}", "{\"length\":40000,\"contents\":3}",
+                                          "{\"length\":40000,\"contents\":7000}",
+                                          "{\"length\":40000,\"contents\":40000}"};
+    for (size_t i = 0; i < sizeof unreadable / sizeof *unreadable; i++) test_liar(unreadable[i], LIMITS);
+    for (size_t i = 0; i < sizeof unsound / sizeof *unsound; i++) test_liar(unsound[i], NONSENSE);
+    test_liar("{\"fault\":\"document\",\"reason\":\"x y\"}", "x y");
+}
+
 int main(void)
 {
     bench = seal_begin(8000);
@@ -181,6 +229,7 @@ int main(void)
     test_raw_drawings();
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "",
            help_notices ? help_last_notice : "");
+    test_liars();
     test_flips();
     return seal_end(&bench);
 }
