@@ -77,6 +77,16 @@ is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a locatio
 is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'no more than its own path');
 is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a normalised path');
 
+for my $host ('a"b', 'a b', "a\x01b", 'a<b>', 'a/b', 'user@b', '') { # links are made of it
+    my $raw = Sigreq::Raw->new(suite->{port});
+    my $head = "Host: $host\r\nAuthorization: Bearer $client->{token}\r\n";
+    $raw->send("GET /api/v3/signatures/$made->{uuid} HTTP/1.1\r\n$head\r\n");
+    my $answer = $raw->answer;
+    my $link   = $answer && $answer->code == 200 ? link_of($answer->json) : '';
+    ok(!$link || $link =~ m{^http://[\w.:-]+/sign/$}, 'a strange Host makes no strange link: ' . $host =~ s/[^ -~]/?/gr)
+        or diag $link;
+}
+
 subtest 'beside modules that map paths too' => sub {
     my $httpd = Sigreq::Httpd->new(
         modules => 'authz_core dbd rewrite proxy proxy_http negotiation',
