@@ -25,11 +25,13 @@ MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/co
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
+SPEED_SRC := $(wildcard t/speed/*.c)
 
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
 
 obj = $(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1)))
+SPEED_BIN := $(patsubst t/speed/%.c,build/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
@@ -69,8 +71,13 @@ build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/t/pdf_render: private BASE_LIBS += -lpng
-build/t/pdf_render_speed: private BASE_LIBS += $(PDFD_LIBS)
-build/obj/t/unit/pdf_render_speed.o: private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+# figures of the PDF helper: timed, so no tests; `make bench` runs them
+build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+$(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
@@ -120,8 +127,9 @@ test:
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all
-	@exec tools/bench/run
+	@$(MAKE) --no-print-directory all $(SPEED_BIN)
+	@tools/bench/run
+	@for program in $(SPEED_BIN); do $$program || exit; done
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
@@ -129,4 +137,4 @@ corpus:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(CTL_SRC) $(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC)))
