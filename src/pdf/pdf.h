@@ -1,7 +1,8 @@
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes.
  *
  * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
- * many bytes) · show.c (what a page looks like and says) · protocol.h (shared with src/pdfd)
+ * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
+ * protocol.h (shared with src/pdfd)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -89,5 +90,78 @@ typedef struct sr_pdf_text_t {
 
 /* What the page says. */
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ seal.c
+ * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once
+ * with the fields of all signers, and filled once per signer. Preparing and filling append to it and change nothing of
+ * what was there; what is stored of a revision is what was appended. Every `descriptor` is the whole document as it
+ * stands, is read from offset 0 and stays the caller's. Nobody else may fill the same document at the same time.
+ *
+ * In all of these an error is SR_EUNAVAILABLE: no worker can be had, or this process has no memory. What the document
+ * or the signature is to blame for is a fault with its reason.
+ */
+typedef enum sr_pdf_fault_t {
+    SR_PDF_DONE,
+    SR_PDF_DOCUMENT_AT_FAULT, /* the reason goes on after "cannot be signed: " */
+    SR_PDF_DOCUMENT_DAMAGED,  /* the same; normalised, and prepared then, it may be signed if it has no signatures */
+    SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for him */
+} sr_pdf_fault_t;
+
+typedef struct sr_pdf_normalised_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    sr_pdf_output_t document; /* the document anew */
+} sr_pdf_normalised_t;
+/* Writes a document anew that is damaged or leaves the drawing of its form to readers, so that it can be continued.
+ * Only for documents without signatures. What comes out is to be probed like an upload. */
+sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                             apr_pool_t *pool);
+
+typedef struct sr_pdf_field_t {
+    const char *signer; /* names the field: letters, digits and "-", at most 64 */
+    int page;           /* 0-based */
+    double rect[4];     /* as in sr_placement_t */
+} sr_pdf_field_t;
+
+typedef struct sr_pdf_update_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    const unsigned char *bytes; /* to be appended */
+    apr_size_t length;
+} sr_pdf_update_t;
+/* Adds every field (sr_pdf_field_t, at least one) of every signer. A signer's first is where his signature is. */
+sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool);
+
+typedef struct sr_pdf_signature_t {
+    const char *signer; /* as it was when the document was prepared */
+    const char *name;   /* UTF-8: who signs */
+    const char *reason; /* UTF-8: why, or NULL */
+    apr_time_t time;
+    bool test; /* its appearances say TEST */
+    /* What is seen in all of the signer's fields: one of the three. */
+    const sr_ink_t *ink;
+    const char *text;  /* UTF-8; at most 200 characters */
+    const void *image; /* PNG or JPEG; at most 1 MiB and 4 million pixels */
+    apr_size_t image_size;
+} sr_pdf_signature_t;
+
+typedef struct sr_pdf_revision_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    unsigned char *bytes; /* to be appended, once the CMS is in it */
+    apr_size_t length;
+    apr_size_t contents;        /* offset in `bytes` of the "<" before the digits of the CMS */
+    unsigned char digest[32];   /* SHA-256 over the byte ranges: what the CMS is to sign */
+    const char *document_sha256; /* of the document that was filled, as lower-case hexadecimal */
+    const char *sha256;          /* of document and `bytes`; set by sr_pdf_seal */
+    struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
+} sr_pdf_revision_t;
+/* Fills the fields of one signer. The digest is made here, of the very bytes that are returned, and their byte ranges
+ * are checked: a worker that lies can spoil its document, but not have something else signed. */
+sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                        const sr_pdf_signature_t *signature, apr_pool_t *pool);
+/* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */
+sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
 
 #endif

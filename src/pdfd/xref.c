@@ -94,6 +94,7 @@ static int skip_token(cursor_t *c)
 }
 
 typedef struct section_t {
+    bool stream;
     int64_t size, previous; /* -1: not there */
     cursor_t index;         /* behind /Index; empty when there is none */
 } section_t;
@@ -163,7 +164,8 @@ static bool read_table(cursor_t *c, int64_t *highest)
 static bool read_section(section_t *section, cursor_t c, int64_t *highest)
 {
     int64_t number, generation, first, count;
-    if (read_word(&c, "xref")) {
+    bool stream = !read_word(&c, "xref");
+    if (!stream) {
         if (!read_table(&c, highest)) return false;
     } else {
         if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
@@ -171,6 +173,7 @@ static bool read_section(section_t *section, cursor_t c, int64_t *highest)
     }
     skip_space(&c);
     if (!read_dictionary(section, c)) return false;
+    section->stream = stream;
     claim(highest, 0, section->size);
     while (read_number(&section->index, &first) && read_number(&section->index, &count)) claim(highest, first, count);
     return true;
@@ -188,19 +191,21 @@ static bool find_start(int64_t *offset, const unsigned char *data, apr_size_t si
     return last && read_number(&c, offset) && *offset > 0;
 }
 
-bool sr_pdfd_xref_check(int64_t *highest, const unsigned char *data, apr_size_t size)
+bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size)
 {
     int64_t seen[MAX_SECTIONS], next;
-    *highest = 0;
-    if (!find_start(&next, data, size)) return false;
+    *xref = (sr_pdfd_xref_t){0};
+    if (!find_start(&xref->start, data, size)) return false;
+    next = xref->start;
     for (int count = 0; next > 0; count++) {
         if (count == MAX_SECTIONS || next >= (int64_t)size) return false;
         for (int i = 0; i < count; i++)
             if (seen[i] == next) return false;
         seen[count] = next;
         section_t section;
-        if (!read_section(&section, (cursor_t){data + next, data + size}, highest)) return false;
+        if (!read_section(&section, (cursor_t){data + next, data + size}, &xref->highest)) return false;
+        if (count == 0) xref->stream = section.stream;
         next = section.previous;
     }
-    return *highest <= MAX_OBJECT;
+    return xref->highest <= MAX_OBJECT;
 }

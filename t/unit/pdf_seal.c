@@ -1,0 +1,143 @@
+/* pdf_seal.c: documents of many forms, prepared for one to ten signers and filled one after the other: pdfsig calls
+ * each signature valid and the last one whole, qpdf has nothing to say, and the upload is a prefix of it all. */
+#include "pdf_seal.h"
+
+static seal_bench_t bench;
+
+typedef struct case_t {
+    const char *name;
+    int signers;
+    pdf_parts_t parts;
+} case_t;
+
+static const case_t CASES[] = {
+    {"one signer", 1, {.pages = 1}},
+    {"two signers on three pages", 2, {.pages = 3}},
+    {"ten signers", 10, {.pages = 2}},
+    {"an ID and an Info", 2, {.pages = 1, .trailer = "/ID[<00ff><11>]/Info 4 0 R", .objects = {"<</Title(x)>>"}}},
+    {"annotations of its own",
+     2,
+     {.pages = 1, .page = "/MediaBox[0 0 612 792]/Annots[4 0 R]", .objects = {"<</Subtype/Link/Rect[0 0 9 9]>>"}}},
+    {"annotations in an array of their own",
+     2,
+     {.pages = 1,
+      .page = "/MediaBox[0 0 612 792]/Annots 5 0 R",
+      .objects = {"<</Subtype/Link/Rect[0 0 9 9]>>", "[4 0 R]"}}},
+    {"annotations that pages share",
+     3,
+     {.pages = 3,
+      .page = "/MediaBox[0 0 612 792]/Annots 7 0 R",
+      .objects = {"<</Subtype/Link/Rect[0 0 9 9]>>", "[6 0 R]"}}},
+    {"annotations that are null", 2, {.pages = 1, .page = "/MediaBox[0 0 612 792]/Annots null"}},
+    {"a form in the catalog",
+     2,
+     {.pages = 1, .catalog = "/AcroForm<</Fields[4 0 R]/DA(/F 0 Tf)>>", .objects = {"<</FT/Tx/T(a)>>"}}},
+    {"a form that is an object",
+     2,
+     {.pages = 1, .catalog = "/AcroForm 4 0 R", .objects = {"<</Fields[5 0 R]/SigFlags 1>>", "<</FT/Tx/T(a)>>"}}},
+    {"fields in an array of their own",
+     2,
+     {.pages = 1, .catalog = "/AcroForm 4 0 R", .objects = {"<</Fields 5 0 R/SigFlags 3>>", "[]"}}},
+    {"fields that are the annotations too",
+     2,
+     {.pages = 2,
+      .page = "/MediaBox[0 0 612 792]/Annots 5 0 R",
+      .catalog = "/AcroForm<</Fields 5 0 R>>",
+      .objects = {"[]"}}},
+    {"a form without fields", 2, {.pages = 1, .catalog = "/AcroForm<<>>"}},
+    {"names and texts that need care",
+     2,
+     {.pages = 1, .page = "/MediaBox[0 0 612 792]/A#20B(\\)>>\\\\\\000\xff)/C<3e3e>", .catalog = "/X(>>)"}},
+};
+
+static const char *signer_name(int i)
+{
+    static const char *const names[] = {"Ann (Lee)", "Jos\xc3\xa9 \xe2\x80\x93 \xf0\x9f\x96\x8b", "\xe6\x9d\x8e\xe5\xa8\x9c", "A\\B"};
+    return names[i % 4];
+}
+
+/* Prepares and fills a document for some signers, each with a field on the first page and one on the last. */
+static const char *sign_all(pdf_t *pdf, int pages, int signers, apr_pool_t *pool)
+{
+    sr_pdf_field_t fields[20];
+    const char *ids[10];
+    for (int i = 0; i < signers; i++) {
+        ids[i] = sr_uuid_make(pool);
+        fields[2 * i] = seal_field(ids[i], 0, 50, 700 - 60 * i, 200, 750 - 60 * i);
+        fields[2 * i + 1] = seal_field(ids[i], pages - 1, 300.25, 700 - 60 * i, 500, 750 - 60 * i);
+    }
+    const char *reason = seal_prepare(&bench, pdf, fields, 2 * signers, pool);
+    for (int i = 0; !reason && i < signers; i++) {
+        sr_pdf_signature_t signature = {.signer = ids[i],
+                                        .name = signer_name(i),
+                                        .reason = "I agree (\xe2\x9c\x93)",
+                                        .time = apr_time_now(),
+                                        .test = i % 2 == 0,
+                                        .ink = seal_ink(SEAL_INK, pool)};
+        reason = seal_fill(&bench, pdf, &signature, pool);
+    }
+    return reason;
+}
+
+static void judge(const pdf_t *pdf, const pdf_t *upload, int signers, const char *name, apr_pool_t *pool)
+{
+    int status;
+    ok(pdf->size > upload->size && !memcmp(pdf->data, upload->data, upload->size), "%s: the upload is a prefix", name);
+    seal_write(&bench, "it.pdf", pdf->data, pdf->size);
+    const char *said = seal_pdfsig(&bench, "it.pdf", signers, pool);
+    ok(!said, "%s: pdfsig calls %d signatures valid and the last one whole", name, signers);
+    if (said) printf("# %s\n", said);
+    said = seal_run(&status, &bench, pool, "qpdf --check it.pdf");
+    ok(!status, "%s: qpdf has nothing to say", name);
+    if (status) printf("# %s\n", said);
+}
+
+static void test_case(const case_t *test)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t upload = pdf_document(&test->parts), pdf = {0};
+    pdf_add(&pdf, upload.data, upload.size);
+    const char *reason = sign_all(&pdf, test->parts.pages, test->signers, pool);
+    ok(!reason, "%s: signed%s%s", test->name, reason ? ", but: " : "", reason ? reason : "");
+    judge(&pdf, &upload, test->signers, test->name, pool);
+    free(upload.data);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+/* The same document as qpdf writes it: with object streams, linearized, without a newline at its end. */
+static void test_rewritten(const char *options, size_t cut, const char *name)
+{
+    apr_pool_t *pool;
+    int status;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t pdf = pdf_document(&CASES[5].parts), upload = {0};
+    char piece[4096];
+    seal_write(&bench, "plain.pdf", pdf.data, pdf.size);
+    seal_run(&status, &bench, pool, "qpdf %s plain.pdf new.pdf", options);
+    FILE *file = fopen(apr_pstrcat(pool, bench.folder, "/new.pdf", NULL), "rb");
+    if (!file) abort();
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) pdf_add(&upload, piece, got);
+    fclose(file);
+    upload.size -= cut;
+    pdf.size = 0;
+    pdf_add(&pdf, upload.data, upload.size);
+    const char *reason = sign_all(&pdf, 1, 3, pool);
+    ok(!reason, "%s: signed%s%s", name, reason ? ", but: " : "", reason ? reason : "");
+    judge(&pdf, &upload, 3, name, pool);
+    free(upload.data);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+int main(void)
+{
+    bench = seal_begin(8000);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) test_case(&CASES[i]);
+    test_rewritten("--object-streams=generate", 0, "object streams");
+    test_rewritten("--linearize", 0, "linearized");
+    test_rewritten("--object-streams=generate --linearize", 0, "both");
+    test_rewritten("--object-streams=disable", 1, "no newline at the end");
+    return seal_end(&bench);
+}
