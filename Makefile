@@ -28,11 +28,13 @@ PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
+SPEED_SRC := $(wildcard t/speed/*.c)
 
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
 
 obj = $(patsubst %.cc,build/obj/%.o,$(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1))))
+SPEED_BIN := $(patsubst t/speed/%.c,build/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
@@ -73,8 +75,13 @@ build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/t/pdf_render: private BASE_LIBS += -lpng
-build/t/pdf_render_speed: private BASE_LIBS += $(PDFD_LIBS)
-build/obj/t/unit/pdf_render_speed.o: private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+# figures of the PDF helper: timed, so no tests; `make bench` runs them
+build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+$(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
@@ -127,8 +134,9 @@ test:
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all
-	@exec tools/bench/run
+	@$(MAKE) --no-print-directory all $(SPEED_BIN)
+	@tools/bench/run
+	@for program in $(SPEED_BIN); do $$program || exit; done
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
@@ -136,4 +144,4 @@ corpus:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC)))

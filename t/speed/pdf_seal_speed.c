@@ -1,7 +1,7 @@
 /* pdf_seal_speed.c: how long filling and sealing takes beside what nobody can save: reading and writing the same bytes,
  * one SHA-256 over them, one raw signature of the same key. Bounds are loose, since tests run beside other things;
  * the figures are printed. */
-#include "pdf_seal.h"
+#include "../unit/pdf_seal.h"
 
 #include <fcntl.h>
 
