@@ -19,6 +19,14 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_EXPIRES] = {"expires", "TIME", "when it ends: 2027-01-31 or 2027-01-31T12:00:00Z", ctl_check_expires},
     [OPTION_UUID] = {"uuid", "UUID", "the token's uuid, as 'token list' shows it", ctl_check_uuid},
     [OPTION_DRY_RUN] = {"dry-run", NULL, "delete nothing, only say what would be deleted", NULL},
+    [OPTION_OUT] = {"out", "FOLDER", "where seal.crt and seal.key go; it is made where it is missing", ctl_check_text},
+    [OPTION_DAYS] = {"days", "N", "how long the certificate is valid; 3650 without it", ctl_check_days},
+    [OPTION_TEST] = {"test", NULL, "for the test environment: its name says that it is not legally binding", NULL},
+    [OPTION_CERTIFICATE] = {"certificate", "FILE", "the seal's certificate, instead of SigreqSealCertificate", NULL},
+    [OPTION_KEY] = {"key", "FILE", "and its private key, instead of SigreqSealKey", NULL},
+    [OPTION_FILE] = {"file", "FILE", "the PDF", NULL},
+    [OPTION_TRUST] = {"trust", "FILE", "certificates (PEM) that every signer's chain must lead to", NULL},
+    [OPTION_HELPER] = {"helper", "FILE", "the program that reads PDF files, instead of SigreqHelper", NULL},
     [OPTION_FORCE] = {"force", NULL, "go on even where the database knows none of the documents", NULL},
 };
 
@@ -47,6 +55,13 @@ const ctl_command_t ctl_commands[] = {
     {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a token at once."},
     {"gc", "", ctl_gc, 0, {OPTION_DRY_RUN, OPTION_FORCE, OPTION_COUNT},
      "Deletes documents that no submission has, and Idempotency-Keys older than 24 hours. httpd may run."},
+    {"seal", "create", ctl_seal_create, 1, {OPTION_OUT, OPTION_NAME, OPTION_DAYS, OPTION_TEST, OPTION_COUNT},
+     "Makes a P-256 key and a certificate that it has signed itself. Never overwrites."},
+    {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},
+     "Says what the seal is. Exits with 1 where httpd would not start with it."},
+    {"verify", "", ctl_verify, 1, {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
+     "Checks a PDF's signatures. Exits with 0 only when all are intact, and trusted where --trust is given, and nothing "
+     "was added after the last."},
 };
 /* clang-format on */
 const int ctl_command_count = sizeof ctl_commands / sizeof *ctl_commands;

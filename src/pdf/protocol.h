@@ -28,6 +28,10 @@
  *     and "ink", "text" or "image" (base64)
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
+ *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
+ *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
+ *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
+ *                                               is there when the signature does not cover what it must.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -73,6 +77,10 @@
 #define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
 #define SR_PDF_MAX_IMAGE_PIXELS 4000000
 #define SR_PDF_MAX_TYPED 200 /* characters of a typed signature */
+
+#define SR_PDF_OP_SIGNATURES "signatures"
+
+#define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \

@@ -3,6 +3,7 @@
  * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
  * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
+ * · covers.c · signatures.c
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -31,7 +32,8 @@ typedef struct sr_pdfd_question_t {
 /* ------------------------------------------------------------------------------------------------ main.c */
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
-sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise;
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise,
+    sr_pdfd_signatures;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -70,6 +72,18 @@ typedef struct sr_pdfd_xref_t {
 /* Walks the chain of cross-reference sections as the incremental writer has to. False when it cannot be continued
  * as it stands. */
 bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size);
+
+#define SR_PDFD_MAX_SECTIONS 512
+typedef struct sr_pdfd_chain_t {
+    int64_t sections[SR_PDFD_MAX_SECTIONS]; /* where each begins; the newest first */
+    int count;
+    bool stream; /* the newest one is a stream */
+    int64_t highest;
+} sr_pdfd_chain_t;
+/* The same, and which sections there are: as many as were reached where it returns false. */
+bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size);
+/* The section that the last startxref points at. False when there is none in the last kilobyte. */
+bool sr_pdfd_xref_start(int64_t *offset, const unsigned char *data, apr_size_t size);
 
 /* ------------------------------------------------------------------------------------------------ form.c */
 typedef struct sr_pdfd_form_t {
@@ -206,5 +220,36 @@ int64_t sr_pdfd_test_form(sr_pdfd_update_t *update);
 /* Adds a widget's appearance and returns its number. `warning`: of the word TEST, or 0. */
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
                            int64_t warning);
+
+/* ---------------------------------------------------------------------------------------------- covers.c */
+typedef enum sr_pdfd_key_t {
+    SR_PDFD_KEY_CONTENTS,
+    SR_PDFD_KEY_RANGE,
+    SR_PDFD_KEY_SUBFILTER,
+    SR_PDFD_KEY_TIME,
+    SR_PDFD_KEY_NAME,
+    SR_PDFD_KEY_REASON,
+    SR_PDFD_KEY_COUNT
+} sr_pdfd_key_t;
+
+/* A signature dictionary, as it stands in the file. */
+typedef struct sr_pdfd_signed_t {
+    int object, generation; /* the object that it is, or is in */
+    int64_t range[4];       /* its ByteRange */
+    const char *contents;   /* its Contents, decoded: `contents_size` bytes */
+    apr_size_t contents_size;
+    sr_pdfd_bytes_t values[SR_PDFD_KEY_COUNT]; /* the text of its values; no data: not there */
+} sr_pdfd_signed_t;
+
+/* Whether the ByteRange of a signature leaves out its own Contents and nothing else. The caller fills in all but
+ * `values`, which are then read where the ByteRange says, inside what is signed. NULL, or what is wrong. */
+const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *bytes);
+/* sr_pdfd_xref_walk on a whole file, whatever stands before its header. */
+bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
+/* Whether what a signature covers (the file to `end`) is a revision that the document still builds on, and *later:
+ * the number of updates behind it, or -1 when that cannot be told. `chain` is the document's, NULL when it could
+ * not be walked. NULL, or what is wrong. */
+const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
+                                    const sr_pdfd_bytes_t *bytes);
 
 #endif

@@ -1,5 +1,4 @@
-/* pdf_mutate.h: puts faults into a document at random: flipped bits, cuts, tokens of PDF where they do not belong. The
- * numbers are the same in each run. */
+/* pdf_mutate.h: puts faults into a PDF at random. The numbers are the same in each run, but for $SIGREQ_FUZZ_SEED. */
 #ifndef SR_TEST_PDF_MUTATE_H
 #define SR_TEST_PDF_MUTATE_H
 
