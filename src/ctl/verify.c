@@ -50,7 +50,7 @@ static json_t *signer_json(const sr_cms_certificate_t *signer)
     return object;
 }
 
-static json_t *signature_json(const sr_pdf_signature_t *one)
+static json_t *signature_json(const sr_pdf_found_t *one)
 {
     json_t *object = json_object();
 
@@ -89,7 +89,7 @@ static void print_line(const char *name, const char *value)
     if (value) printf("    %-12s%s\n", name, value);
 }
 
-static void print_signature(ctl_t *ctl, const sr_pdf_signature_t *one)
+static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
 {
     const sr_cms_certificate_t *signer = one->signer.signer;
     const char *updates = one->later == 1 ? "1 update" : apr_psprintf(ctl->pool, "%d updates", one->later);

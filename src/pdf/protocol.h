@@ -1,17 +1,37 @@
 /* protocol.h: how a client and sigreq-pdfd talk, shared by both so that they cannot drift apart.
  *
  * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so
- * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry the document's
- * descriptor (SCM_RIGHTS, with the header's first byte); the answer repeats the question's id. A worker speaks
- * first: a message with id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong
- * is the program's fault, afterwards the document's.
+ * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
+ * with the header's first byte): the document, and then the result, a file in memory that the client has made and
+ * sized; the worker maps it to write into it, which needs no system call that its sandbox would not have anyway, and
+ * can make it no larger. The answer repeats the question's id. A worker speaks first: a message with id 0 says that
+ * it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault, afterwards the
+ * document's.
  *
- *   ping   {}
- *   probe  {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
- *          {"verdict":"not-pdf"} {"verdict":"password"} {"verdict":"refused","reason":"it has no pages"}
- *   signatures {"verdict":"accepted","signatures":[{"field":"a.b", "range":[0,b,c,d], "later":0, "subfilter", "time",
- *          "name", "reason", "fault"}]} or as of probe. A value that cannot be told is left out; "later" is -1 then;
- *          "fault" is there when the signature does not cover what it must.
+ *   question                                    answer
+ *   ping                                        {}
+ *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
+ *                                               {"verdict":"not-pdf"} {"verdict":"password"}
+ *                                               {"verdict":"refused","reason":"it has no pages"}
+ *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG
+ *     "page":0,"width":w
+ *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
+ *     "page":0
+ *   The last two also answer                    {"refused":"it is password protected"}
+ *                                               {"missing":true}: the document has no such page
+ *                                               {"unavailable":"…"}: not on this system
+ *   normalise (document, result)                {"length":n}: the document anew
+ *   prepare (document, result)                  {"length":n}: what is to be appended
+ *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
+ *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
+ *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
+ *     and "ink", "text" or "image" (base64)
+ *   The last three also answer                  {"fault":"document","reason":"…"}
+ *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
+ *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
+ *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
+ *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
+ *                                               is there when the signature does not cover what it must.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -20,13 +40,44 @@
 
 #define SR_PDF_MAGIC 0x31525053u /* raise the digit ("SPR1") when messages change their meaning */
 #define SR_PDF_SOCKET 3          /* the worker's descriptor */
+#define SR_PDF_DESCRIPTORS 2     /* that one question may carry */
 
-#define SR_PDF_MAX_QUESTION 4096
+#define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
 #define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages, each with a box of its own, take about 2 MB */
 #define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
+#define SR_PDF_OP_RENDER "render"
+#define SR_PDF_OP_TEXT "text"
+#define SR_PDF_OP_NORMALISE "normalise"
+#define SR_PDF_OP_PREPARE "prepare"
+#define SR_PDF_OP_FILL "fill"
+
+/* What each operation may write into its result. */
+#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
+#define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
+#define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
+
+/* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
+ * stamp. */
+#define SR_PDF_CONTENTS_BYTES 16384
+
+/* What stands before the "<" of those digits: "/ByteRange", this with the lengths and padded with spaces to the
+ * width, "/Contents". The client makes it too, to see that what it has signed is what readers will check. */
+#define SR_PDF_RANGE_FORMAT "[0 %llu %llu %llu]"
+#define SR_PDF_RANGE_WIDTH 36
+
+#define SR_PDF_FAULT_DOCUMENT "document"
+#define SR_PDF_FAULT_DAMAGED "damaged"
+#define SR_PDF_FAULT_SIGNATURE "signature"
+
+/* An image as an uploaded signature. */
+#define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
+#define SR_PDF_MAX_IMAGE_PIXELS 4000000
+#define SR_PDF_MAX_TYPED 200 /* characters of a typed signature */
+
 #define SR_PDF_OP_SIGNATURES "signatures"
 
 #define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
@@ -59,13 +110,15 @@ typedef enum sr_pdf_wire_t {
 /* Monotonic microseconds: deadlines are points of this clock, so that setting the time moves none. */
 int64_t sr_pdf_clock(void);
 
-/* Sends one message; `descriptor` goes along unless it is -1. */
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor, int64_t deadline);
+/* Sends one message. `descriptors` is NULL, or SR_PDF_DESCRIPTORS of them, of which those before the first -1 go
+ * along. */
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
+                          int64_t deadline);
 
 /* Receives one message of at most `limit` bytes; *text (NUL-terminated, header->length bytes) is in `pool`.
- * With `descriptor` not NULL one descriptor may come along (else *descriptor is -1) and is the caller's to
- * close; with NULL the kernel drops any. */
-sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket, apr_size_t limit,
+ * With `descriptors` not NULL so many may come along (the others are -1) and are the caller's to close; with NULL
+ * the kernel drops any. */
+sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptors, int socket, apr_size_t limit,
                              int64_t deadline, apr_pool_t *pool);
 
 #endif

@@ -19,7 +19,7 @@ static const char GAP[] = "its ByteRange does not leave out just its Contents";
 static const char COSTLY[] = "the document has too many signatures of everything to check them all";
 
 typedef struct job_t {
-    sr_pdf_signature_t *signature;
+    sr_pdf_found_t *signature;
     const sr_pdf_listed_t *listed;
     sr_cms_t *cms; /* NULL: it is broken, and says why */
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -88,7 +88,7 @@ static bool is_checked_kind(const char *subfilter)
     return subfilter && (!strcmp(subfilter, "ETSI.CAdES.detached") || !strcmp(subfilter, "adbe.pkcs7.detached"));
 }
 
-static void set_fault(sr_pdf_signature_t *signature, sr_cms_state_t state, const char *fault)
+static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const char *fault)
 {
     signature->state = state;
     signature->fault = fault;
@@ -208,7 +208,7 @@ static apr_time_t read_time(const char *text)
 
 static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
 {
-    sr_pdf_signature_t *signature = job->signature;
+    sr_pdf_found_t *signature = job->signature;
     if (job->cms) sr_cms_check(&signature->signer, job->cms, job->digest, job->length, context, verify->pool);
     if (!signature->fault && job->cms) set_fault(signature, signature->signer.state, signature->signer.fault);
     if (signature->state == SR_CMS_INTACT && !signature->signer.bound
@@ -218,7 +218,7 @@ static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *c
     signature->whole = signature->state == SR_CMS_INTACT && signature->covers == verify->size;
 }
 
-static sr_pdf_conclusion_t conclude(const sr_pdf_signature_t *signatures, int count)
+static sr_pdf_conclusion_t conclude(const sr_pdf_found_t *signatures, int count)
 {
     bool whole = false, unchecked = false;
     for (int i = 0; i < count; i++) {
@@ -245,14 +245,14 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
     if (list->count) qsort(list->signatures, (size_t)list->count, sizeof *list->signatures, by_range);
     for (int i = 0; i < list->count; i++) {
         const sr_pdf_listed_t *listed = &list->signatures[i];
-        sr_pdf_signature_t *signature = &verification->signatures[i];
-        *signature = (sr_pdf_signature_t){.field = listed->field,
-                                          .state = SR_CMS_BROKEN, /* until it is checked */
-                                          .fault = listed->fault,
-                                          .later = listed->later,
-                                          .name = listed->name,
-                                          .reason = listed->reason,
-                                          .claimed = read_time(listed->time)};
+        sr_pdf_found_t *signature = &verification->signatures[i];
+        *signature = (sr_pdf_found_t){.field = listed->field,
+                                      .state = SR_CMS_BROKEN, /* until it is checked */
+                                      .fault = listed->fault,
+                                      .later = listed->later,
+                                      .name = listed->name,
+                                      .reason = listed->reason,
+                                      .claimed = read_time(listed->time)};
         jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
         *jobs[i] = (job_t){.signature = signature, .listed = listed};
         SR_TRY(read_contents(jobs[i], verify));

@@ -215,11 +215,12 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
 }
 
-json_t *sr_pdfd_signatures(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     list_t *list = apr_pcalloc(pool, sizeof *list);
-    *list = (list_t){.bytes = bytes, .q = qpdf_init(), .found = json_array(), .budget = MAX_FIELDS, .pool = pool};
+    *list = (list_t){
+        .bytes = &question->bytes, .q = qpdf_init(), .found = json_array(), .budget = MAX_FIELDS, .pool = pool};
     const char *reason = NULL;
     sr_pdf_verdict_t verdict = read_document(&reason, list);
     qpdf_get_error(list->q); /* or cleanup prints it */

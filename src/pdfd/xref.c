@@ -9,6 +9,7 @@
 #define MAX_OBJECT 8388607 /* what readers agree on (ISO 32000-1, annex C) */
 
 typedef struct section_t {
+    bool stream;
     int64_t size, previous; /* -1: not there */
     cursor_t index;         /* behind /Index; empty when there is none */
 } section_t;
@@ -78,7 +79,8 @@ static bool read_table(cursor_t *c, int64_t *highest)
 static bool read_section(section_t *section, cursor_t c, int64_t *highest)
 {
     int64_t number, generation, first, count;
-    if (read_word(&c, "xref")) {
+    bool stream = !read_word(&c, "xref");
+    if (!stream) {
         if (!read_table(&c, highest)) return false;
     } else {
         if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
@@ -86,6 +88,7 @@ static bool read_section(section_t *section, cursor_t c, int64_t *highest)
     }
     skip_space(&c);
     if (!read_dictionary(section, c)) return false;
+    section->stream = stream;
     claim(highest, 0, section->size);
     while (read_number(&section->index, &first) && read_number(&section->index, &count)) claim(highest, first, count);
     return true;
@@ -108,6 +111,7 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
     int64_t next;
     chain->count = 0;
     chain->highest = 0;
+    chain->stream = false;
     if (!sr_pdfd_xref_start(&next, data, size)) return false;
     for (; next > 0; chain->count++) {
         if (chain->count == SR_PDFD_MAX_SECTIONS || next >= (int64_t)size) return false;
@@ -116,15 +120,16 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
         chain->sections[chain->count] = next;
         section_t section;
         if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest)) return false;
+        if (chain->count == 0) chain->stream = section.stream;
         next = section.previous;
     }
     return chain->highest <= MAX_OBJECT;
 }
 
-bool sr_pdfd_xref_check(int64_t *highest, const unsigned char *data, apr_size_t size)
+bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size)
 {
     sr_pdfd_chain_t chain;
-    bool whole = sr_pdfd_xref_walk(&chain, data, size);
-    *highest = chain.highest;
-    return whole;
+    if (!sr_pdfd_xref_walk(&chain, data, size)) return false;
+    *xref = (sr_pdfd_xref_t){chain.sections[0], chain.stream, chain.highest};
+    return true;
 }

@@ -1,7 +1,7 @@
 # Directives: what is wrong is said by `httpd -t` in one clear line that names the directive, and httpd does not start.
 use strict;
 use warnings;
-use Sigreq::Here qw(suite place is_error);
+use Sigreq::Here qw(suite place);
 use Sigreq::Httpd;
 use Test::More;
 
@@ -89,5 +89,13 @@ subtest 'a helper that does not work' => sub {
     is($res->code, 503, 'a creation is told to come again');
     ok($res->headers->header('Retry-After'), 'Retry-After');
     is($org->{test}->get('/signatures')->code, 200, 'reading goes on');
+};
+subtest 'the worker MPM' => sub { # event and prefork have suites of their own
+    my $httpd  = Sigreq::Httpd->new(mpm => 'worker')->start;
+    my $client = Sigreq::Here::organisation(client => { base => $httpd->base })->{test};
+    my $made   = $client->create(files => [['a.pdf', Sigreq::PDF::pdf(nonce => "worker $$")]]);
+    is($made->code, 201, 'creates');
+    is($client->get('/signatures/' . $made->json('/uuid'))->body, $made->body, 'and retrieves');
+    is($client->get('/health')->code, 200, 'health');
 };
 done_testing;

@@ -25,6 +25,10 @@ sub field {
 sub area         { signers({ area => {@_} }) }
 sub less         { my ($signer) = @{ signers() }; delete $signer->{ $_[0] }; [$signer] }
 sub in_area_less { my ($key)    = @_; my $s = signers(); delete $s->[0]{fields}[0]{area}{$key}; $s }
+sub encrypted {
+    my $key = '<' . '5A' x 32 . '>';
+    pdf(trailer => "/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/O$key/U$key/P -4>>");
+}
 my $ann  = { email => 'ann@x.org' };
 my $good = signers()->[0];
 
@@ -139,6 +143,10 @@ my @rows = (
         [{ skipIntro => 'yes' },                                          'skipIntro must be true or false'],
         [{ sendEmail => '1' },                                            'sendEmail must be true or false'],
     ],
+    'documents that are no use' => [
+        [{ files => [['a.pdf', encrypted()]] }, 'Document a.pdf is password protected'],
+        [{ files => [['b.pdf', pdf()], ['c d.pdf', encrypted()]] }, 'Document c d.pdf is password protected'],
+    ],
     'what stands first is told first' => [
         [{ files => [['a.pdf', 'no']], name => '', signers => '' },     'Only PDF files are supported'],
         [{ name => '', signers => '[]' },                               'A name must be provided'],
@@ -164,6 +172,14 @@ nothing_happens(
             }
         }
     });
+
+nothing_happens($org, 'documents that cannot be signed', sub {
+    for my $bad (['no pages', pdf(pages => [])], ['an empty page box', pdf(pages => [{ mediabox => [0, 0, 0, 0] }])]) {
+        my $res = $org->{test}->create(files => [['a.pdf', $bad->[1]]]);
+        is($res->code, 400, $bad->[0]);
+        like($res->body, qr/^(?:Document a\.pdf cannot be signed: .|Only PDF files are supported$)/, '… says why');
+    }
+});
 
 my $res = $org->{test}->with(token => 'sigreq_test_nobody')->get('/signatures');
 is_error($res, 401, 'User not founded for this API Token');

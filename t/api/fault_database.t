@@ -2,7 +2,8 @@
 # restart, nothing lost that was acknowledged.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite place database_stop database_start wait_for is_error temporary_files);
+use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
+use Sigreq::Here qw(organisation suite database_stop database_start wait_for is_error temporary_files);
 use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes qw(time sleep);
@@ -96,6 +97,21 @@ if (suite->{db} eq 'pgsql') {
     } while defined $after;
     is(scalar(grep { $_->code == 201 && !$listed{ $_->json('/uuid') } } @middle), 0, 'what was acknowledged is there');
     is(scalar(grep { $_ > 1 } values %listed),                                    0, 'once');
+}
+if (suite->{db} eq 'sqlite3') {
+
+    # another program holds the writer's lock of SQLite (WAL: byte 120 of the -shm file)
+    open my $shm, '+<', suite->{params} . '-shm' or die "-shm: $!\n";
+    my $lock = sub { fcntl $shm, F_SETLK, pack 's s x4 q q i x4', $_[0], SEEK_SET, 120, 1, 0 };
+    ok(wait_for(sub { $lock->(F_WRLCK) }, 5), 'SQLite: somebody else writes') or diag $!;
+    my $started = time;
+    my $res     = $client->create;
+    is($res->code, 503, '… a creation is told to come again');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
+    cmp_ok(time - $started, '<', 4, '… within 4 s');
+    is($client->get('/signatures')->code, 200, '… reading goes on');
+    $lock->(F_UNLCK);
+    is($client->create()->code, 201, '… and afterwards all is well');
 }
 is($client->get("/signatures/$_->{uuid}")->code, 200, "$_->{name} is still there") for @kept;
 is($client->create()->code,                      201, 'creating goes on');

@@ -28,7 +28,7 @@ static inline const char *say(sr_error_t *error, const sr_pdf_verification_t *ve
     const char *text = sr_pdf_conclusion_name(verification->conclusion);
     if (verification->reason) text = apr_pstrcat(pool, text, " (", verification->reason, ")", NULL);
     for (int i = 0; i < verification->count; i++) {
-        const sr_pdf_signature_t *one = &verification->signatures[i];
+        const sr_pdf_found_t *one = &verification->signatures[i];
         text = apr_psprintf(pool, "%s; %s%s%s later=%d%s%s", text, states[one->state], one->whole ? " whole" : "",
                             one->signer.ours ? " ours" : "", one->later, one->fault ? ": " : "",
                             one->fault ? one->fault : "");

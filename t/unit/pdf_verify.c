@@ -14,7 +14,7 @@ static void test_good(void)
     at = sign_pdf(&pdf, &(sign_t){.identity = ec}, root);
     is_said(&pdf, "signed; intact whole ours later=0", "one signature");
     ok(!verify(&found, &pdf, root) && found.count == 1, "what it tells");
-    const sr_pdf_signature_t *one = &found.signatures[0];
+    const sr_pdf_found_t *one = &found.signatures[0];
     is_str(one->field, "Signature_4", "the field");
     is_str(one->name, "Ann (A) Lee", "the name, without its escapes");
     is_str(one->reason, "zo\xc3\xab", "the reason, out of UTF-16");

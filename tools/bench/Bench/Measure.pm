@@ -6,7 +6,7 @@ use Bench::Server;
 use Exporter 'import';
 use List::Util qw(min max);
 
-our @EXPORT_OK = qw(in_turns median ratio wrk pgbench connections rounds);
+our @EXPORT_OK = qw(in_turns median pgbench ratio wrk wrk_with connections rounds);
 
 sub rounds      { $ENV{BENCH_ROUNDS} // 5 }
 sub seconds     { $ENV{BENCH_SECONDS} // 3 }
@@ -43,12 +43,14 @@ sub ratio {
     return [median(@ratios), min(@ratios), max(@ratios)];
 }
 
-# Requests per second of a path; dies unless every answer was 2xx. script => FILE.lua and its arguments.
-sub wrk {
-    my ($server, $host, $path, $seconds, @script) = @_;
+# Requests per second of a path; dies unless every answer was 2xx. After the seconds: a Lua script and its arguments.
+sub wrk { return wrk_with(connections(), @_) }
+
+sub wrk_with {
+    my ($connections, $server, $host, $path, $seconds, @script) = @_;
     my @options = @script ? ('-s', "$server->{source}/tools/bench/" . shift @script) : ();
-    my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', connections(), '-d', "${seconds}s", '--timeout', '20s', '-H',
-        "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
+    my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', $connections, '-d', "${seconds}s", '--timeout', '20s',
+        '-H', "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
         "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
     die "$path of $host->{name} gives errors:\n$said\n" if $said =~ /Non-2xx|Socket errors/;
     return $said =~ m{^Requests/sec:\s+([\d.]+)}m && $1 > 0 ? $1 : die "wrk says no rate:\n$said\n";
