@@ -25,7 +25,7 @@ static const char *const sentences[] = {
 static const char *reason_of(const sr_pdf_verification_t *found)
 {
     if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion];
-    if (found->verdict == SR_PDF_PASSWORD) return "it is password protected";
+    if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";
     return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
 }
 

@@ -46,7 +46,7 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 # --- help
 my ($out) = exits(0, 'help', '--help');
 my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
-    'user list', 'token create', 'token list', 'token revoke', 'gc');
+    'user list', 'token create', 'token list', 'token revoke', 'gc', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
@@ -99,6 +99,7 @@ exits(2, 'no such configuration', '--config', "$folder/no.conf", 'org', 'list');
 mkdir "$folder/documents";
 my $config = spit("$folder/sigreq.conf", <<"CONF");
 # DBDriver pgsql
+SigreqHelper \${WHERE}/sigreq-pdfd
 <IfModule mod_dbd.c>
     dbdriver   sqlite3
     DBDParams  \\

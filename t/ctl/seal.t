@@ -1,0 +1,165 @@
+# sigreqctl seal and verify: making what documents are sealed with, saying what it is, and checking signed documents by
+# exit code, as text and as JSON. The documents are signed here by the openssl command.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Temp 'tempdir';
+use JSON::PP;
+use Test::More;
+
+my $program = abs_path('build/sigreqctl')   // '';
+my $helper  = abs_path('build/sigreq-pdfd') // '';
+-x $program && -x $helper or die "build/ has no programs: run make\n";
+my $folder = tempdir('sigreq-seal.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+delete $ENV{SIGREQ_CONFIG};
+my $suffix = "TEST \x{2014} not legally binding";
+
+# Runs it and expects an exit code: (stdout, stderr).
+sub exits {
+    my ($code, $name, @arguments) = @_;
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        open STDIN,  '<', '/dev/null'     or die;
+        open STDOUT, '>', "$folder/out"   or die;
+        open STDERR, '>', "$folder/error" or die;
+        exec $program, @arguments or die;
+    }
+    waitpid $pid, 0;
+    my ($out, $error) = map { slurp("$folder/$_") } qw(out error);
+    is($? & 127 ? "signal $?" : $? >> 8, $code, $name) or diag($out, $error);
+    like($error, qr/^sigreqctl: .+\n\z/, 'and says why in one line') if $code > 2;
+    return ($out, $error);
+}
+
+sub slurp { open my $in, '<', $_[0] or die "$_[0]: $!\n"; local $/; return scalar(<$in>) // '' }
+sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; $path }
+sub mode { return sprintf '%o', (stat $_[0])[2] & 07777 }
+sub json { my ($code, $name, @arguments) = @_; return decode_json((exits($code, $name, '--json', @arguments))[0]) }
+
+# --- create
+umask 0;
+my $made = json(0, 'create', qw(seal create --name Ours --days 30 --out), "$folder/ours");
+is($made->{name}, 'Ours', 'its name');
+is($made->{key}, 'P-256', 'its key');
+is(mode("$folder/ours/seal.key"), '600', 'the key is for its owner alone');
+is(mode("$folder/ours/seal.crt"), '644', 'the certificate for everybody');
+my $key = slurp("$folder/ours/seal.key");
+exits(4, 'a second time', qw(seal create), "$folder/ours");
+unlink "$folder/ours/seal.crt";
+exits(4, 'where only the key is left', qw(seal create), "$folder/ours");
+is(slurp("$folder/ours/seal.key"), $key, 'it stays as it was');
+ok(!-e "$folder/ours/seal.crt", 'and no other certificate lies beside it');
+unlink "$folder/ours/seal.key";
+json(0, 'made again', qw(seal create --name Ours --out), "$folder/ours");
+spit("$folder/lone.crt", 'x');
+mkdir "$folder/lone";
+spit("$folder/lone/seal.crt", 'x');
+exits(4, 'where only a certificate is', qw(seal create), "$folder/lone");
+ok(!-e "$folder/lone/seal.key", 'no key is left there');
+is(json(0, 'for tests', qw(seal create --test), "$folder/test")->{name}, "Sigreq $suffix", 'the name says so');
+is(json(0, 'for tests, named', qw(seal create --test --name A --out), "$folder/a")->{name}, "A $suffix", 'and so');
+exits(1, 'in no folder', qw(seal create), "$folder/no/such");
+exits(2, 'a name too long', qw(seal create --name), 'x' x 65, '--out', "$folder/x");
+exits(2, 'a test name too long', qw(seal create --test --name), 'x' x 40, '--out', "$folder/x");
+exits(2, "$_ days", qw(seal create --days), $_, '--out', "$folder/x") for '0', '-1', '36501', 'many', '', '9' x 30;
+ok(!-e "$folder/x", 'nothing was made');
+
+# --- show
+my @ours = ('--certificate', "$folder/ours/seal.crt");
+my ($text) = exits(0, 'show', qw(seal show), @ours, '--key', "$folder/ours/seal.key");
+like($text, qr/^name +Ours\n(?:.*\n)*usable +yes$/m, 'as text');
+is(json(0, 'show a certificate alone', qw(seal show), @ours)->{usable}, undef, 'which says nothing of use');
+my (undef, $error) = exits(1, 'another key', qw(seal show), @ours, '--key', "$folder/test/seal.key");
+like($error, qr{ours/seal\.crt: it is not the certificate of the key in .*/test/seal\.key}, 'says which');
+exits(3, 'no such file', qw(seal show --certificate), "$folder/none.crt");
+(undef, $error) = exits(1, 'no certificate', qw(seal show --certificate), "$folder/lone/seal.crt");
+like($error, qr/it holds no certificate/, 'says so');
+my $config = spit("$folder/sigreq.conf", <<"CONF");
+DBDParams \${X}
+SigreqSealCertificate "$folder/ours/seal.crt"
+  sigreqsealkey '$folder/ours/seal.key'
+SigreqHelper $helper
+CONF
+is(json(0, 'show by configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true, 'finds both');
+exits(2, 'a configuration without', qw(seal show --config), spit("$folder/e.conf", "\n"));
+
+# --- verify
+my @helper = ('--helper', $helper);
+exits(3, 'no such file', 'verify', "$folder/none.pdf", @helper);
+exits(1, 'a folder',     'verify', $folder,            @helper);
+exits(5, 'no helper', 'verify', 't/data/sample.pdf', '--helper', "$folder/none");
+exits(3, 'no such anchors', 'verify', 't/data/sample.pdf', @helper, '--trust', "$folder/none.crt");
+exits(2, 'no file', 'verify', @helper);
+($text) = exits(1, 'an unsigned one', 'verify', 't/data/sample.pdf', @helper);
+is($text, "t/data/sample.pdf: unsigned: it has no signatures\n", 'as text');
+my $none = json(1, 'no PDF', 'verify', spit("$folder/no.pdf", 'hello'), @helper);
+is($none->{conclusion}, 'unreadable', 'as JSON');
+is_deeply($none->{signatures}, [], 'no signatures');
+
+# One page and one signature field, signed by the openssl command.
+sub signed_pdf {
+    my ($path, $seal) = @_;
+    my $room = 8000;
+    my @objects = (
+        '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/SigFlags 3>>>>', '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+        '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Annots[4 0 R]>>',
+        '<</Type/Annot/Subtype/Widget/FT/Sig/T(One)/F 132/Rect[0 0 0 0]/P 3 0 R/V 5 0 R>>',
+        '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name(Ann\\033[2J)/M(D:20261120120000Z)'
+            . '/ByteRange' . ' ' x 40 . '/Contents<' . '0' x $room . '>>>',
+    );
+    my ($pdf, @offsets) = ("%PDF-1.7\n");
+    for my $i (0 .. $#objects) {
+        push @offsets, length $pdf;
+        $pdf .= ($i + 1) . " 0 obj\n$objects[$i]\nendobj\n";
+    }
+    my $start = length $pdf;
+    $pdf .= "xref\n0 6\n0000000000 65535 f \n" . join '', map { sprintf "%010d 00000 n \n", $_ } @offsets;
+    $pdf .= "trailer\n<</Size 6/Root 1 0 R>>\nstartxref\n$start\n%%EOF\n";
+    my $gap   = index($pdf, '/Contents<') + 9;
+    my $after = $gap + $room + 2;
+    my $range = "[0 $gap $after " . (length($pdf) - $after) . ']';
+    substr $pdf, index($pdf, '/ByteRange') + 10, length $range, $range;
+    spit("$folder/range", substr($pdf, 0, $gap) . substr $pdf, $after);
+    system("openssl cms -sign -cades -binary -nosmimecap -outform DER -in '$folder/range' -out '$folder/der' "
+            . "-signer '$seal/seal.crt' -inkey '$seal/seal.key' 2>/dev/null") == 0 or die "openssl failed\n";
+    my $hex = unpack 'H*', slurp("$folder/der");
+    substr $pdf, $gap + 1, length $hex, $hex;
+    return spit($path, $pdf);
+}
+
+SKIP: {
+    skip 'the openssl command is not installed', 1 if system('command -v openssl >/dev/null') != 0;
+    my $pdf = signed_pdf("$folder/signed.pdf", "$folder/ours");
+    my $found = json(0, 'a signed one', 'verify', $pdf, @helper);
+    is($found->{conclusion}, 'signed', 'the conclusion');
+    my $one = $found->{signatures}[0];
+    is_deeply([@$one{qw(field state whole later_updates ours trust fault)}],
+        ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef], 'its signature');
+    is($one->{signer}{name}, 'Ours',                     'who');
+    is($one->{claimed_at},   '2026-11-20T12:00:00.000Z', 'when');
+    unlike((exits(0, 'as text', 'verify', $pdf, @helper))[0], qr/\e/, 'no escape sequence reaches the terminal');
+    $one = json(0, 'ours', 'verify', $pdf, @helper, @ours)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'is one of ours');
+    ($text) = exits(0, 'by configuration', 'verify', $pdf, '--config', $config);
+    like($text, qr/One: intact, by this service\n +covers +the whole document\n/, 'as text');
+    is(json(0, 'trusted', 'verify', $pdf, @helper, '--trust', "$folder/ours/seal.crt")->{signatures}[0]{trust},
+        'trusted', 'its chain leads there');
+    $one = json(1, 'not trusted', 'verify', $pdf, @helper, '--trust', "$folder/test/seal.crt")->{signatures}[0];
+    is_deeply([@$one{qw(state trust)}], [qw(intact untrusted)], 'intact all the same');
+    ok(length $one->{distrust}, 'with the reason');
+
+    my $bytes = slurp($pdf);
+    my $more = json(1, 'something appended', 'verify', spit("$folder/more.pdf", "$bytes%\n"), @helper);
+    is($more->{conclusion}, 'extended', 'the conclusion');
+    $one = $more->{signatures}[0];
+    is_deeply([@$one{qw(state whole covers)}], ['intact', JSON::PP::false, length $bytes], 'what it covers');
+    (my $other = $bytes) =~ s/0 0 9 9/0 0 9 8/;
+    my $changed = json(1, 'something changed', 'verify', spit("$folder/changed.pdf", $other), @helper, @ours);
+    is($changed->{conclusion}, 'broken', 'the conclusion');
+    is($changed->{signatures}[0]{fault}, 'the document is not the one that was signed', 'the reason');
+    is($changed->{signatures}[0]{ours}, JSON::PP::false, 'not ours any more');
+    my $foreign = signed_pdf("$folder/foreign.pdf", "$folder/test");
+    $one = json(0, 'of another seal', 'verify', $foreign, @helper, @ours)->{signatures}[0];
+    is($one->{ours}, JSON::PP::false, 'not ours');
+}
+done_testing;
