@@ -68,6 +68,13 @@ build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
+build/t/pdf_render: private BASE_LIBS += -lpng
+build/t/pdf_render_speed: private BASE_LIBS += $(PDFD_LIBS)
+build/obj/t/unit/pdf_render_speed.o: private CPPFLAGS += $(PDFD_CPPFLAGS)
+build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
+# loops over every pixel, which gcc 12 makes vectors of at this level alone
+$(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
+
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
@@ -110,7 +117,7 @@ run:
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
-	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec t/run
+	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all

@@ -24,7 +24,8 @@ static const char *api_path(const request_rec *r, const sr_conf_t *conf)
     return *path == '/' || !*path ? path : NULL;
 }
 
-/* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. */
+/* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. Before mod_proxy, so that
+ * "ProxyPass /" leaves a <Location> of ours alone; after mod_rewrite, whose rules may change the path. */
 static int translate_name(request_rec *r)
 {
     const sr_conf_t *conf = sr_conf_of_request(r);
@@ -43,11 +44,23 @@ static int map_to_storage(request_rec *r)
     return is_ours(r) ? OK : DECLINED;
 }
 
+/* Asked anew: a path that mod_rewrite has changed ("[PT]") has the configuration of its location only now. */
 static int type_checker(request_rec *r)
 {
-    if (!is_ours(r)) return DECLINED;
+    if (r->proxyreq || !api_path(r, sr_conf_of_request(r))) return DECLINED;
     r->handler = HANDLER;
     return OK;
+}
+
+/* What links begin with; it stands in JSON and in headers as it is. NULL when the client calls this host by what cannot
+ * be a name: httpd refuses that itself unless told "HttpProtocolOptions Unsafe". */
+static const char *base_url(request_rec *r, const sr_conf_t *conf)
+{
+    static const char of_hosts[] = "-._:[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const char *host = ap_get_server_name_for_url(r);
+    if (*conf->base_url) return conf->base_url;
+    if (host[strspn(host, of_hosts)]) return NULL;
+    return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
 }
 
 static int handler(request_rec *r)
@@ -56,6 +69,8 @@ static int handler(request_rec *r)
     const sr_conf_t *conf = sr_conf_of_request(r);
     const char *path = api_path(r, conf);
     if (!path) return DECLINED;
+    const char *base = base_url(r, conf);
+    if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {.database = sr_run_database(r->server, r->pool),
                                   .documents_root = conf->documents,
                                   .pdf = sr_run_helper(),
@@ -68,7 +83,7 @@ static int handler(request_rec *r)
                                     .max_files = (int)conf->max_files};
     sr_http_t http = {.r = r,
                       .pool = r->pool,
-                      .base_url = *conf->base_url ? conf->base_url : ap_construct_url(r->pool, conf->location, r),
+                      .base_url = base,
                       .path = path,
                       .service = &service,
                       .limits = &limits};
@@ -101,13 +116,14 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
 
 static void register_hooks(apr_pool_t *pool)
 {
+    static const char *const rewrite[] = {"mod_rewrite.c", NULL}, *const proxy[] = {"mod_proxy.c", NULL};
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_LAST);
-    ap_hook_translate_name(translate_name, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
-    ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
 }
 

@@ -71,8 +71,9 @@ sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *fo
  * "unexpected token near 'x' at line 1 column 4". */
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
 /* The same, but a number out of range is read as null: so that the check of the value it stands for refuses it, with
- * that value's own message. */
-sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
+ * that value's own message. And a text of more than `max_values` values is refused before it takes memory for them. */
+sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
+                                   apr_pool_t *pool);
 /* Ties a json_t (whose reference is taken over) to a pool, and returns it. */
 json_t *sr_json_own(json_t *value, apr_pool_t *pool);
 /* Compact text of a value, in `pool`. */

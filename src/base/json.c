@@ -10,11 +10,12 @@
 
 /* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings
  * are counted before it sees the text, so neither its parser nor anything that walks the value later can recurse
- * deeper than our limit. In malformed text the count may be off after the error, which is harmless: the text is
+ * deeper than our limit. So are values, at least: three bytes of text, "{},", become hundreds in memory.
+ * In malformed text the count may be off after the error, which is harmless: the text is
  * refused either way. */
-static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_pool_t *pool)
+static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t max_values, apr_pool_t *pool)
 {
-    apr_size_t i, line = 1, column = 0, depth = 0;
+    apr_size_t i, line = 1, column = 0, depth = 0, values = 0;
     bool in_string = false, escaped = false;
 
     for (i = 0; i < length; i++) {
@@ -31,7 +32,11 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_pool_t *
         if (in_string) {
             if (!escaped && c == '"') in_string = false;
             escaped = !escaped && c == '\\';
-        } else if (c == '"') {
+            continue;
+        }
+        if ((c == ',' || c == '[' || c == '{') && ++values > max_values)
+            return sr_error(pool, SR_EBADREQUEST, "more than %" APR_SIZE_T_FMT " values", max_values);
+        if (c == '"') {
             in_string = true;
         } else if (c == '[' || c == '{') {
             if (++depth > SR_JSON_MAX_DEPTH)
@@ -45,13 +50,13 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_pool_t *
     return NULL;
 }
 
-sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool)
+static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, apr_size_t max_values, apr_pool_t *pool)
 {
     json_error_t error;
     const char *reason;
 
     *value = NULL;
-    SR_TRY(check_bytes(text, length, pool));
+    SR_TRY(check_bytes(text, length, max_values, pool));
     *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (*value) {
         sr_json_own(*value, pool);
@@ -61,6 +66,11 @@ sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, a
     if (json_error_code(&error) == json_error_null_character)
         reason = "\\u0000 is not allowed"; /* where jansson's text tells the programmer of a flag */
     return sr_error(pool, SR_EBADREQUEST, "%s at line %d column %d", reason, error.line, error.column);
+}
+
+sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool)
+{
+    return parse(value, text, length, length, pool);
 }
 
 /* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */
@@ -117,14 +127,15 @@ static bool null_overflows(char *text)
     return found;
 }
 
-sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool)
+sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
+                                   apr_pool_t *pool)
 {
-    sr_error_t *const error = sr_json_parse(value, text, length, pool);
+    sr_error_t *const error = parse(value, text, length, max_values, pool);
     char *copy;
 
     if (!error) return NULL;
     copy = apr_pstrmemdup(pool, text, length);
-    return null_overflows(copy) ? sr_json_parse(value, copy, length, pool) : error;
+    return null_overflows(copy) ? parse(value, copy, length, max_values, pool) : error;
 }
 
 static apr_status_t release(void *value)

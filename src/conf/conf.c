@@ -143,14 +143,24 @@ void sr_conf_reset(apr_pool_t *pconf)
     enabled_sections = apr_array_make(pconf, 4, sizeof(enabled_t));
 }
 
+/* "/esign/" and "/esign" are the same place, and "/" is the empty prefix. */
+static const char *prefix_of(apr_pool_t *pool, const char *section)
+{
+    size_t length = strlen(section);
+    while (length && section[length - 1] == '/') length--;
+    return apr_pstrmemdup(pool, section, length);
+}
+
 /* The links and routes of a location need one literal path, which <LocationMatch> and <If> do not have. */
 static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
 {
     const ap_directive_t *parent = cmd->directive->parent;
     if (!parent || strcasecmp(parent->directive, "<Location") || !cmd->path || *cmd->path != '/')
         return "Sigreq must stand in a <Location \"/path\"> section";
-    if (ap_strchr_c(parent->args, '~') || apr_fnmatch_test(cmd->path))
+    const char *arguments = parent->args;
+    if (!strcmp(ap_getword_conf(cmd->temp_pool, &arguments), "~") || apr_fnmatch_test(cmd->path))
         return "Sigreq needs a <Location> without patterns";
+    conf->location = prefix_of(cmd->pool, cmd->path);
     if (conf->enabled) {
         enabled_t *entry = apr_array_push(enabled_sections);
         entry->section = conf;
@@ -205,17 +215,8 @@ static void fill_defaults(apr_pool_t *pool, scope_t scope, void *conf)
 void *sr_conf_create_location(apr_pool_t *pool, char *section)
 {
     sr_conf_t *conf = apr_pcalloc(pool, sizeof *conf);
-    conf->section = section ? apr_pstrdup(pool, section) : NULL;
     fill_defaults(pool, LOCATION, conf);
     return conf;
-}
-
-/* "/esign/" and "/esign" are the same place, and "/" is the empty prefix. */
-static const char *prefix_of(apr_pool_t *pool, const char *section)
-{
-    size_t length = section ? strlen(section) : 0;
-    while (length && section[length - 1] == '/') length--;
-    return apr_pstrmemdup(pool, section ? section : "", length);
 }
 
 void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
@@ -226,9 +227,7 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
         if (rows[i].scope == LOCATION && over->set >> i & 1)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
     merged->set = base->set | over->set;
-    merged->section = over->section;
-    if (over->set >> ROW_Sigreq & 1)
-        merged->location = over->location ? over->location : prefix_of(pool, over->section);
+    if (over->set >> ROW_Sigreq & 1) merged->location = over->location;
     return merged;
 }
 

@@ -25,8 +25,7 @@ typedef apr_int64_t sr_conf_TIME; /* microseconds */
  * default where nothing was said; `set` has a bit for each directive that was given. */
 typedef struct sr_conf_t {
     apr_uint64_t set;
-    const char *section;  /* path of the section this was read in, or NULL for a server */
-    const char *location; /* path where Sigreq was given last; "" for "/" */
+    const char *location; /* path where Sigreq was given last, "" for "/"; NULL where it never was */
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(LOCATION, scope, kind, field)
 #include "conf/directives.def"
 #undef SR_DIRECTIVE

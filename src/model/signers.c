@@ -8,6 +8,7 @@
 
 #define MAX_NAME 500
 #define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, less the angle brackets */
+#define VALUES_EACH 50 /* JSON values for each signer and field allowed: a field has 11, and a client may add its own */
 #define MAX_ECHO 254  /* characters of a malformed email that its message repeats */
 
 /* What is being checked: signers and fields count from 1, as in messages; field 0 is the signer itself. */
@@ -210,9 +211,11 @@ static const char *describe(const json_t *value)
     return names[json_typeof(value)];
 }
 
-static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, apr_pool_t *pool)
+static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length, const sr_signers_rules_t *rules,
+                              apr_pool_t *pool)
 {
-    sr_error_t *const error = sr_json_parse_tolerant(list, text, length, pool);
+    const apr_size_t most = ((apr_size_t)rules->max_signers + (apr_size_t)rules->max_fields) * VALUES_EACH;
+    sr_error_t *const error = sr_json_parse_tolerant(list, text, length, most, pool);
     const char *reason = NULL;
 
     if (error) reason = error->message;
@@ -227,7 +230,7 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
     json_t *list;
 
     *signers = NULL;
-    SR_TRY(take_array(&list, text, length, pool));
+    SR_TRY(take_array(&list, text, length, rules, pool));
     if (json_array_size(list) == 0) return sr_error(pool, SR_EVALIDATION, "At least 1 signer must be provided");
     if (json_array_size(list) > (size_t)rules->max_signers)
         return sr_error(pool, SR_EVALIDATION, "At most %d signers can be provided", rules->max_signers);

@@ -3,15 +3,9 @@
  * second dies too, or time runs out, the document is to blame, unless it had no fair share of the time. */
 #include "pdf/worker.h"
 
+#include <fcntl.h>
 #include <string.h>
-
-typedef struct question_t {
-    const char *op;
-    int descriptor; /* or -1 */
-    /* Reads the answer into `result`; false when it is none. */
-    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
-    void *result;
-} question_t;
+#include <unistd.h>
 
 typedef enum outcome_t {
     ANSWERED,
@@ -20,12 +14,12 @@ typedef enum outcome_t {
     LATE
 } outcome_t;
 
-static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const question_t *question, int64_t deadline,
-                     apr_pool_t *pool)
+static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_t *question,
+                     const int *descriptors, int64_t deadline, apr_pool_t *pool)
 {
     uint32_t id = ++worker->asked;
-    const char *text = apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
-    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, question->descriptor, deadline);
+    const char *text = question->text ? question->text : apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
+    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, descriptors, deadline);
     if (state == SR_PDF_WIRE_CLOSED && id > 1) return GONE;
     sr_pdf_header_t header;
     if (state == SR_PDF_WIRE_OK)
@@ -34,55 +28,76 @@ static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const question_t *ques
     if (state != SR_PDF_WIRE_OK || header.id != id) return LOST;
     json_t *answer;
     if (sr_json_parse(&answer, text, header.length, pool)) return LOST;
+    if (question->output && !sr_pdf_output_end(question->output, json_object_get(answer, "length"))) return LOST;
     if (!question->read(question->result, answer, pool)) return LOST;
     *last = header.flags & SR_PDF_LAST;
     return ANSWERED;
 }
 
-static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const question_t *question, const char *death,
-                         apr_pool_t *pool)
+static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_question_t *question,
+                         const char *death, apr_pool_t *pool)
 {
     const char *what = outcome == LATE ? "had no answer in time and was killed" : "died or answered nonsense";
     sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what, death));
 }
 
-/* Success with *failed set when the workers that were asked failed, and the question is to blame. */
-static sr_error_t *put(bool *failed, sr_pdf_pool_t *workers, const question_t *question, apr_pool_t *pool)
+/* What a worker gets of a document: a descriptor of its own that cannot write, whatever the caller's can, or code
+ * that has taken the worker over could change a document before it is stored, or move the place where its caller
+ * reads. Without /proc (a chroot that has none) the caller's own has to do. */
+static int open_again(int descriptor, apr_pool_t *pool)
 {
-    int64_t begun = sr_pdf_clock(), deadline = begun + workers->options.timeout;
+    if (descriptor < 0) return descriptor;
+    int own = open(apr_psprintf(pool, "/proc/self/fd/%d", descriptor), O_RDONLY | O_CLOEXEC);
+    return own < 0 ? descriptor : own;
+}
+
+/* The tries at one question. An error is that of starting a worker in place of another. */
+static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
+                           const sr_pdf_question_t *question, int document, int64_t deadline, apr_pool_t *pool)
+{
+    for (int tries = 0;;) {
+        int descriptors[SR_PDF_DESCRIPTORS] = {document, -1};
+        bool last = false;
+        if (question->output) {
+            SR_TRY(sr_pdf_output_begin(question->output, question->room, pool));
+            descriptors[1] = question->output->descriptor;
+        }
+        *outcome = ask(&last, worker, question, descriptors, deadline, pool);
+        if (*outcome == ANSWERED && !last) return NULL;
+        const char *death = sr_pdf_worker_end(worker, pool);
+        if (*outcome == ANSWERED) return NULL;
+        if (*outcome != GONE) {
+            report_death(workers, *outcome, question, death, pool);
+            tries++;
+        }
+        if (*outcome == LATE || tries == 2 || sr_pdf_clock() >= deadline) return NULL;
+        SR_TRY(sr_pdf_worker_start(worker, &workers->options, deadline, pool));
+    }
+}
+
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
+{
+    apr_interval_time_t timeout = question->timeout ? question->timeout : workers->options.timeout;
+    int64_t deadline = sr_pdf_clock() + timeout;
     sr_pdf_worker_t *worker;
     SR_TRY(sr_pdf_pool_lend(&worker, workers, deadline, pool));
     int64_t asked = sr_pdf_clock();
-    outcome_t outcome;
-    sr_error_t *error = NULL;
-
-    for (int tries = 0;;) {
-        bool last = false;
-        outcome = ask(&last, worker, question, deadline, pool);
-        if (outcome == ANSWERED && !last) break;
-        const char *death = sr_pdf_worker_end(worker, pool);
-        if (outcome == ANSWERED) break;
-        if (outcome != GONE) {
-            report_death(workers, outcome, question, death, pool);
-            tries++;
-        }
-        if (outcome == LATE || tries == 2 || sr_pdf_clock() >= deadline) break;
-        error = sr_pdf_worker_start(worker, &workers->options, deadline, pool);
-        if (error) break;
-    }
+    outcome_t outcome = LOST;
+    int document = open_again(question->descriptor, pool);
+    sr_error_t *error = persist(&outcome, workers, worker, question, document, deadline, pool);
+    if (document != question->descriptor) close(document);
     sr_pdf_pool_return(workers, worker);
     if (error) {
         sr_pdf_pool_notice(workers, error->cause);
         return error;
     }
-    if (outcome == LATE && sr_pdf_clock() - asked < workers->options.timeout / 2)
+    if (outcome == LATE && sr_pdf_clock() - asked < timeout / 2)
         return sr_pdf_unavailable(pool, "all workers stayed busy for most of the time there was");
     *failed = outcome != ANSWERED;
     return NULL;
 }
 
-/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
-static bool is_plain(const char *text)
+bool sr_pdf_is_plain(const char *text)
 {
     if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
     for (const char *c = text; *c; c++)
@@ -102,7 +117,7 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
     probe->verdict = (sr_pdf_verdict_t)i;
     if (probe->verdict == SR_PDF_REFUSED) {
         const char *reason = sr_json_string(answer, "reason");
-        if (!is_plain(reason)) return false;
+        if (!sr_pdf_is_plain(reason)) return false;
         probe->reason = apr_pstrdup(pool, reason);
     }
     if (probe->verdict == SR_PDF_ACCEPTED) {
@@ -115,13 +130,13 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
 sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                          apr_pool_t *pool)
 {
-    question_t question = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
+    sr_pdf_question_t question = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
     bool failed = false;
     if (size <= 0) {
         *probe = (sr_pdf_probe_t){.verdict = SR_PDF_NOT_PDF};
         return NULL;
     }
-    SR_TRY(put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
@@ -133,8 +148,8 @@ static bool read_ping(void *result, const json_t *answer, apr_pool_t *pool)
 
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
-    question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
+    sr_pdf_question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
     bool failed = false;
-    SR_TRY(put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     return failed ? sr_pdf_unavailable(pool, "no worker answered a ping") : NULL;
 }

@@ -39,28 +39,34 @@ static sr_pdf_wire_t after_error(int socket, short events, int64_t deadline)
     return errno == EPIPE || errno == ECONNRESET ? SR_PDF_WIRE_CLOSED : SR_PDF_WIRE_FAILED;
 }
 
-typedef union one_descriptor_t {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-} one_descriptor_t;
+#define DESCRIPTORS_SIZE (SR_PDF_DESCRIPTORS * sizeof(int))
 
-static void attach(struct msghdr *message, one_descriptor_t *control, int descriptor)
+typedef union descriptors_t {
+    char bytes[CMSG_SPACE(DESCRIPTORS_SIZE)];
+    struct cmsghdr align;
+} descriptors_t;
+
+static void attach(struct msghdr *message, descriptors_t *control, const int *descriptors)
 {
+    apr_size_t count = 0;
+    while (count < SR_PDF_DESCRIPTORS && descriptors[count] >= 0) count++;
+    if (!count) return;
     memset(control, 0, sizeof *control);
     message->msg_control = control->bytes;
-    message->msg_controllen = sizeof control->bytes;
+    message->msg_controllen = CMSG_SPACE(count * sizeof(int));
     struct cmsghdr *part = CMSG_FIRSTHDR(message);
     part->cmsg_level = SOL_SOCKET;
     part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &descriptor, sizeof descriptor);
+    part->cmsg_len = CMSG_LEN(count * sizeof(int));
+    memcpy(CMSG_DATA(part), descriptors, count * sizeof(int));
 }
 
-sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, int descriptor, int64_t deadline)
+sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
+                          int64_t deadline)
 {
     sr_pdf_header_t header = {.magic = SR_PDF_MAGIC, .id = id, .flags = flags, .length = (uint32_t)strlen(text)};
     apr_size_t sent = 0, total = sizeof header + header.length;
-    one_descriptor_t control;
+    descriptors_t control;
 
     while (sent < total) {
         struct iovec parts[2];
@@ -69,7 +75,7 @@ sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *t
             parts[message.msg_iovlen++] = (struct iovec){(char *)&header + sent, sizeof header - sent};
         apr_size_t of_text = sent < sizeof header ? 0 : sent - sizeof header;
         parts[message.msg_iovlen++] = (struct iovec){(char *)text + of_text, header.length - of_text};
-        if (sent == 0 && descriptor >= 0) attach(&message, &control, descriptor);
+        if (sent == 0 && descriptors) attach(&message, &control, descriptors);
 
         ssize_t count = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count >= 0) {
@@ -82,32 +88,40 @@ sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *t
     return SR_PDF_WIRE_OK;
 }
 
-/* Takes the descriptor out of a received message. The control buffer holds one, so the kernel drops further ones. */
-static void detach(struct msghdr *message, int *descriptor)
+static void close_all(int *descriptors)
 {
-    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-        if (part->cmsg_len < CMSG_LEN(sizeof(int))) continue;
-        if (*descriptor >= 0) close(*descriptor);
-        memcpy(descriptor, CMSG_DATA(part), sizeof *descriptor);
+    for (int i = 0; descriptors && i < SR_PDF_DESCRIPTORS; i++) {
+        if (descriptors[i] >= 0) close(descriptors[i]);
+        descriptors[i] = -1;
     }
 }
 
-static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descriptor, int socket, int64_t deadline)
+/* Takes the descriptors out of a received message. The control buffer holds no more, so the kernel drops the rest. */
+static void detach(struct msghdr *message, int *descriptors)
+{
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        apr_size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        close_all(descriptors);
+        memcpy(descriptors, CMSG_DATA(part), count * sizeof(int));
+    }
+}
+
+static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descriptors, int socket, int64_t deadline)
 {
     apr_size_t got = 0;
     while (got < wanted) {
         struct iovec part = {(char *)buffer + got, wanted - got};
-        one_descriptor_t control;
+        descriptors_t control;
         struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-        if (descriptor) {
+        if (descriptors) {
             message.msg_control = control.bytes;
-            message.msg_controllen = sizeof control.bytes;
+            message.msg_controllen = CMSG_LEN(DESCRIPTORS_SIZE); /* without the padding, which could hold one more */
         }
         ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         if (count == 0) return SR_PDF_WIRE_CLOSED;
         if (count > 0) {
-            if (descriptor) detach(&message, descriptor);
+            if (descriptors) detach(&message, descriptors);
             got += (apr_size_t)count;
             continue;
         }
@@ -117,11 +131,11 @@ static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descrip
     return SR_PDF_WIRE_OK;
 }
 
-sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptor, int socket, apr_size_t limit,
+sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptors, int socket, apr_size_t limit,
                              int64_t deadline, apr_pool_t *pool)
 {
-    if (descriptor) *descriptor = -1;
-    sr_pdf_wire_t state = receive_bytes(header, sizeof *header, descriptor, socket, deadline);
+    for (int i = 0; descriptors && i < SR_PDF_DESCRIPTORS; i++) descriptors[i] = -1;
+    sr_pdf_wire_t state = receive_bytes(header, sizeof *header, descriptors, socket, deadline);
     if (state == SR_PDF_WIRE_OK && (header->magic != SR_PDF_MAGIC || header->length > limit))
         state = SR_PDF_WIRE_GARBAGE;
     if (state == SR_PDF_WIRE_OK) {
@@ -130,9 +144,6 @@ sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *de
         buffer[header->length] = '\0';
         *text = buffer;
     }
-    if (state != SR_PDF_WIRE_OK && descriptor && *descriptor >= 0) {
-        close(*descriptor);
-        *descriptor = -1;
-    }
+    if (state != SR_PDF_WIRE_OK) close_all(descriptors);
     return state;
 }

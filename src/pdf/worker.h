@@ -1,4 +1,5 @@
-/* worker.h: what pool.c and client.c share: one worker process, and the pool that lends it. Private to src/pdf. */
+/* worker.h: what the files of src/pdf share: one worker process, the pool that lends it, one question to it, and what
+ * a long answer comes in. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
@@ -45,5 +46,31 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker);
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
 /* The error for "no worker can be had"; the caller adds the cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
+
+/* ---------------------------------------------------------------------------------------------- output.c */
+/* A new output with room for so many bytes. One that `output` had (else its descriptor is -1) is closed. `output` must
+ * live as long as the pool, which closes it. */
+sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_pool_t *pool);
+/* Cuts it to the length that an answer says (NULL: 0) and seals it. False when that is no possible length, or the
+ * worker can still change it. */
+bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
+
+/* ---------------------------------------------------------------------------------------------- client.c */
+typedef struct sr_pdf_question_t {
+    const char *op;
+    const char *text;            /* the JSON object; NULL: {"op":"<op>"} */
+    int descriptor;              /* the document, or -1 */
+    sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
+    apr_size_t room;             /* the most bytes of it */
+    apr_interval_time_t timeout; /* 0: the pool's */
+    /* Reads the answer (and the output, already sealed) into `result`; false when it is none. */
+    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
+    void *result;
+} sr_pdf_question_t;
+
+/* Puts a question. Success with *failed set when the workers that were asked failed, and the question is to blame. */
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool);
+/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
+bool sr_pdf_is_plain(const char *text);
 
 #endif

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MEMORY_BYTES ((rlim_t)512 << 20) /* and twice the file: it is mapped, and may be unpacked */
 #define CPU_SECONDS 5
 #define DESCRIPTORS 16
 
@@ -37,10 +36,10 @@ void sr_pdfd_limits_begin(void)
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){DESCRIPTORS, DESCRIPTORS});
 }
 
-void sr_pdfd_limits_question(apr_size_t size)
+void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size)
 {
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    set_soft(RLIMIT_AS, MEMORY_BYTES + 2 * (rlim_t)size);
+    set_soft(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size);
     set_soft(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + CPU_SECONDS);
 }

@@ -11,33 +11,46 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define IDLE_US (60 * (int64_t)1000000)
 #define MAX_QUESTIONS 1000
 #define MAX_HEAP_BYTES ((size_t)64 << 20) /* kept after an answer: a fresh worker is cheaper for the host */
 
+#define MEMORY_BYTES ((apr_size_t)512 << 20)
+#define SHOW_BYTES ((apr_size_t)768 << 20) /* a raster of 60 million pixels is 240 MB */
+
 typedef struct op_t {
     const char *name;
-    json_t *(*answer)(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool); /* new reference */
-    bool takes_document;
+    json_t *(*answer)(const sr_pdfd_question_t *question, apr_pool_t *pool);
+    bool takes_document, has_result, needs_files;
+    apr_size_t memory;
 } op_t;
 
-static json_t *answer_ping(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+static bool has_files; /* can open what folders.c lists */
+
+/* A page without the fonts that it names would be another page. */
+static json_t *answer_unavailable(void)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "unavailable", json_string("the kernel has no landlock, which fonts are read under"));
+    return answer;
+}
+
+static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     return json_object();
 }
 
 static const op_t OPS[] = {
-    {SR_PDF_OP_PING, answer_ping, false},
-    {SR_PDF_OP_PROBE, sr_pdfd_probe, true},
+    {SR_PDF_OP_PING, answer_ping, false, false, false, MEMORY_BYTES},
+    {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES},
+    {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES},
+    {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES},
 };
 
-static const op_t *find_op(const char *text, apr_size_t length, apr_pool_t *pool)
+static const op_t *find_op(const json_t *question)
 {
-    json_t *question;
-    if (sr_json_parse(&question, text, length, pool)) return NULL;
     const char *name = sr_json_string(question, "op");
     for (size_t i = 0; name && i < sizeof OPS / sizeof *OPS; i++)
         if (!strcmp(OPS[i].name, name)) return &OPS[i];
@@ -48,36 +61,87 @@ static const op_t *find_op(const char *text, apr_size_t length, apr_pool_t *pool
 static const char SAMPLE[] = "%PDF-1.4\n"
                              "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
                              "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
-                             "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>endobj\n"
-                             "xref\n0 4\n"
-                             "0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n0000000101 00000 n \n"
-                             "trailer<</Size 4/Root 1 0 R>>\nstartxref\n164\n%%EOF\n";
+                             "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]"
+                             "/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
+                             "4 0 obj<</Length 37>>stream\nBT /F 24 Tf 72 700 Td (Sample) Tj ET \nendstreamendobj\n"
+                             "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+                             "xref\n0 6\n"
+                             "0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n"
+                             "0000000101 00000 n \n0000000210 00000 n \n0000000292 00000 n \n"
+                             "trailer<</Size 6/Root 1 0 R>>\nstartxref\n353\n%%EOF\n";
+
+/* Draws and reads the sample, whose font is the system's. */
+static bool warm_up_page(sr_pdfd_question_t question, apr_pool_t *pool)
+{
+    question.room = 1 << 16;
+    question.result = apr_palloc(pool, question.room);
+    question.text = sr_json_own(json_pack("{s:i,s:i}", "page", 0, "width", SR_PDF_MIN_WIDTH), pool);
+    const json_t *image = sr_json_own(sr_pdfd_render(&question, pool), pool);
+    const json_t *text = sr_json_own(sr_pdfd_text(&question, pool), pool);
+    return json_object_get(image, "length") && json_object_get(text, "length");
+}
 
 static bool warm_up(apr_pool_t *pool)
 {
     static const char damaged[] = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 9 0 R>>endobj\n";
-    const sr_pdfd_bytes_t sample = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1};
-    const sr_pdfd_bytes_t broken = {(const unsigned char *)damaged, sizeof damaged - 1};
-    if (!sr_pdfd_poppler_warm_up(&sample)) return false;
+    const sr_pdfd_question_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}};
+    const sr_pdfd_question_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}};
+    if (!sr_pdfd_poppler_warm_up(&sample.bytes)) return false;
     json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
-    json_t *answer = sr_pdfd_probe(&sample, pool);
-    const char *verdict = sr_json_string(answer, "verdict");
-    bool accepted = verdict && !strcmp(verdict, "accepted");
-    json_decref(answer);
-    return accepted;
+    const char *verdict = sr_json_string(sr_json_own(sr_pdfd_probe(&sample, pool), pool), "verdict");
+    return verdict && !strcmp(verdict, "accepted") && warm_up_page(sample, pool);
 }
 
-/* The raw call, because the sandbox has no path-taking form of it, which is what glibc's fstat() uses. */
-static bool map(sr_pdfd_bytes_t *bytes, int descriptor)
+static bool measure(apr_size_t *size, int descriptor)
 {
     struct stat info;
-    if (syscall(SYS_fstat, descriptor, &info) || !S_ISREG(info.st_mode)) return false;
-    bytes->size = (apr_size_t)info.st_size;
-    sr_pdfd_limits_question(bytes->size);
-    if (!bytes->size) return true;
-    void *data = mmap(NULL, bytes->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    bytes->data = data;
-    return data != MAP_FAILED;
+    if (fstat(descriptor, &info) || !S_ISREG(info.st_mode)) return false;
+    *size = (apr_size_t)info.st_size;
+    return true;
+}
+
+static bool map(unsigned char **data, apr_size_t size, int protection, int descriptor)
+{
+    if (!size) return true;
+    int flags = protection & PROT_WRITE ? MAP_SHARED : MAP_PRIVATE;
+    void *mapped = mmap(NULL, size, protection, flags, descriptor, 0);
+    *data = mapped;
+    return mapped != MAP_FAILED;
+}
+
+/* The worker ends where this fails, so nothing is unmapped. */
+static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descriptors)
+{
+    unsigned char *document = NULL;
+    if (op->takes_document != (descriptors[0] >= 0) || op->has_result != (descriptors[1] >= 0)) return false;
+    if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
+    if (op->has_result && !measure(&question->room, descriptors[1])) return false;
+    sr_pdfd_limits_question(op->memory + question->room, question->bytes.size);
+    if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
+    question->bytes.data = document;
+    return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[1]);
+}
+
+/* The text of the answer; NULL when the question is not understood. */
+static const char *answer(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
+{
+    sr_pdfd_question_t question = {0};
+    json_t *parsed;
+    if (sr_json_parse(&parsed, text, length, pool)) return NULL;
+    question.text = parsed;
+    const op_t *op = find_op(parsed);
+    if (!op || !take(&question, op, descriptors)) return NULL;
+    json_t *answered = op->needs_files && !has_files ? answer_unavailable() : op->answer(&question, pool);
+    text = sr_json_text(sr_json_own(answered, pool), pool);
+    if (question.bytes.size) munmap((void *)question.bytes.data, question.bytes.size);
+    if (question.room) munmap(question.result, question.room);
+    return text;
+}
+
+static size_t heap_size(void)
+{
+    struct mallinfo2 heap = mallinfo2();
+    return heap.arena + heap.hblkhd;
 }
 
 /* False when the conversation is over. */
@@ -85,23 +149,18 @@ static bool serve(int asked, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
-    int descriptor;
-    sr_pdf_wire_t state =
-        sr_pdf_receive(&header, &text, &descriptor, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + IDLE_US, pool);
+    int descriptors[SR_PDF_DESCRIPTORS];
+    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
+                                         sr_pdf_clock() + IDLE_US, pool);
     if (state != SR_PDF_WIRE_OK) return false;
+    text = answer(text, header.length, descriptors, pool);
+    for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
+        if (descriptors[i] >= 0) close(descriptors[i]);
+    if (!text) return false;
 
-    const op_t *op = find_op(text, header.length, pool);
-    sr_pdfd_bytes_t bytes = {0};
-    bool understood = op && op->takes_document == (descriptor >= 0);
-    if (understood && op->takes_document) understood = map(&bytes, descriptor);
-    if (descriptor >= 0) close(descriptor);
-    if (!understood) return false;
-    text = sr_json_text(sr_json_own(op->answer(&bytes, pool), pool), pool);
-    if (bytes.size) munmap((void *)bytes.data, bytes.size);
-
-    struct mallinfo2 heap = mallinfo2();
-    bool last = asked == MAX_QUESTIONS || heap.arena + heap.hblkhd > MAX_HEAP_BYTES;
-    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, -1, sr_pdf_clock() + IDLE_US);
+    if (heap_size() > MAX_HEAP_BYTES) malloc_trim(0);
+    bool last = asked == MAX_QUESTIONS || heap_size() > MAX_HEAP_BYTES;
+    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, NULL, sr_pdf_clock() + IDLE_US);
     return state == SR_PDF_WIRE_OK && !last;
 }
 
@@ -119,8 +178,8 @@ int main(void)
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;
     }
-    if (!sr_pdfd_sandbox_enter()) return 1;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", -1, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
+    if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
+    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {
         apr_pool_clear(pool);
         if (!serve(asked, pool)) break;

@@ -1,8 +1,8 @@
-/* poppler.c: the second opinion. qpdf prepares and seals, poppler shows: when they do not see the same pages,
- * somebody could sign what he did not read. */
-#include "pdfd/pdfd.h"
+/* poppler.c: poppler's documents and pages. For "probe" it is the second opinion: qpdf prepares and seals, poppler
+ * shows, and when they do not see the same pages, somebody could sign what he did not read. */
+#include "pdfd/page.h"
 
-#include <poppler.h>
+#define MAX_SIDE 14400.0 /* ISO 32000-1, annex C; see boxes.c */
 
 static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes, GError **error)
 {
@@ -24,6 +24,61 @@ int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes)
     int pages = poppler_document_get_n_pages(document);
     g_object_unref(document);
     return pages;
+}
+
+json_t *sr_pdfd_page_refuse(const char *reason)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "refused", json_string(reason));
+    return answer;
+}
+
+static json_t *answer_missing(void)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "missing", json_true());
+    return answer;
+}
+
+static const char *open_document(sr_pdfd_page_t *page, const sr_pdfd_bytes_t *bytes)
+{
+    GError *error = NULL;
+    page->document = open_bytes(bytes, &error);
+    if (page->document) return NULL;
+    bool password = g_error_matches(error, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED);
+    g_clear_error(&error);
+    return password ? "it is password protected" : "it is no PDF that can be read";
+}
+
+static const char *open_page(sr_pdfd_page_t *page, apr_pool_t *pool)
+{
+    page->page = poppler_document_get_page(page->document, page->index);
+    if (!page->page) return apr_psprintf(pool, "page %d cannot be read", page->index + 1);
+    poppler_page_get_size(page->page, &page->width, &page->height);
+    if (!(page->width > 0 && page->height > 0))
+        return apr_psprintf(pool, "page %d has an empty page box", page->index + 1);
+    if (page->width > MAX_SIDE || page->height > MAX_SIDE)
+        return apr_psprintf(pool, "page %d is larger than 14400 points a side", page->index + 1);
+    return NULL;
+}
+
+json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    json_int_t index = json_integer_value(json_object_get(question->text, "page"));
+    *page = (sr_pdfd_page_t){0};
+    const char *reason = open_document(page, &question->bytes);
+    bool missing = !reason && (index < 0 || index >= poppler_document_get_n_pages(page->document));
+    page->index = (int)index;
+    if (!reason && !missing) reason = open_page(page, pool);
+    if (!reason && !missing) return NULL;
+    sr_pdfd_page_close(page);
+    return missing ? answer_missing() : sr_pdfd_page_refuse(reason);
+}
+
+void sr_pdfd_page_close(sr_pdfd_page_t *page)
+{
+    if (page->page) g_object_unref(page->page);
+    if (page->document) g_object_unref(page->document);
 }
 
 /* Documents must not fill the error log. */

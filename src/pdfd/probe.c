@@ -152,9 +152,10 @@ static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
                        : NULL;
 }
 
-json_t *sr_pdfd_probe(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
+    const sr_pdfd_bytes_t *bytes = &question->bytes;
     probe_t probe = {.bytes = *bytes, .header = find_header(bytes), .verdict = SR_PDF_ACCEPTED, .pool = pool};
     if (probe.header) judge(&probe);
     else decide(&probe, SR_PDF_NOT_PDF, NULL);

@@ -1,13 +1,25 @@
 /* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
  * from memory needs. Code that a document has taken over can then burn its own CPU time and lie about its
- * document, and nothing else: no files, no network, no programs, no other process, no lines in the error log. */
+ * document, and nothing else: no network, no programs, no other process, no lines in the error log, and of the file
+ * system the public fonts.
+ *
+ * The fonts, because documents name fonts that they do not bring, and a page shown without its text would be signed
+ * unread. All workers are alike and may read them, rather than a second kind of worker for pages alone: it would
+ * parse the same documents, so nothing would be safer, and each kind would wait for work while the other had none.
+ * Passing all fonts in as descriptors would take hundreds of them and a replacement for how three libraries open
+ * files. So open(2) is there, for reading, and landlock (Debian 12's kernel has it) confines it to the folders of
+ * folders.c: of any other file it tells no more than whether it exists. On a kernel without landlock there is no
+ * open(2) either, and the worker shows no pages; it does all else. */
 #include "pdfd/pdfd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A rule with `compare` not 0 holds when argument `argument` equals `value`, or masked with `mask` does. */
@@ -50,6 +62,17 @@ static const rule_t ALLOWED[] = {
     {SCMP_SYS(exit_group), ANY, 0, 0, 0},
 };
 
+/* With landlock in force. Descriptors 0 to 3 are the log's and the client's; 4 to 15, all there can be (limits.c), have
+ * one of two bits set, whatever the upper half of the register holds. */
+#define OPENED(call) {SCMP_SYS(call), MASKED, 0, 4, 4}, {SCMP_SYS(call), MASKED, 0, 8, 8}
+#define NOT_FOR_READING (0xffffffffu & ~(unsigned)(O_CLOEXEC | O_NOCTTY | O_NONBLOCK))
+static const rule_t FILES[] = {
+    {SCMP_SYS(openat), MASKED, 2, 0, NOT_FOR_READING},
+    OPENED(read),
+    OPENED(pread64),
+    OPENED(lseek),
+};
+
 /* No library has a reason to try these: the process is no longer ours. */
 static const int FATAL[] = {
     SCMP_SYS(execve),
@@ -83,12 +106,20 @@ static int add_rule(scmp_filter_ctx filter, const rule_t *rule)
     return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->compare == ANY ? 0 : 1, &compare);
 }
 
-static int fill(scmp_filter_ctx filter)
+static int add_rules(scmp_filter_ctx filter, const rule_t *rules, size_t count)
+{
+    int failed = 0;
+    for (size_t i = 0; !failed && i < count; i++) failed = add_rule(filter, &rules[i]);
+    return failed;
+}
+
+static int fill(scmp_filter_ctx filter, bool files)
 {
     /* Another architecture's call numbers would pass for ours. The tree keeps the cost of a long list low. */
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    for (size_t i = 0; !failed && i < sizeof ALLOWED / sizeof *ALLOWED; i++) failed = add_rule(filter, &ALLOWED[i]);
+    if (!failed) failed = add_rules(filter, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
+    if (!failed && files) failed = add_rules(filter, FILES, sizeof FILES / sizeof *FILES);
     for (size_t i = 0; !failed && i < sizeof FATAL / sizeof *FATAL; i++)
         failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, FATAL[i], 0);
     if (failed) return failed;
@@ -97,16 +128,24 @@ static int fill(scmp_filter_ctx filter)
     return add_rule(filter, &abort_rule);
 }
 
-bool sr_pdfd_sandbox_enter(void)
+bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
 {
+    *files = folders && sr_pdfd_landlock_enter(folders);
     int failed = 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed = -errno;
     if (!failed) {
         scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-        failed = filter ? fill(filter) : -ENOMEM;
+        failed = filter ? fill(filter, *files) : -ENOMEM;
         if (!failed) failed = seccomp_load(filter);
         if (filter) seccomp_release(filter);
     }
     if (failed) fprintf(stderr, "sigreq-pdfd: no sandbox on this system, so no work: %s\n", strerror(-failed));
     return !failed;
+}
+
+/* FreeType asks for the size of a font with fstat(). glibc makes of it the system call that takes a path, too, which is
+ * not allowed; so the libraries get this one, since a program's symbols come before glibc's (Makefile, PDFD_LIBS). */
+__attribute__((visibility("default"))) int fstat(int descriptor, struct stat *info)
+{
+    return (int)syscall(SYS_fstat, descriptor, info);
 }

@@ -32,7 +32,7 @@ int sr_run_lock_create(server_rec *main_server)
     if (writer) return OK;
     if (ap_global_mutex_create(&writer, NULL, LOCK_TYPE, NULL, main_server, process, 0))
         return HTTP_INTERNAL_SERVER_ERROR;
-    apr_pool_userdata_setn(writer, LOCK_TYPE, NULL, process);
+    apr_pool_userdata_set(writer, LOCK_TYPE, NULL, process); /* not setn: the key would go with this DSO */
     return OK;
 }
 

@@ -68,21 +68,36 @@ static int set_up(sr_store_t *store, int *version, apr_pool_t *pool)
     return status;
 }
 
+/* Whether a fault may pass when the same is sent once more; what it needs before that is done here. */
+static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
+{
+    switch (fault->failure) {
+    case SR_FAILURE_GONE: return attempt == 0;
+    case SR_FAILURE_STALE: store->prepared->checked = store->prepared->prepared = false; return attempt == 0;
+    case SR_FAILURE_BUSY:
+        if (apr_time_now() >= patience) return false;
+        apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + apr_time_now() % 1000);
+        return true;
+    case SR_FAILURE_STATEMENT:
+        store->prepared->checked = false; /* perhaps another schema is there now: the next use will say so */
+        return false;
+    default: return false;
+    }
+}
+
 static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 {
     const int latest = store->connection.dialect->sql->migration_count;
+    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
     sr_fault_t fault;
     int version, status;
 
     if (store->prepared->checked && store->prepared->prepared) return NULL;
-    status = set_up(store, &version, pool);
-    if (status != 0) {
+    for (int attempt = 0; (status = set_up(store, &version, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
-        if (fault.failure == SR_FAILURE_GONE && (status = set_up(store, &version, pool)) != 0) {
-            fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
-        }
+        if (!may_pass(store, &fault, attempt, patience))
+            return sr_connection_error(&fault, "setting up the connection", pool);
     }
-    if (status != 0) return sr_connection_error(&fault, "setting up the connection", pool);
     if (version == latest) return NULL;
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
                             "database schema is version %d, this build needs %d: %s", version, latest,
@@ -215,23 +230,6 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     apr_pool_destroy(scratch);
     if (lock) lock->unlock(lock->baton);
     return error;
-}
-
-/* Whether a fault may pass when the operation is sent once more; what it needs before that is done here. */
-static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
-{
-    switch (fault->failure) {
-    case SR_FAILURE_GONE: return attempt == 0;
-    case SR_FAILURE_STALE: store->prepared->checked = store->prepared->prepared = false; return attempt == 0;
-    case SR_FAILURE_BUSY:
-        if (apr_time_now() >= patience) return false;
-        apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + apr_time_now() % 1000);
-        return true;
-    case SR_FAILURE_STATEMENT:
-        store->prepared->checked = false; /* perhaps another schema is there now: the next use will say so */
-        return false;
-    default: return false;
-    }
 }
 
 static sr_error_t *understand(sr_outcome_t *outcome, const call_t *call)

@@ -4,6 +4,8 @@ use strict;
 use warnings;
 use Mojo::File 'path';
 use Sigreq::Here qw(organisation suite ctl is_error);
+use Sigreq::Multipart 'BOUNDARY';
+use Sigreq::Raw;
 use Test::More;
 use Time::HiRes 'sleep';
 
@@ -66,6 +68,23 @@ subtest 'expiry' => sub {
     sleep 0.1 while time < $soon + 1;
     is_error($short->get('/tokens/current'), 401, 'User not founded for this API Token', 'refused after');
     is_error($short->create(),               401, 'User not founded for this API Token', '… for creation too');
+};
+
+subtest 'revoked in the middle of an upload' => sub {
+    my $made = $client->post('/tokens', json => { name => 'middle' })->json;
+    my $body = $client->creation;
+    my $raw  = Sigreq::Raw->new(suite->{port});
+    $raw->send("POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $made->{token}\r\n"
+            . 'Content-Type: multipart/form-data; boundary='
+            . BOUNDARY
+            . "\r\nContent-Length: "
+            . length($body)
+            . "\r\n\r\n"
+            . substr $body, 0, 100);
+    sleep 0.5;
+    is($client->delete("/tokens/$made->{uuid}")->code, 204, 'revoked');
+    $raw->send(substr $body, 100);
+    is($raw->answer->code, 401, 'nothing is created any more');
 };
 
 my $log = join '', map { path(suite->{dir}, "t/logs/$_")->slurp } qw(error_log access_log);

@@ -1,7 +1,7 @@
 # Directives: what is wrong is said by `httpd -t` in one clear line that names the directive, and httpd does not start.
 use strict;
 use warnings;
-use Sigreq::Here qw(suite place is_error);
+use Sigreq::Here qw(suite place);
 use Sigreq::Httpd;
 use Test::More;
 

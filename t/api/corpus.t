@@ -3,8 +3,7 @@
 use strict;
 use warnings;
 use Mojo::File 'path';
-use Sigreq::Here qw(organisation suite children log_since);
-use Sigreq::Multipart 'BOUNDARY';
+use Sigreq::Here qw(organisation suite children);
 use Test::More;
 use Time::HiRes 'time';
 

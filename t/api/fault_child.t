@@ -2,13 +2,13 @@
 # file stays, no request is lost that need not be, and the data is whole.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children workers wait_for temporary_files expect_kill documents);
+use Sigreq::Here qw(organisation suite children workers wait_for temporary_files documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes 'sleep';
 
 my $org    = organisation();
 my $client = $org->{test};
@@ -32,16 +32,15 @@ sub begin_upload {    # half of a creation of 3 MB
 
 my $stored  = documents();
 my @uploads = map { begin_upload() } 1 .. 4;
-sleep 0.5;
+ok(wait_for(sub { temporary_files() == 4 }, 5), 'uploads under way have temporary files');
 $_->close for @uploads;
 ok(wait_for(sub { !temporary_files() }, 7), 'clients that go away leave no temporary file')
     or diag join "\n", temporary_files();
 
 @uploads = map { begin_upload() } 1 .. 4;
-sleep 0.5;
+ok(wait_for(sub { temporary_files() == 4 }, 5), 'and again');
 my @children = children();
 my @workers  = workers();
-expect_kill(@children);
 kill KILL => @children;
 ok($_->closes(5), 'the connection of a killed child closes') for @uploads;
 ok( wait_for(
@@ -88,7 +87,8 @@ subtest 'graceful restart under load' => sub {
     $codes{ $_->code }++ for @answers;
     is_deeply(\%codes, { 200 => 200, 201 => 100 }, 'all answered well')
         or diag join "\n", map { $_->code . ' ' . $_->body } grep { $_->code !~ /^20[01]$/ } @answers;
-    like($httpd->log, qr/graceful restart/i, 'there was a restart');
+    # httpd may lose a TERM that comes in the middle of a restart, so it is stopped when the last one is over
+    ok(wait_for(sub { 4 == (() = $httpd->log =~ /resuming normal operations/g) }, 10), 'there were three restarts');
     unlike($httpd->log, qr/exit signal|AH00052|Assertion/, 'nobody crashed');
     diag $httpd->log if $httpd->log =~ /SR0100/;
     my $last = $httpd->pid;

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
-use Sigreq::Here qw(organisation suite place database_stop database_start wait_for is_error temporary_files);
+use Sigreq::Here qw(organisation suite database_stop database_start wait_for is_error temporary_files);
 use Sigreq::PDF 'pdf';
 use Test::More;
 use Time::HiRes qw(time sleep);

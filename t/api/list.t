@@ -5,7 +5,6 @@ use utf8;
 use Sigreq::Here qw(organisation is_error);
 use Mojo::Util 'encode';
 use Test::More;
-use Time::HiRes 'sleep';
 
 my $org    = organisation();
 my $client = $org->{test};

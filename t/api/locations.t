@@ -2,6 +2,7 @@
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite place is_error);
+use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Raw;
 use Test::More;
@@ -26,6 +27,20 @@ is(link_of($client->get('/signatures/' . $res->json('/uuid'))->json), place('/si
 is($client->with(base => place('/topleft'), token => undef)->get('/health')->code, 200, 'another sub-path');
 is(link_of($client->with(base => place('/topleft'))->get("/signatures/$made->{uuid}")->json), place('/topleft/sign/'),
     '… has links of its own');
+
+my $nested = $client->with(base => place('/nested'));
+my $pair   = [map { ["$_.pdf", pdf()] } 'a', 'b'];
+is($nested->get('/health')->code, 200, 'a location with a section of its own for a part of it');
+$res = $nested->create(files => [$pair->[0]]);
+is($res->code, 201, '… in that part');
+is($res->headers->location, place('/nested/api/v3/signatures/') . $res->json('/uuid'), '… with the location\'s links');
+is($nested->create(files => $pair)->body, 'At most 1 files can be provided', '… and the part\'s own limit');
+
+my $odd = '/~odd%20%22place%22%20%c3%a9';
+$res = $client->with(base => place($odd))->create(name => 'odd');
+is($res->code,              201,                                                       'a path that needs escapes');
+is($res->headers->location, place("$odd/api/v3/signatures/") . $res->json('/uuid'), '… has them in Location');
+is(link_of($res->json),     place("$odd/sign/"),                                    '… and in links');
 
 my $documented = $client->with(base => place('/topleft'));
 is_error($documented->get('/nothing'), 404, 'Not found', 'ErrorDocument does not replace a 404');
@@ -61,4 +76,46 @@ is(status('x',           '/index.html') =~ /ours$/ ? status('x', '/nothing.html'
 is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a location given with a slash at its end');
 is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'no more than its own path');
 is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a normalised path');
+
+for my $host ('a"b', 'a b', "a\x01b", 'a<b>', 'a/b', 'user@b', '') { # links are made of it
+    my $raw = Sigreq::Raw->new(suite->{port});
+    my $head = "Host: $host\r\nAuthorization: Bearer $client->{token}\r\n";
+    $raw->send("GET /api/v3/signatures/$made->{uuid} HTTP/1.1\r\n$head\r\n");
+    my $answer = $raw->answer;
+    my $link   = $answer && $answer->code == 200 ? link_of($answer->json) : '';
+    ok(!$link || $link =~ m{^http://[\w.:-]+/sign/$}, 'a strange Host makes no strange link: ' . $host =~ s/[^ -~]/?/gr)
+        or diag $link;
+}
+
+subtest 'beside modules that map paths too' => sub {
+    my $httpd = Sigreq::Httpd->new(
+        modules => 'authz_core dbd rewrite proxy proxy_http negotiation',
+        place   => 'Options +MultiViews',
+        server  => <<'CONF')->start;
+ProxyPass "/renamed" "!"
+ProxyPass "/" "http://127.0.0.1:1/"
+RewriteEngine On
+RewriteRule "^/short$" "/renamed/api/v3/health" [PT]
+<Location "/renamed">
+    Sigreq On
+</Location>
+<Location "/esign">
+    Sigreq On
+</Location>
+CONF
+    my $at = sub { $client->with(base => $httpd->base . shift) };
+    is($at->('/esign')->get('/health')->code,  200, 'a location within what mod_proxy passes on');
+    is($at->('/esign')->create()->code,        201, '… and a creation');
+    is($at->('')->get('/x', unjudged => 1)->code, 503, 'the rest is passed on');
+    is($client->{ua}->get($httpd->base . '/short')->res->code, 200, 'a path that mod_rewrite made ours');
+};
+
+subtest 'a host that is none, where httpd lets it pass' => sub {
+    my $httpd = Sigreq::Httpd->new(server => 'HttpProtocolOptions Unsafe')->start;
+    for my $case (['127.0.0.1:80', 200], ['a"b', 400], ['a b', 400], ["a\tb", 400], ["\xe9", 400]) {
+        my $raw = Sigreq::Raw->new($httpd->{port});
+        $raw->send("GET /api/v3/openapi.json HTTP/1.1\r\nHost: $case->[0]\r\nConnection: close\r\n\r\n");
+        is($raw->answer->code, $case->[1], sprintf 'Host: %vd', $case->[0]);
+    }
+};
 done_testing;

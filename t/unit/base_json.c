@@ -87,7 +87,7 @@ static void test_depth(void)
 static const char *tolerated(const char *text)
 {
     json_t *value;
-    sr_error_t *error = sr_json_parse_tolerant(&value, text, strlen(text), pool);
+    sr_error_t *error = sr_json_parse_tolerant(&value, text, strlen(text), 50, pool);
     return error ? NULL : sr_json_text(value, pool);
 }
 
@@ -106,6 +106,9 @@ static void test_tolerant(void)
     is_str(tolerated("[1e400,\"\\"), NULL, "and a string cut off");
     is_str(tolerated("[1e400,-"), NULL, "and a lone sign");
     is_str(tolerated("[1,2"), NULL, "and what has no such number");
+    ok(tolerated(apr_pstrcat(pool, "[\"[,{\"", repeat(",1", 49), "]", NULL)) != NULL, "50 values");
+    is_str(tolerated(apr_pstrcat(pool, "[1", repeat(",1", 50), "]", NULL)), NULL, "and no more");
+    is_str(tolerated(apr_pstrcat(pool, "[", repeat("[],", 25), "1e400]", NULL)), NULL, "whatever they are");
 }
 
 static void test_values(void)

@@ -12,6 +12,8 @@
     WITH_FIELD("{\"type\":\"signature\",\"name\":\"Here\",\"document\":\"a.pdf\",\"area\":" area "}")
 #define WITH_EMAIL(email) "[{" ANN ",\"email\":" email ",\"fields\":[" FIELD "]}]"
 #define F1 "Signer 1 (ann@x.org), Field 1: "
+#define TIMES_10(text) text text text text text text text text text text
+#define TIMES_100(text) TIMES_10(TIMES_10(text))
 #define NOT_ARRAY "Signers must be a JSON array: "
 
 static apr_pool_t *pool;
@@ -47,6 +49,8 @@ static const case_t whole[] = {
     {"[]", "At least 1 signer must be provided"},
     {" [ ] ", "At least 1 signer must be provided"},
     {"[{},{},{},{},{},{}]", "At most 5 signers can be provided"},
+    {"[" TIMES_100("{},") TIMES_100("\",[{\",") "{}]", "At most 5 signers can be provided"},
+    {"[" TIMES_100("{},{},{},") "1e400]", NOT_ARRAY "more than 600 values"},
     {"[7]", "Signer 1: Must be an object"},
     {"[null]", "Signer 1: Must be an object"},
     {"[[]]", "Signer 1: Must be an object"},

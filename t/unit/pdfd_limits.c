@@ -31,14 +31,14 @@ int main(void)
     is_int(soft(RLIMIT_CORE), 0, "no core files");
     ok(fcntl(0, F_DUPFD, 40) < 0 && soft(RLIMIT_NOFILE) == 16, "few descriptors");
 
-    sr_pdfd_limits_question(100 * mb);
+    sr_pdfd_limits_question(512 * mb, 100 * mb);
     is_int(soft(RLIMIT_AS), (512 + 200) * mb, "512 MB of memory and twice the document");
     ok(can_map(600 * mb) && !can_map(720 * mb), "no more can be had");
     is_int(soft(RLIMIT_CPU), 6, "5 seconds of CPU time, and the one that has begun");
-    sr_pdfd_limits_question(0);
+    sr_pdfd_limits_question(512 * mb, 0);
     is_int(soft(RLIMIT_AS), 512 * mb, "the next document has its own limit");
     ok(!can_map(600 * mb), "which holds");
-    sr_pdfd_limits_question(200 * mb);
+    sr_pdfd_limits_question(512 * mb, 200 * mb);
     ok(can_map(800 * mb), "and a larger one may have more again");
     return done();
 }

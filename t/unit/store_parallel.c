@@ -108,11 +108,10 @@ static void one_key(link_t *l, const sr_writer_lock_t *writers)
            "used is one more");
 }
 
-/* Another process holds SQLite's writer for so long; what becomes of a creation meanwhile. */
-static void busy(link_t *l, apr_time_t held, unsigned n, bool expected)
+/* Another process, which has begun to write to SQLite when this returns and ends after so long. `alone`: nobody can
+ * even read, as happens for a moment when a database's last connection closes. */
+static pid_t holder(const base_t *base, bool alone, apr_time_t held)
 {
-    const wish_t w = {"live", NOW, n, "Busy", NULL, NULL, 0};
-    apr_time_t began;
     int ready[2];
     char byte;
     pid_t child;
@@ -120,14 +119,41 @@ static void busy(link_t *l, apr_time_t held, unsigned n, bool expected)
     if (pipe(ready)) die("pipe", "");
     child = fork();
     if (child == 0) {
+        apr_dbd_results_t *ignored = NULL;
         link_t other;
-        link_connect(&other, l->base, NULL);
+        link_connect(&other, base, NULL);
+        if (alone) apr_dbd_select(base->driver, other.pool, other.handle, &ignored, "PRAGMA locking_mode=EXCLUSIVE", 1);
         execute(&other, "BEGIN IMMEDIATE");
         if (write(ready[1], "x", 1) != 1) _exit(1);
         apr_sleep(held);
         _exit(0); /* as if it had crashed: nothing is rolled back by hand */
     }
     if (read(ready[0], &byte, 1) != 1) die("read", "");
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void locked(const base_t *base)
+{
+    const pid_t child = holder(base, true, apr_time_from_msec(500));
+    const apr_time_t began = apr_time_now();
+    link_t l;
+
+    link_connect(&l, base, base->pool);
+    ok(!link_open(&l), "a connection waits for whoever has the database alone");
+    ok(apr_time_now() - began > apr_time_from_msec(300), "there was something to wait for");
+    waitpid(child, NULL, 0);
+    link_close(&l);
+}
+
+/* What becomes of a creation while another process writes. */
+static void busy(link_t *l, apr_time_t held, unsigned n, bool expected)
+{
+    const wish_t w = {"live", NOW, n, "Busy", NULL, NULL, 0};
+    const pid_t child = holder(l->base, false, held);
+    apr_time_t began;
+
     began = apr_time_now();
     RUN(l, SR_OP_SUBMISSION_GET, "live", number(NOW, l->pool), uuid(1, 1000, l->pool));
     ok(!l->error && apr_time_now() - began < apr_time_from_msec(500), "reading goes on meanwhile");
@@ -140,8 +166,6 @@ static void busy(link_t *l, apr_time_t held, unsigned n, bool expected)
         ok(apr_time_now() - began > apr_time_from_msec(1900), "not before two seconds or so");
         ok(apr_time_now() - began < apr_time_from_msec(4500), "and not much later");
     }
-    close(ready[0]);
-    close(ready[1]);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -169,6 +193,7 @@ static void checks(base_t *base)
         busy(&l, apr_time_from_sec(8), 9001, false);
     }
     link_close(&l);
+    if (sqlite) locked(base);
 }
 
 int main(void)

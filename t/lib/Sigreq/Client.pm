@@ -3,7 +3,7 @@
 package Sigreq::Client;
 use strict;
 use warnings;
-use Mojo::JSON qw(encode_json true false);
+use Mojo::JSON 'encode_json';
 use Mojo::Promise;
 use Mojo::UserAgent;
 use Mojo::Util qw(encode url_escape);

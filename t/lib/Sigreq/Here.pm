@@ -12,7 +12,7 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation place ctl documents temporary_files children workers wait_for log_since expect_kill
+    qw(suite organisation place ctl documents temporary_files children workers wait_for
     used database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
@@ -71,16 +71,18 @@ sub used {    # what an organisation used of its quota
 
 sub rows { ref $_[0] eq 'ARRAY' ? $_[0] : $_[0]{data} }
 
+# These give arrays, so that a scalar of one is its length.
 sub documents {    # stored documents (not their reports), by content
-    my @found = glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*';
-    return sort grep { !/\.json$/ } @found;
+    my @found = grep { !/\.json$/ } glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*';
+    return @found;
 }
 
 # What uploads leave behind if they are not cleaned up: named files, and unnamed ones still open in a child.
 sub temporary_files {
-    my @named = grep {-f} glob suite->{dir} . '/documents/tmp/*';
+    my @found = grep {-f} glob suite->{dir} . '/documents/tmp/*';
     my @open  = map  { glob "/proc/$_/fd/*" } children();
-    return (@named, grep { (readlink // '') =~ m{/documents/.*\(deleted\)$} } @open);
+    push @found, grep { (readlink // '') =~ m{/documents/.*\(deleted\)$} } @open;
+    return @found;
 }
 
 sub processes {    # pid → [parent, command name]
@@ -96,20 +98,17 @@ sub processes {    # pid → [parent, command name]
 sub below {    # pids whose parent is one of these
     my %parents = map { $_ => 1 } @_;
     my $all     = processes();
-    return sort { $a <=> $b } grep { $parents{ $all->{$_}[0] } } keys %$all;
+    my @found   = sort { $a <=> $b } grep { $parents{ $all->{$_}[0] } } keys %$all;
+    return @found;
 }
 
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
 sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
 
 sub workers {
-    my $all = processes();
-    grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children());
-}
-
-sub expect_kill {    # tells the suite that these pids die by a signal of ours
-    open my $file, '>>', suite->{dir} . '/killed' or die "killed: $!\n";
-    print $file "@_\n";
+    my $all   = processes();
+    my @found = grep { ($all->{$_} // [0, ''])->[1] =~ /^sigreq-pdfd/ } below(@_ ? @_ : children());
+    return @found;
 }
 
 sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is up
@@ -117,15 +116,6 @@ sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is u
     my $end = time + $seconds;
     do { return 1 if $code->(); sleep 0.02 } while time < $end;
     return 0;
-}
-
-sub log_since {    # byte offset → what the error log got since; without: the offset of now
-    my $file = suite->{dir} . '/t/logs/error_log';
-    return -s $file unless @_;
-    open my $log, '<', $file or die "$file: $!\n";
-    seek $log, $_[0], 0;
-    local $/;
-    return <$log> // '';
 }
 
 sub cluster        { Sigreq::Cluster->new(source => suite->{source}, dir => suite->{dir} . '/pg') }

@@ -91,6 +91,9 @@ sub stop {
     return unless ($self->{owner} // 0) == $$ and my $pid = $self->pid;
     kill TERM => $pid;
     for (1 .. 100) { last unless kill 0, $pid; sleep 0.1 }
+    my @crashes = Sigreq::Suite::crashes_in($self->log) or return;
+    open my $file, '>>', suite->{dir} . '/crashes' or die "crashes: $!\n";    # t/run reads it
+    print $file map {"$_\n"} @crashes;
 }
 
 sub DESTROY { local $?; $_[0]->stop }

@@ -1,0 +1,39 @@
+/* output.c: a result of many bytes comes in a file in memory: the client makes it, the worker maps and fills it, the
+ * client seals it, and from then on nobody can change it. It may have any size without passing through JSON, is served
+ * or stored without another copy, and costs no disk. */
+#include "pdf/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static apr_status_t close_output(void *data)
+{
+    sr_pdf_output_t *output = data;
+    close(output->descriptor);
+    output->descriptor = -1;
+    return APR_SUCCESS;
+}
+
+sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_pool_t *pool)
+{
+    if (output->descriptor >= 0) apr_pool_cleanup_run(pool, output, close_output);
+    *output = (sr_pdf_output_t){.descriptor = memfd_create("sigreq-output", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    if (output->descriptor < 0)
+        return sr_pdf_unavailable(pool, apr_psprintf(pool, "memfd_create: %s", strerror(errno)));
+    apr_pool_cleanup_register(pool, output, close_output, apr_pool_cleanup_null);
+    if (ftruncate(output->descriptor, (off_t)room))
+        return sr_pdf_unavailable(pool, apr_psprintf(pool, "no room for a result: %s", strerror(errno)));
+    output->size = (apr_off_t)room;
+    return NULL;
+}
+
+bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length)
+{
+    json_int_t size = length ? json_integer_value(length) : 0;
+    if (size < 0 || size > output->size || ftruncate(output->descriptor, (off_t)size)) return false;
+    output->size = (apr_off_t)size;
+    return !fcntl(output->descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}

@@ -1,0 +1,95 @@
+/* render.c: a page as an image, as a signer sees it: on white, with its annotations and form fields. */
+#include "pdfd/page.h"
+
+#include <cairo.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_PIXELS 60000000
+#define MAX_SIDE 32767 /* cairo's */
+#define KEPT_PIXELS (8 << 20) /* a raster of 32 MB is kept for the next page: fresh memory costs as much as white */
+
+static uint32_t *kept;
+static apr_size_t kept_pixels;
+
+static void release_raster(void)
+{
+    free(kept);
+    kept = NULL;
+    kept_pixels = 0;
+}
+
+/* The worker's raster, white. NULL when there is no memory. */
+static uint32_t *white_raster(apr_size_t pixels)
+{
+    if (pixels > kept_pixels) {
+        release_raster();
+        kept = malloc(pixels * sizeof *kept);
+        kept_pixels = kept ? pixels : 0;
+    }
+    if (kept) memset(kept, 0xff, pixels * sizeof *kept);
+    return kept;
+}
+
+/* How large the image will be. The reason why it cannot be made, or NULL. */
+static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, json_int_t width, apr_pool_t *pool)
+{
+    double height = round(page->height * (double)width / page->width);
+    if (height < 1) height = 1;
+    if (width < SR_PDF_MIN_WIDTH || width > SR_PDF_MAX_WIDTH) return "an image cannot have that width";
+    if (height > MAX_SIDE || (double)width * height > MAX_PIXELS)
+        return apr_psprintf(pool, "page %d at that width is larger than 60 million pixels, or than 32767 a side",
+                            page->index + 1);
+    raster->width = (int)width;
+    raster->height = (int)height;
+    return NULL;
+}
+
+/* The reason why it cannot be drawn, or NULL. After an error cairo draws nothing more, so what it has drawn is not the
+ * page. */
+static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, apr_pool_t *pool)
+{
+    cairo_surface_t *surface = cairo_image_surface_create_for_data(
+        (unsigned char *)raster->pixels, CAIRO_FORMAT_RGB24, raster->width, raster->height, raster->width * 4);
+    cairo_t *context = cairo_create(surface);
+    cairo_scale(context, raster->width / page->width, raster->height / page->height);
+    poppler_page_render(page->page, context);
+    cairo_surface_flush(surface);
+    cairo_status_t status = cairo_status(context);
+    cairo_destroy(context);
+    cairo_surface_destroy(surface);
+    if (status == CAIRO_STATUS_NO_MEMORY) return SR_PDF_LIMITS_REASON;
+    return status ? apr_psprintf(pool, "page %d cannot be drawn", page->index + 1) : NULL;
+}
+
+static json_t *render(const sr_pdfd_question_t *question, const sr_pdfd_page_t *page, apr_pool_t *pool)
+{
+    sr_pdfd_raster_t raster;
+    bool gray;
+    const char *reason =
+        measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
+    if (reason) return sr_pdfd_page_refuse(reason);
+    raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
+    reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
+    if (reason) return sr_pdfd_page_refuse(reason);
+    apr_size_t length = sr_pdfd_png_encode(&gray, question->result, question->room, &raster);
+    if (!length) return sr_pdfd_page_refuse(SR_PDF_LIMITS_REASON);
+
+    json_t *answer = json_object();
+    json_object_set_new(answer, "length", json_integer((json_int_t)length));
+    json_object_set_new(answer, "width", json_integer(raster.width));
+    json_object_set_new(answer, "height", json_integer(raster.height));
+    json_object_set_new(answer, "gray", json_boolean(gray));
+    return answer;
+}
+
+json_t *sr_pdfd_render(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    sr_pdfd_page_t page;
+    json_t *answer = sr_pdfd_page_open(&page, question, pool);
+    if (answer) return answer;
+    answer = render(question, &page, pool);
+    sr_pdfd_page_close(&page);
+    if (kept_pixels > KEPT_PIXELS) release_raster();
+    return answer;
+}

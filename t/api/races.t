@@ -1,0 +1,69 @@
+# The same document from many at once, taken back by a refusal while another keeps it, collected while creations run:
+# what was acknowledged can be downloaded, always.
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use POSIX ();
+use Sigreq::Here qw(organisation suite ctl documents temporary_files wait_for);
+use Sigreq::PDF 'pdf';
+use Test::More;
+
+my $org       = organisation();
+my $quotaless = organisation(quota => 0);
+my $crowd     = $org->{test}->crowd;
+my $refused   = $quotaless->{live}->crowd;
+sub fresh { [['a.pdf', pdf(nonce => "races $$ @_")]] }
+
+sub all_there {    # answers of creations, name
+    my ($answers, $name) = @_;
+    my @codes = map { $_->code } @$answers;
+    is(scalar(grep { $_ != 201 } @codes), 0, "$name: all made") or diag "@codes";
+    my @bad = grep {
+        my $made     = $_->json;
+        my $document = $made->{documents}[0];
+        my $res      = $org->{test}->get("/signatures/$made->{uuid}/documents/$document->{uuid}");
+        $res->code != 200 || sha256_hex($res->body) ne $document->{sha256};
+    } grep { $_->code == 201 } @$answers;
+    is(scalar @bad, 0, "$name: every document can be downloaded");
+}
+
+my $before = documents();
+my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(files => fresh('same')) });
+all_there(\@answers, 'the same new document 40 times');
+is(scalar documents(), $before + 1, 'it is stored once');
+
+@answers = $crowd->parallel(
+    200, 16,
+    sub {
+        my $i     = shift;
+        my $files = fresh('taken back', int $i / 4);
+        $i % 4 == 0 ? $crowd->create_p(files => $files) : $refused->create_p(files => $files);
+    });
+is(scalar(grep { $answers[$_]->code != 403 } grep { $_ % 4 } 0 .. $#answers), 0, 'no quota: all refused');
+all_there([@answers[grep { $_ % 4 == 0 } 0 .. $#answers]], 'kept while refusals take the same documents back');
+is(scalar documents(), $before + 1 + 50, 'nothing else stays');
+
+# gc over and over while creations run
+my $pid = fork // die "fork: $!";
+if (!$pid) {
+    my $status = 0;
+    for (1 .. 15) { eval { ctl('gc', '--documents', suite->{dir} . '/documents'); 1 } or do { warn $@; $status = 1 } }
+    POSIX::_exit($status);
+}
+@answers = $crowd->parallel(200, 8, sub { my $i = shift; $crowd->create_p(files => fresh('gc', int $i / 2)) });
+waitpid $pid, 0;
+is($?, 0, 'sigreqctl gc ran 15 times');
+all_there(\@answers, 'while gc ran');
+
+my $left = suite->{dir} . '/documents/00';
+mkdir $_ for $left, "$left/00";
+my $orphan = "$left/00/" . '0' x 64;
+open my $file, '>', $orphan or die "$orphan: $!";
+close $file;
+my $dry = ctl('gc', '--dry-run', '--documents', suite->{dir} . '/documents');
+ok(-e $orphan, 'gc --dry-run deletes nothing') or diag explain $dry;
+ctl('gc', '--documents', suite->{dir} . '/documents');
+ok(!-e $orphan, 'gc deletes what no submission has');
+is(scalar documents(), $before + 1 + 50 + 100, 'and nothing else');
+ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+done_testing;
