@@ -17,19 +17,24 @@ WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-protot
 HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 CPPFLAGS += -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
+# drawform.cc alone: see there
+ALL_CXXFLAGS = -std=gnu++17 $(CFLAGS) $(HARDEN) -Wall -Wextra -Werror -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
 LIB_SRC  := $(wildcard src/base/*.c src/model/*.c src/store/*.c src/pdf/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/conf/*.c src/run/*.c src/deliver/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
+PDFD_CXX := $(wildcard src/pdfd/*.cc)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
+SPEED_SRC := $(wildcard t/speed/*.c)
 
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
 
-obj = $(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1)))
+obj = $(patsubst %.cc,build/obj/%.o,$(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1))))
+SPEED_BIN := $(patsubst t/speed/%.c,build/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
@@ -51,17 +56,18 @@ build/libsigreq.a: $(call obj,$(LIB_SRC))
 build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
 	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
 
-build/sigreq-pdfd: $(call obj,$(PDFD_SRC)) build/libsigreq.a
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
+build/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) build/libsigreq.a
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
 
 build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
+build/t/pdf_seal_pixels: UNIT_LIBS := $(IMAGE_LIBS)
 build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(UNIT_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # a test of one file of sigreq-pdfd links that file
 build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq.a
@@ -69,8 +75,13 @@ build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/t/pdf_render: private BASE_LIBS += -lpng
-build/t/pdf_render_speed: private BASE_LIBS += $(PDFD_LIBS)
-build/obj/t/unit/pdf_render_speed.o: private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+# figures of the PDF helper: timed, so no tests; `make bench` runs them
+build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+$(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
@@ -92,6 +103,9 @@ $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 build/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+build/obj/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call say,C++)$(CXX) $(ALL_CXXFLAGS) $(CPPFLAGS) -c -o $@ $<
 build/obj/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
@@ -120,8 +134,9 @@ test:
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all
-	@exec tools/bench/run
+	@$(MAKE) --no-print-directory all $(SPEED_BIN)
+	@tools/bench/run
+	@for program in $(SPEED_BIN); do $$program || exit; done
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
@@ -129,4 +144,4 @@ corpus:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(CTL_SRC) $(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC)))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define NAME_MAX_CHARACTERS 500
+#define MAX_DAYS 36500
 
 const char *ctl_check_text(const char **value, apr_pool_t *pool)
 {
@@ -71,4 +72,13 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
     if (when <= apr_time_now()) return "is in the past";
     *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
     return NULL;
+}
+
+const char *ctl_check_days(const char **value, apr_pool_t *pool)
+{
+    int days = 0;
+
+    for (const char *c = *value; *c && days <= MAX_DAYS; c++)
+        days = isdigit((unsigned char)*c) ? days * 10 + (*c - '0') : MAX_DAYS + 1;
+    return days < 1 || days > MAX_DAYS ? "must be a number from 1 to 36500" : NULL;
 }

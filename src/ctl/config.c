@@ -1,4 +1,4 @@
-/* config.c: where the database and the documents are: options first, then an httpd configuration file. Only three
+/* config.c: where the database and the documents are: options first, then an httpd configuration file. Only a few
  * directives are read out of it, wherever they stand; it is not httpd's own parser, and follows no Include. */
 #include "ctl/ctl.h"
 
@@ -18,9 +18,9 @@ static const struct {
     const char *directive;
     ctl_option_id_t option;
 } directives[] = {
-    {"DBDriver", OPTION_DRIVER},
-    {"DBDParams", OPTION_PARAMS},
-    {"SigreqDocuments", OPTION_DOCUMENTS},
+    {"DBDriver", OPTION_DRIVER},           {"DBDParams", OPTION_PARAMS},
+    {"SigreqDocuments", OPTION_DOCUMENTS}, {"SigreqSealCertificate", OPTION_CERTIFICATE},
+    {"SigreqSealKey", OPTION_KEY},         {"SigreqHelper", OPTION_HELPER},
 };
 
 /* The next word of a line, as httpd reads words: bare, or in quotes with backslashes. NULL at the end. */
@@ -41,29 +41,33 @@ static const char *next_word(char **line, apr_pool_t *pool)
     return word;
 }
 
-static sr_error_t *take_line(ctl_t *ctl, bool *taken, char *line, const char *path, int number)
+/* What is to be taken from the file, and what was. */
+typedef struct taking_t {
+    bool wanted[OPTION_COUNT], taken[OPTION_COUNT];
+} taking_t;
+
+static sr_error_t *take_line(ctl_t *ctl, taking_t *taking, char *line, const char *path, int number)
 {
     const char *word = next_word(&line, ctl->pool);
     const char *value;
 
     for (size_t i = 0; word && i < sizeof directives / sizeof *directives; i++) {
         const ctl_option_id_t option = directives[i].option;
-        if (strcasecmp(word, directives[i].directive) != 0 || ctl->given[option]) continue;
+        if (strcasecmp(word, directives[i].directive) != 0 || !taking->wanted[option]) continue;
         value = next_word(&line, ctl->pool);
         if (!value || strstr(value, "${")) {
             return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: %s %s: use --%s", path, number, word,
                             value ? "with a variable cannot be read here" : "has no value", ctl_options[option].name);
         }
         ctl->values[option] = value;
-        taken[option] = true;
+        taking->taken[option] = true;
     }
     return NULL;
 }
 
-static sr_error_t *read_file(ctl_t *ctl, FILE *file, const char *path)
+static sr_error_t *read_file(ctl_t *ctl, taking_t *taking, FILE *file, const char *path)
 {
     char line[LINE_MAX_BYTES];
-    bool taken[OPTION_COUNT] = {false};
     apr_size_t used = 0;
 
     for (int number = 1; fgets(line + used, (int)(sizeof line - used), file); number++) {
@@ -74,30 +78,31 @@ static sr_error_t *read_file(ctl_t *ctl, FILE *file, const char *path)
             continue;
         }
         used = 0;
-        SR_TRY(take_line(ctl, taken, line, path, number));
+        SR_TRY(take_line(ctl, taking, line, path, number));
     }
-    for (int i = 0; i < OPTION_COUNT; i++) ctl->given[i] = ctl->given[i] || taken[i];
+    for (int i = 0; i < OPTION_COUNT; i++) ctl->given[i] = ctl->given[i] || taking->taken[i];
     return NULL;
 }
 
-sr_error_t *ctl_read_config(ctl_t *ctl)
+sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare)
 {
     const char *path = ctl->given[OPTION_CONFIG] ? ctl->values[OPTION_CONFIG] : getenv("SIGREQ_CONFIG");
+    taking_t taking = {{false}, {false}};
     sr_error_t *error;
     FILE *file;
+    int given = 0;
 
-    if (ctl->given[OPTION_DRIVER] && ctl->given[OPTION_PARAMS] && !ctl->given[OPTION_CONFIG]) path = NULL;
-    else if (!path && access(DEFAULT_CONFIG, F_OK) == 0) path = DEFAULT_CONFIG;
-    if (path) {
-        file = fopen(path, "r");
-        if (!file) return sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, strerror(errno));
-        error = read_file(ctl, file, path);
-        fclose(file);
-        SR_TRY(error);
-    }
-    if (ctl->given[OPTION_DRIVER] && ctl->given[OPTION_PARAMS]) return NULL;
-    return sr_error(ctl->pool, SR_EBADREQUEST, "%s: give --config FILE, or --driver and --params",
-                    path ? apr_psprintf(ctl->pool, "%s has no DBDriver and DBDParams", path) : "no database is named");
+    while (given < enough && ctl->given[wanted[given]]) given++;
+    if (given == enough && !ctl->given[OPTION_CONFIG]) return NULL;
+    if (!path && access(DEFAULT_CONFIG, spare ? R_OK : F_OK) == 0) path = DEFAULT_CONFIG;
+    if (!path) return NULL;
+    for (int i = 0; wanted[i] != OPTION_COUNT; i++) taking.wanted[wanted[i]] = !ctl->given[wanted[i]];
+    file = fopen(path, "r");
+    if (!file) return sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, strerror(errno));
+    error = read_file(ctl, &taking, file, path);
+    fclose(file);
+    ctl->config = path;
+    return error;
 }
 
 /* ---------------------------------------------------------------------------------------- the connection */
@@ -132,9 +137,15 @@ static apr_status_t disconnect(void *data)
 
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
+    static const ctl_option_id_t wanted[] = {OPTION_DRIVER, OPTION_PARAMS, OPTION_DOCUMENTS, OPTION_COUNT};
     const char *driver, *params, *why = NULL;
 
-    SR_TRY(ctl_read_config(ctl));
+    SR_TRY(ctl_read_config(ctl, wanted, 2, false));
+    if (!ctl->given[OPTION_DRIVER] || !ctl->given[OPTION_PARAMS]) {
+        const char *lacks = ctl->config ? apr_psprintf(ctl->pool, "%s has no DBDriver and DBDParams", ctl->config)
+                                        : "no database is named";
+        return sr_error(ctl->pool, SR_EBADREQUEST, "%s: give --config FILE, or --driver and --params", lacks);
+    }
     driver = ctl->values[OPTION_DRIVER];
     params = ctl->values[OPTION_PARAMS];
     if (strcmp(driver, "pgsql") != 0 && strcmp(driver, "sqlite3") != 0) {

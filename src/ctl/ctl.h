@@ -1,8 +1,8 @@
 /* ctl.h: sigreqctl, the administrator's command.
  *
  * Sections: main.c (from the command line to an exit code) · commands.c (the tables of commands and options) ·
- * check.c (what an option may hold) · config.c (where the database is) · database.c, people.c, gc.c (the commands)
- * · print.c (answers, as text and as JSON)
+ * check.c (what an option may hold) · config.c (where the database is) · database.c, people.c, gc.c, seal.c, verify.c
+ * (the commands) · print.c (answers, as text and as JSON)
  */
 #ifndef SR_CTL_H
 #define SR_CTL_H
@@ -15,7 +15,7 @@ typedef enum ctl_exit_t {
     CTL_USAGE,    /* the command line is not understood */
     CTL_MISSING,  /* what it names is not there */
     CTL_CONFLICT, /* the name is taken */
-    CTL_AWAY      /* the database is not available */
+    CTL_AWAY      /* the database, or the helper, is not available */
 } ctl_exit_t;
 
 typedef enum ctl_option_id_t {
@@ -37,6 +37,14 @@ typedef enum ctl_option_id_t {
     OPTION_UUID,
     OPTION_DRY_RUN,
     OPTION_FORCE,
+    OPTION_OUT,
+    OPTION_DAYS,
+    OPTION_TEST,
+    OPTION_CERTIFICATE,
+    OPTION_KEY,
+    OPTION_FILE,
+    OPTION_TRUST,
+    OPTION_HELPER,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -72,6 +80,7 @@ struct ctl_t {
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_t *store;
+    const char *config; /* the configuration file that was read, or NULL */
     ctl_exit_t status; /* what a command that succeeded exits with */
 };
 
@@ -83,16 +92,20 @@ const char *ctl_check_uuid(const char **value, apr_pool_t *pool);
 const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimited" becomes NULL */
 const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
 
+const char *ctl_check_days(const char **value, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- config.c */
-/* Fills in driver, params and documents that were not given, out of the configuration file. */
-sr_error_t *ctl_read_config(ctl_t *ctl);
+/* Fills in those of the options `wanted` (ended by OPTION_COUNT) that were not given, out of the configuration file.
+ * Where the first `enough` of them were given, only a file that is named is read; `spare`: the default file is not
+ * missed when it cannot be read. */
+sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare);
 /* Opens the database: ctl->driver and ctl->handle, closed with the pool. With `create`, a missing SQLite file is
  * made first. */
 sr_error_t *ctl_connect(ctl_t *ctl, bool create);
 /* The same, and ctl->store over it. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
-/* ---------------------------------------------------------------------------------- database.c people.c gc.c */
+/* -------------------------------------------------------------- database.c people.c gc.c seal.c verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
@@ -104,6 +117,9 @@ sr_error_t *ctl_token_create(ctl_t *ctl);
 sr_error_t *ctl_token_list(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
+sr_error_t *ctl_seal_create(ctl_t *ctl);
+sr_error_t *ctl_seal_show(ctl_t *ctl);
+sr_error_t *ctl_verify(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ print.c */
 /* Prints one object, or an array of objects with these members as columns. Takes the reference over. Members whose

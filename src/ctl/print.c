@@ -132,7 +132,8 @@ static const char tail[] =
     "\nWhere the database is: --driver and --params; or the file of --config, of the environment's SIGREQ_CONFIG, or\n"
     "/etc/apache2/mods-enabled/sigreq.conf. Options that are not in [brackets] are required; their names may be left\n"
     "out when they come in this order, and be cut short where that is clear (--org, --env).\n"
-    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, 5 no database.\n";
+    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, 5 no database\n"
+    "(or no helper).\n";
 
 void ctl_help(FILE *out, const char *group, const char *verb)
 {

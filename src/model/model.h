@@ -1,6 +1,6 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · signers.c · submission.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -53,6 +53,21 @@ typedef struct sr_placement_t {
 } sr_placement_t;
 
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
+
+/* -------------------------------------------------------------------------------------------------- ink.c
+ * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]} (decisions.md, Signing).
+ */
+#define SR_INK_MAX_STROKES 1000
+#define SR_INK_MAX_POINTS 20000
+
+typedef struct sr_ink_t {
+    /* {"width":w,"height":h,"strokes":[[x,y,pressure,x,y,pressure,…],…]}: width and height at most 1, the longer side
+     * being 1; x, y in the same unit from the top left corner, within the canvas; pressure from 0 to 1. */
+    const char *text;
+    int points;
+} sr_ink_t;
+/* Checks and normalises. Errors: SR_EBADREQUEST, in words for whoever wrote the client. */
+sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- signers.c
  * The `signers` part of POST /signatures, checked in the order of the contract's error table.

@@ -1,6 +1,7 @@
 /* client.c: one question to a worker, and what becomes of it when the worker fails. A worker that dies while it
  * answers is replaced and the question asked once more: the first one may have died of something else. When the
  * second dies too, or time runs out, the document is to blame, unless it had no fair share of the time. */
+#include "pdf/listing.h"
 #include "pdf/worker.h"
 
 #include <fcntl.h>
@@ -14,8 +15,8 @@ typedef enum outcome_t {
     LATE
 } outcome_t;
 
-static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_t *question,
-                     const int *descriptors, int64_t deadline, apr_pool_t *pool)
+static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_t *question, const int *descriptors,
+                     int64_t deadline, apr_pool_t *pool)
 {
     uint32_t id = ++worker->asked;
     const char *text = question->text ? question->text : apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
@@ -138,6 +139,16 @@ sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int desc
     }
     SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
+    return NULL;
+}
+
+sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool)
+{
+    sr_pdf_question_t question = {
+        .op = SR_PDF_OP_SIGNATURES, .descriptor = descriptor, .read = sr_pdf_list_read, .result = list};
+    bool failed = false;
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (failed) *list = (sr_pdf_list_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
 

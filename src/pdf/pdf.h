@@ -1,7 +1,10 @@
-/* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes.
+/* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes; and the signatures, which are made and
+ * checked here, where the key is and the parser is not.
  *
  * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
- * many bytes) · show.c (what a page looks like and says) · protocol.h (shared with src/pdfd)
+ * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
+ * protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a
+ * signature) · check.c (checking one) · verify.c (the signatures of a document)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -16,9 +19,9 @@
 typedef struct sr_pdf_pool_t sr_pdf_pool_t;
 
 typedef struct sr_pdf_options_t {
-    const char *program;     /* absolute path of sigreq-pdfd */
-    int workers;             /* at most so many at once */
-    apr_interval_time_t timeout; /* wall clock for one question, waiting for a free worker included */
+    const char *program;              /* absolute path of sigreq-pdfd */
+    int workers;                      /* at most so many at once */
+    apr_interval_time_t timeout;      /* wall clock for one question, waiting for a free worker included */
     apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 8 seconds */
     /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
     void (*notice)(void *baton, const char *message);
@@ -30,9 +33,9 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
 
 typedef enum sr_pdf_verdict_t {
     SR_PDF_ACCEPTED,
-    SR_PDF_NOT_PDF,   /* no PDF at all, or damaged beyond what qpdf recovers */
-    SR_PDF_PASSWORD,  /* encrypted, with or without an empty user password */
-    SR_PDF_REFUSED    /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
+    SR_PDF_NOT_PDF,  /* no PDF at all, or damaged beyond what qpdf recovers */
+    SR_PDF_PASSWORD, /* encrypted, with or without an empty user password */
+    SR_PDF_REFUSED   /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
 } sr_pdf_verdict_t;
 
 typedef struct sr_pdf_probe_t {
@@ -89,5 +92,202 @@ typedef struct sr_pdf_text_t {
 
 /* What the page says. */
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ seal.c
+ * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once
+ * with the fields of all signers, and filled once per signer. Preparing and filling append to it and change nothing of
+ * what was there; what is stored of a revision is what was appended. Every `descriptor` is the whole document as it
+ * stands, is read from offset 0 and stays the caller's. Nobody else may fill the same document at the same time.
+ *
+ * In all of these an error is SR_EUNAVAILABLE: no worker can be had, or this process has no memory. What the document
+ * or the signature is to blame for is a fault with its reason.
+ */
+typedef enum sr_pdf_fault_t {
+    SR_PDF_DONE,
+    SR_PDF_DOCUMENT_AT_FAULT, /* the reason goes on after "cannot be signed: " */
+    SR_PDF_DOCUMENT_DAMAGED,  /* the same; normalised, and prepared then, it may be signed if it has no signatures */
+    SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for him */
+} sr_pdf_fault_t;
+
+typedef struct sr_pdf_normalised_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    sr_pdf_output_t document; /* the document anew */
+} sr_pdf_normalised_t;
+/* Writes a document anew that is damaged or leaves the drawing of its form to readers, so that it can be continued.
+ * Only for documents without signatures. What comes out is to be probed like an upload. */
+sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                             apr_pool_t *pool);
+
+typedef struct sr_pdf_field_t {
+    const char *signer; /* names the field: letters, digits and "-", at most 64 */
+    int page;           /* 0-based */
+    double rect[4];     /* as in sr_placement_t */
+} sr_pdf_field_t;
+
+typedef struct sr_pdf_update_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    const unsigned char *bytes; /* to be appended */
+    apr_size_t length;
+} sr_pdf_update_t;
+/* Adds every field (sr_pdf_field_t, at least one) of every signer. A signer's first is where his signature is. */
+sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool);
+
+typedef struct sr_pdf_signature_t {
+    const char *signer; /* as it was when the document was prepared */
+    const char *name;   /* UTF-8: who signs */
+    const char *reason; /* UTF-8: why, or NULL */
+    apr_time_t time;
+    bool test; /* its appearances say TEST */
+    /* What is seen in all of the signer's fields: one of the three. */
+    const sr_ink_t *ink;
+    const char *text;  /* UTF-8; at most 200 characters */
+    const void *image; /* PNG or JPEG; at most 1 MiB and 4 million pixels */
+    apr_size_t image_size;
+} sr_pdf_signature_t;
+
+typedef struct sr_pdf_revision_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    unsigned char *bytes; /* to be appended, once the CMS is in it */
+    apr_size_t length;
+    apr_size_t contents;                  /* offset in `bytes` of the "<" before the digits of the CMS */
+    unsigned char digest[32];             /* SHA-256 over the byte ranges: what the CMS is to sign */
+    const char *document_sha256;          /* of the document that was filled, as lower-case hexadecimal */
+    const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
+    struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
+} sr_pdf_revision_t;
+/* Fills the fields of one signer. The digest is made here, of the very bytes that are returned, and their byte ranges
+ * are checked: a worker that lies can spoil its document, but not have something else signed. */
+sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                        const sr_pdf_signature_t *signature, apr_pool_t *pool);
+/* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */
+sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------ certificate.c */
+typedef struct sr_cms_certificate_t {
+    const char *name;             /* its common name, or the most particular part of the subject that it has */
+    const char *subject, *issuer; /* RFC 2253, UTF-8, printable */
+    const char *serial;           /* hexadecimal */
+    const char *sha256;           /* of its DER, hexadecimal: tells it from every other */
+    const char *key;              /* "P-256", "RSA 2048" */
+    apr_time_t from, until;
+} sr_cms_certificate_t;
+
+/* Reads the first certificate of a PEM file. */
+sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, const char *path, apr_pool_t *pool);
+
+typedef struct sr_cms_anchors_t sr_cms_anchors_t;
+/* Reads the certificates of a PEM file as those that a chain may end at. For any number of threads. */
+sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- identity.c */
+#define SR_CMS_DIGEST_BYTES 32 /* SHA-256 */
+#define SR_CMS_MAX_BYTES 16384 /* of one signature: what a /Contents is given room for */
+
+typedef struct sr_cms_identity_t sr_cms_identity_t;
+/* Reads what documents are sealed with: a PEM file with the certificate, those of its issuers behind it, and one with
+ * the private key (it may be the same file). Whatever would make a bad signature is an error, whose message is one
+ * line that names the file: missing (SR_ENOTFOUND), unreadable, no key, of different kinds, expired, not for signing,
+ * too weak. Never asks for a passphrase. One identity serves any number of threads, until `pool` ends. */
+sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
+                                 apr_pool_t *pool);
+/* Its certificate. It lives as long as the identity. */
+const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
+
+/* ------------------------------------------------------------------------------------------------ issue.c */
+#define SR_CMS_MAX_NAME 64 /* characters of a common name (RFC 5280, ub-common-name) */
+/* Makes a P-256 key and a certificate for it that it has signed itself, both as PEM text. */
+sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool);
+
+/* -------------------------------------------------------------------------------------------------- cms.c */
+/* Signs a digest: *der is a detached CMS SignedData, PAdES baseline B-B (ETSI EN 319 142-1, 6.3): with
+ * signing-certificate-v2, without signing-time, which a PDF has in /M. At most SR_CMS_MAX_BYTES. SR_EUNAVAILABLE when
+ * it cannot be made, such as with a certificate that has expired meanwhile. */
+sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
+                        const unsigned char *digest, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ check.c
+ * What is wrong with a signature is a result, not an error.
+ */
+typedef enum sr_cms_state_t {
+    SR_CMS_INTACT,   /* what the key of this certificate has signed is this digest */
+    SR_CMS_BROKEN,   /* it is not */
+    SR_CMS_UNCHECKED /* nothing can be said: of a kind, or by an algorithm, that proves nothing here */
+} sr_cms_state_t;
+
+typedef enum sr_cms_trust_t {
+    SR_CMS_TRUST_UNKNOWN, /* no anchors were given */
+    SR_CMS_TRUSTED,
+    SR_CMS_UNTRUSTED
+} sr_cms_trust_t;
+
+typedef struct sr_cms_result_t {
+    sr_cms_state_t state;
+    const char *fault;                  /* why it is not intact: plain words that go on after "broken: " */
+    const sr_cms_certificate_t *signer; /* NULL when the signature does not say */
+    const char *algorithm;              /* "P-256 with SHA-256" */
+    bool bound;              /* the signed part names the certificate (signing-certificate-v2, or the older one) */
+    bool ours;               /* intact, and by a certificate of the context's `ours` */
+    bool expired, premature; /* the certificate, at the context's `now` */
+    apr_time_t signing_time; /* what the signer's clock said, where the signature tells; else 0 */
+    sr_cms_trust_t trust;    /* revocation is not asked for */
+    const char *distrust;    /* of SR_CMS_UNTRUSTED: why */
+} sr_cms_result_t;
+
+typedef struct sr_cms_context_t {
+    const sr_cms_anchors_t *anchors; /* or NULL: chains are not checked */
+    const char *const *ours;         /* `sha256` of our certificates, ended by NULL; or NULL */
+    apr_time_t now;                  /* 0: now */
+} sr_cms_context_t;
+
+typedef struct sr_cms_t sr_cms_t;
+/* Takes a signature apart. Behind its DER there may be zeros, as in a PDF. Always gives something to check. For one
+ * thread at a time. */
+sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool);
+/* The name, to OpenSSL, of the hash function whose digest it wants; NULL: it will not be intact whatever the digest. */
+const char *sr_cms_digest_name(const sr_cms_t *cms);
+void sr_cms_check(sr_cms_result_t *result, sr_cms_t *cms, const unsigned char *digest, apr_size_t length,
+                  const sr_cms_context_t *context, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- verify.c */
+typedef struct sr_pdf_found_t {
+    const char *field;         /* full name of its field */
+    sr_cms_state_t state;      /* of the document's bytes that it covers */
+    const char *fault;         /* why it is not SR_CMS_INTACT */
+    bool whole;                /* intact, and it covers every byte of the file but itself: nothing came later */
+    apr_off_t covers;          /* the file's size when it was signed; 0 when that cannot be told */
+    int later;                 /* incremental updates after it; -1 when that cannot be told */
+    const char *name, *reason; /* as the signer wrote them: claims; NULL when there is none */
+    apr_time_t claimed;        /* /M, the signer's clock; 0 when there is none */
+    sr_cms_result_t signer;    /* `state` and `fault` there are those of the CMS alone */
+} sr_pdf_found_t;
+
+typedef enum sr_pdf_conclusion_t {
+    SR_PDF_SIGNED,    /* every signature is intact, and one covers the whole document */
+    SR_PDF_EXTENDED,  /* every signature is intact, and something was appended after the last */
+    SR_PDF_BROKEN,    /* a signature is broken */
+    SR_PDF_UNCHECKED, /* none is broken, and some cannot be checked */
+    SR_PDF_UNSIGNED,
+    SR_PDF_UNREADABLE /* `verdict` and `reason` say why */
+} sr_pdf_conclusion_t;
+/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
+const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
+
+typedef struct sr_pdf_verification_t {
+    sr_pdf_conclusion_t conclusion;
+    sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED but for SR_PDF_UNREADABLE */
+    const char *reason;         /* of SR_PDF_REFUSED: plain words that go on after "cannot be verified: " */
+    sr_pdf_found_t *signatures; /* in the order they were made, broken ones first where that cannot be told */
+    int count;
+} sr_pdf_verification_t;
+
+/* Checks the signatures that a PDF reader shows. `descriptor` as for sr_pdf_probe, and nobody may write to it. A
+ * worker says where signatures are; bytes are hashed and signatures checked here, so that a worker which a document
+ * has taken over can make no signature valid. */
+sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                          const sr_cms_context_t *context, apr_pool_t *pool);
 
 #endif

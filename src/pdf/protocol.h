@@ -20,6 +20,18 @@
  *   The last two also answer                    {"refused":"it is password protected"}
  *                                               {"missing":true}: the document has no such page
  *                                               {"unavailable":"…"}: not on this system
+ *   normalise (document, result)                {"length":n}: the document anew
+ *   prepare (document, result)                  {"length":n}: what is to be appended
+ *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
+ *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
+ *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
+ *     and "ink", "text" or "image" (base64)
+ *   The last three also answer                  {"fault":"document","reason":"…"}
+ *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
+ *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
+ *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
+ *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
+ *                                               is there when the signature does not cover what it must.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -30,7 +42,7 @@
 #define SR_PDF_SOCKET 3          /* the worker's descriptor */
 #define SR_PDF_DESCRIPTORS 2     /* that one question may carry */
 
-#define SR_PDF_MAX_QUESTION 4096
+#define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
 #define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages, each with a box of its own, take about 2 MB */
 #define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
 
@@ -38,10 +50,37 @@
 #define SR_PDF_OP_PROBE "probe"
 #define SR_PDF_OP_RENDER "render"
 #define SR_PDF_OP_TEXT "text"
+#define SR_PDF_OP_NORMALISE "normalise"
+#define SR_PDF_OP_PREPARE "prepare"
+#define SR_PDF_OP_FILL "fill"
 
 /* What each operation may write into its result. */
 #define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
+#define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
+
+/* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
+ * stamp. */
+#define SR_PDF_CONTENTS_BYTES 16384
+
+/* What stands before the "<" of those digits: "/ByteRange", this with the lengths and padded with spaces to the
+ * width, "/Contents". The client makes it too, to see that what it has signed is what readers will check. */
+#define SR_PDF_RANGE_FORMAT "[0 %llu %llu %llu]"
+#define SR_PDF_RANGE_WIDTH 36
+
+#define SR_PDF_FAULT_DOCUMENT "document"
+#define SR_PDF_FAULT_DAMAGED "damaged"
+#define SR_PDF_FAULT_SIGNATURE "signature"
+
+/* An image as an uploaded signature. */
+#define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
+#define SR_PDF_MAX_IMAGE_PIXELS 4000000
+#define SR_PDF_MAX_TYPED 200 /* characters of a typed signature */
+
+#define SR_PDF_OP_SIGNATURES "signatures"
+
+#define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \

@@ -69,6 +69,13 @@ static bool read_page(page_t *page, qpdf_data q, qpdf_oh node)
     return page->box[0] < page->box[2] && page->box[1] < page->box[3];
 }
 
+int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page)
+{
+    page_t found;
+    read_page(&found, q, page);
+    return found.rotate;
+}
+
 static bool is_same(const page_t *a, const page_t *b)
 {
     for (int i = 0; i < 4; i++)

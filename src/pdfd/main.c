@@ -22,7 +22,7 @@
 
 typedef struct op_t {
     const char *name;
-    json_t *(*answer)(const sr_pdfd_question_t *question, apr_pool_t *pool);
+    sr_pdfd_op_t *answer;
     bool takes_document, has_result, needs_files;
     apr_size_t memory;
 } op_t;
@@ -47,6 +47,10 @@ static const op_t OPS[] = {
     {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES},
     {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES},
     {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES},
+    {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES},
 };
 
 static const op_t *find_op(const json_t *question)
@@ -116,10 +120,27 @@ static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descri
     if (op->takes_document != (descriptors[0] >= 0) || op->has_result != (descriptors[1] >= 0)) return false;
     if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
     if (op->has_result && !measure(&question->room, descriptors[1])) return false;
-    sr_pdfd_limits_question(op->memory + question->room, question->bytes.size);
+    sr_pdfd_limits_question(op->memory + question->room + sr_pdfd_fonts_mapped(), question->bytes.size);
     if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
     question->bytes.data = document;
     return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[1]);
+}
+
+json_t *sr_pdfd_fault(const char *fault, const char *reason)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "fault", json_string(fault));
+    json_object_set_new(object, "reason", json_string(reason));
+    return object;
+}
+
+json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
+{
+    if (size > question->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
+    memcpy(question->result, bytes, size);
+    json_t *object = json_object();
+    json_object_set_new(object, "length", json_integer((json_int_t)size));
+    return object;
 }
 
 /* The text of the answer; NULL when the question is not understood. */
@@ -131,8 +152,11 @@ static const char *answer(const char *text, apr_size_t length, const int *descri
     question.text = parsed;
     const op_t *op = find_op(parsed);
     if (!op || !take(&question, op, descriptors)) return NULL;
-    json_t *answered = op->needs_files && !has_files ? answer_unavailable() : op->answer(&question, pool);
-    text = sr_json_text(sr_json_own(answered, pool), pool);
+    apr_pool_t *scratch; /* what the operation leaves is gone before the heap is looked at */
+    apr_pool_create(&scratch, pool);
+    json_t *object = op->needs_files && !has_files ? answer_unavailable() : op->answer(&question, scratch);
+    text = object ? sr_json_text(sr_json_own(object, scratch), pool) : NULL;
+    apr_pool_destroy(scratch);
     if (question.bytes.size) munmap((void *)question.bytes.data, question.bytes.size);
     if (question.room) munmap(question.result, question.room);
     return text;
@@ -174,10 +198,12 @@ int main(void)
     apr_pool_t *pool;
     if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
     sr_pdfd_limits_begin();
+    mallopt(M_TRIM_THRESHOLD, (int)MAX_HEAP_BYTES); /* the next question needs what this one has freed */
     if (!warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;
     }
+    sr_pdfd_fonts_load();
     if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
     if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {

@@ -1,7 +1,9 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
- * probe.c · render.c · png.c · text.c; page.h is of the files that show a page
+ * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
+ * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
+ * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
+ * · covers.c · signatures.c
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -27,6 +29,17 @@ typedef struct sr_pdfd_question_t {
     apr_size_t room;       /* for it; 0: the operation has none */
 } sr_pdfd_question_t;
 
+/* ------------------------------------------------------------------------------------------------ main.c */
+/* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
+typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise,
+    sr_pdfd_signatures;
+
+/* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
+json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
+/* The answer that something cannot be done: one of SR_PDF_FAULT_, and why. New reference. */
+json_t *sr_pdfd_fault(const char *fault, const char *reason);
+
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);
@@ -51,9 +64,26 @@ bool sr_pdfd_landlock_enter(const char *const *folders);
 const char *const *sr_pdfd_folders_find(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ xref.c */
-/* Walks the chain of cross-reference sections as the incremental writer will have to. False when it cannot be
- * continued as it stands. *highest is the highest object number that any section claims. */
-bool sr_pdfd_xref_check(int64_t *highest, const unsigned char *data, apr_size_t size);
+typedef struct sr_pdfd_xref_t {
+    int64_t start;   /* where the newest section begins */
+    bool stream;     /* the newest section is a cross-reference stream; a hybrid's is a table */
+    int64_t highest; /* the highest object number that any section claims */
+} sr_pdfd_xref_t;
+/* Walks the chain of cross-reference sections as the incremental writer has to. False when it cannot be continued
+ * as it stands. */
+bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size);
+
+#define SR_PDFD_MAX_SECTIONS 512
+typedef struct sr_pdfd_chain_t {
+    int64_t sections[SR_PDFD_MAX_SECTIONS]; /* where each begins; the newest first */
+    int count;
+    bool stream; /* the newest one is a stream */
+    int64_t highest;
+} sr_pdfd_chain_t;
+/* The same, and which sections there are: as many as were reached where it returns false. */
+bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size);
+/* The section that the last startxref points at. False when there is none in the last kilobyte. */
+bool sr_pdfd_xref_start(int64_t *offset, const unsigned char *data, apr_size_t size);
 
 /* ------------------------------------------------------------------------------------------------ form.c */
 typedef struct sr_pdfd_form_t {
@@ -68,6 +98,8 @@ const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q);
  * objects of their own, or numbered above `highest`, set *odd: qpdf had to make them up. */
 const char *sr_pdfd_boxes_read(const char **reason, bool *odd, qpdf_data q, int pages, int64_t highest,
                                apr_pool_t *pool);
+/* How far a page is turned clockwise when it is shown: 0, 90, 180 or 270. */
+int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page);
 
 /* --------------------------------------------------------------------------------------------- poppler.c */
 #define SR_PDFD_POPPLER_UNREADABLE (-1)
@@ -77,14 +109,147 @@ int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes);
 /* Loads what poppler loads once, and keeps it. False when the small document given is not read. */
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes);
 
-/* Answers to questions: new references. */
-/* ----------------------------------------------------------------------------------------------- probe.c */
-json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool);
+/* ---------------------------------------------------------------------------------------------- buffer.c */
+typedef struct sr_pdfd_buffer_t {
+    unsigned char *data; /* a NUL follows the bytes, once there are any */
+    apr_size_t size, room;
+} sr_pdfd_buffer_t;
 
-/* ---------------------------------------------------------------------------------------------- render.c */
-json_t *sr_pdfd_render(const sr_pdfd_question_t *question, apr_pool_t *pool);
+/* An empty one; its bytes are given back with the pool. */
+sr_pdfd_buffer_t *sr_pdfd_buffer(apr_pool_t *pool);
+/* Makes it `size` bytes longer; the caller fills them. */
+unsigned char *sr_pdfd_grow(sr_pdfd_buffer_t *buffer, apr_size_t size);
+void sr_pdfd_put(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t size);
+void sr_pdfd_put_text(sr_pdfd_buffer_t *buffer, const char *text);
+void sr_pdfd_print(sr_pdfd_buffer_t *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* With up to four decimals, and a space behind it. */
+void sr_pdfd_put_number(sr_pdfd_buffer_t *buffer, double value);
+void sr_pdfd_put_numbers(sr_pdfd_buffer_t *buffer, const double *values, int count);
+/* UTF-8 as a text string (ISO 32000-2, 7.9.2.2): ASCII as it is, anything else as UTF-16BE. */
+void sr_pdfd_put_string(sr_pdfd_buffer_t *buffer, const char *text);
+/* Lower-case hexadecimal digits. */
+void sr_pdfd_put_hex(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t size);
 
-/* ------------------------------------------------------------------------------------------------ text.c */
-json_t *sr_pdfd_text(const sr_pdfd_question_t *question, apr_pool_t *pool);
+/* -------------------------------------------------------------------------------------------- document.c */
+/* Reasons that more than one file gives. */
+#define SR_PDFD_DAMAGED "it is damaged"
+#define SR_PDFD_ENCRYPTED "it is encrypted"
+/* Where memory ran out, the exception is C++'s own, and only its text tells. */
+#define SR_PDFD_NO_MEMORY_TEXT "bad_alloc"
+
+/* A quiet qpdf that lives as long as the pool. */
+qpdf_data sr_pdfd_qpdf(apr_pool_t *pool);
+typedef enum sr_pdfd_warnings_t { SR_PDFD_NO_WARNINGS, SR_PDFD_WARNINGS, SR_PDFD_NO_MEMORY } sr_pdfd_warnings_t;
+/* What qpdf has complained of since it was asked last. */
+sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q);
+
+typedef struct sr_pdfd_document_t {
+    sr_pdfd_bytes_t bytes;
+    qpdf_data q;
+    sr_pdfd_xref_t xref;
+} sr_pdfd_document_t;
+
+/* Opens a document strictly, to continue it. The reason why it cannot be, or NULL. */
+const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
+/* Whether all that was read so far was readable: to be asked last. The reason why not, or NULL. */
+const char *sr_pdfd_document_check(const sr_pdfd_document_t *document);
+/* The fault that a document is to blame for: it is damaged, or something else. New reference. */
+json_t *sr_pdfd_document_fault(const char *reason);
+
+/* ---------------------------------------------------------------------------------------------- writer.c */
+typedef struct sr_pdfd_update_t {
+    const sr_pdfd_document_t *document;
+    sr_pdfd_buffer_t *out; /* what is to be appended */
+    int64_t next;          /* the lowest object number that nothing uses */
+    apr_array_header_t *entries;
+    apr_pool_t *pool;
+} sr_pdfd_update_t;
+
+void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *document, apr_pool_t *pool);
+/* A number for a new object. */
+int64_t sr_pdfd_object_number(sr_pdfd_update_t *update);
+/* Between these two the object's text goes into `out`. */
+void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation);
+void sr_pdfd_object_end(sr_pdfd_update_t *update);
+/* An object of the document with a new text; at most once each. */
+void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *text);
+/* A new stream; `keys` are those of its dictionary besides /Length. It is packed if that wins something, unless they
+ * name a /Filter. */
+void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size);
+/* The text of an array or dictionary with more in it. */
+const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, apr_pool_t *pool);
+/* Adds the cross-reference section. The reason why the update is of no use, or NULL. */
+const char *sr_pdfd_update_end(sr_pdfd_update_t *update);
+
+/* --------------------------------------------------------------------------------------------- prepare.c */
+#define SR_PDFD_FIELD "Signature_" /* and the signer: the name of a signer's field */
+/* Whether a name can be part of a field's. */
+bool sr_pdfd_is_signer(const char *name);
+
+/* ------------------------------------------------------------------------------------------ appearance.c */
+typedef struct sr_pdfd_widget_t {
+    qpdf_oh field;
+    bool is_signature;    /* the field is the signature's; else it shows it again */
+    int rotate;           /* of the page */
+    double width, height; /* as displayed, in points */
+} sr_pdfd_widget_t;
+
+/* What the widgets show: a form or an image XObject. */
+typedef struct sr_pdfd_mark_t {
+    int64_t object;
+    double width, height; /* in units of its own */
+    bool is_image;
+} sr_pdfd_mark_t;
+
+/* Makes a mark from a parameter of the question. What is wrong with the signature, or NULL. */
+typedef const char *sr_pdfd_mark_maker_t(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
+                                         const apr_array_header_t *widgets);
+sr_pdfd_mark_maker_t sr_pdfd_ink_mark, sr_pdfd_text_mark, sr_pdfd_image_mark; /* ink.c, glyphs.c, image.c */
+/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it would be too late. */
+void sr_pdfd_fonts_load(void);
+/* Address space that they take. */
+apr_size_t sr_pdfd_fonts_mapped(void);
+/* The mark that the parameters of "fill" are about. */
+sr_pdfd_mark_maker_t sr_pdfd_mark;
+/* How much larger something of a size is in a widget, where it is as large as it fits. */
+double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height);
+/* Adds a mark's form, whose size is set, with its content. `margin`: how far lines reach beyond the size. */
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content, double margin);
+/* The word TEST, and the number of its form. */
+int64_t sr_pdfd_test_form(sr_pdfd_update_t *update);
+/* Adds a widget's appearance and returns its number. `warning`: of the word TEST, or 0. */
+int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
+                           int64_t warning);
+
+/* ---------------------------------------------------------------------------------------------- covers.c */
+typedef enum sr_pdfd_key_t {
+    SR_PDFD_KEY_CONTENTS,
+    SR_PDFD_KEY_RANGE,
+    SR_PDFD_KEY_SUBFILTER,
+    SR_PDFD_KEY_TIME,
+    SR_PDFD_KEY_NAME,
+    SR_PDFD_KEY_REASON,
+    SR_PDFD_KEY_COUNT
+} sr_pdfd_key_t;
+
+/* A signature dictionary, as it stands in the file. */
+typedef struct sr_pdfd_signed_t {
+    int object, generation; /* the object that it is, or is in */
+    int64_t range[4];       /* its ByteRange */
+    const char *contents;   /* its Contents, decoded: `contents_size` bytes */
+    apr_size_t contents_size;
+    sr_pdfd_bytes_t values[SR_PDFD_KEY_COUNT]; /* the text of its values; no data: not there */
+} sr_pdfd_signed_t;
+
+/* Whether the ByteRange of a signature leaves out its own Contents and nothing else. The caller fills in all but
+ * `values`, which are then read where the ByteRange says, inside what is signed. NULL, or what is wrong. */
+const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *bytes);
+/* sr_pdfd_xref_walk on a whole file, whatever stands before its header. */
+bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
+/* Whether what a signature covers (the file to `end`) is a revision that the document still builds on, and *later:
+ * the number of updates behind it, or -1 when that cannot be told. `chain` is the document's, NULL when it could
+ * not be walked. NULL, or what is wrong. */
+const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
+                                    const sr_pdfd_bytes_t *bytes);
 
 #endif

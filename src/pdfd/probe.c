@@ -8,9 +8,6 @@
 #define HEADER_WITHIN 1024 /* bytes in which readers look for %PDF- */
 #define MAX_PAGES 20000
 
-/* Where memory ran out, the exception is C++'s own, and only its text tells. */
-#define NO_MEMORY_TEXT "bad_alloc"
-
 static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
 static const char SIGNED_DAMAGED[] = "it is signed already and damaged: repairing it would break its signatures";
@@ -50,7 +47,7 @@ static reading_t judge_error(probe_t *probe)
     enum qpdf_error_code_e code = qpdf_get_error_code(probe->q, error);
     if (code == qpdf_e_password || code == qpdf_e_unsupported) /* unsupported: encryption that qpdf does not know */
         return decide(probe, SR_PDF_PASSWORD, NULL);
-    if (strstr(qpdf_get_error_message_detail(probe->q, error), NO_MEMORY_TEXT))
+    if (strstr(qpdf_get_error_message_detail(probe->q, error), SR_PDFD_NO_MEMORY_TEXT))
         return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     return DAMAGED;
 }
@@ -80,31 +77,15 @@ static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
     return probe->runs ? READ : decide(probe, SR_PDF_REFUSED, reason);
 }
 
-typedef enum warnings_t { NONE, SOME, NO_MEMORY } warnings_t;
-
-/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. One kind is
- * about a number in the trailer that readers ignore. */
-static warnings_t drain_warnings(qpdf_data q)
-{
-    static const char harmless[] = "reported number of objects";
-    warnings_t found = NONE;
-    while (qpdf_more_warnings(q)) {
-        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
-        if (strstr(text, NO_MEMORY_TEXT)) return NO_MEMORY;
-        if (strncmp(text, harmless, sizeof harmless - 1) != 0) found = SOME;
-    }
-    return found;
-}
-
 static reading_t read_contents(probe_t *probe, bool repairing)
 {
-    int64_t highest = INT32_MAX;
+    sr_pdfd_xref_t xref = {.highest = INT32_MAX};
     apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
-    if (!repairing && !sr_pdfd_xref_check(&highest, probe->header, length)) return DAMAGED;
+    if (!repairing && !sr_pdfd_xref_check(&xref, probe->header, length)) return DAMAGED;
     const char *reason = sr_pdfd_form_read(&probe->form, probe->q);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
     bool odd = false;
-    reading_t state = read_pages(probe, highest, &odd);
+    reading_t state = read_pages(probe, xref.highest, &odd);
     return odd && !repairing ? DAMAGED : state;
 }
 
@@ -114,9 +95,9 @@ static reading_t read_document(probe_t *probe, bool repairing)
     reading_t state = open_document(probe, repairing);
     bool opened = state == READ;
     if (opened) state = read_contents(probe, repairing);
-    warnings_t warnings = drain_warnings(probe->q);
-    if (warnings == NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
-    else if (warnings == SOME && opened && !repairing) state = DAMAGED;
+    sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q);
+    if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
@@ -155,8 +136,8 @@ static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
 json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
-    const sr_pdfd_bytes_t *bytes = &question->bytes;
-    probe_t probe = {.bytes = *bytes, .header = find_header(bytes), .verdict = SR_PDF_ACCEPTED, .pool = pool};
+    probe_t probe = {.bytes = question->bytes, .verdict = SR_PDF_ACCEPTED, .pool = pool};
+    probe.header = find_header(&probe.bytes);
     if (probe.header) judge(&probe);
     else decide(&probe, SR_PDF_NOT_PDF, NULL);
 

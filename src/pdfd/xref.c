@@ -2,98 +2,14 @@
  * what the incremental writer has to know: where the newest section is, and a number that no section has used.
  * Where this walk fails the file has to be rewritten before something can be appended. (ISO 32000-2, 7.5) */
 #include "pdfd/pdfd.h"
-
-#include <ctype.h>
-#include <string.h>
+#include "pdfd/scan.h"
 
 #define TAIL_BYTES 1054 /* where readers look for startxref: 1 kB, and the words themselves */
-#define MAX_SECTIONS 512
 #define MAX_ENTRIES 10000000
 #define MAX_OBJECT 8388607 /* what readers agree on (ISO 32000-1, annex C) */
 
-typedef struct cursor_t {
-    const unsigned char *at, *end;
-} cursor_t;
-
-static bool is_space(int c)
-{
-    return isspace(c) || c == 0;
-}
-
-static bool is_delimiter(int c)
-{
-    return c && strchr("/<>[]()%{}", c);
-}
-
-static void skip_space(cursor_t *c)
-{
-    while (c->at < c->end && (is_space(*c->at) || *c->at == '%')) {
-        if (*c->at == '%')
-            while (c->at < c->end && *c->at != '\n' && *c->at != '\r') c->at++;
-        else c->at++;
-    }
-}
-
-static bool starts_with(const cursor_t *c, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(c->end - c->at) >= length && !memcmp(c->at, word, length);
-}
-
-static bool read_word(cursor_t *c, const char *word)
-{
-    skip_space(c);
-    if (!starts_with(c, word)) return false;
-    c->at += strlen(word);
-    return true;
-}
-
-static bool read_number(cursor_t *c, int64_t *number)
-{
-    skip_space(c);
-    if (c->at == c->end || !isdigit(*c->at)) return false;
-    *number = 0;
-    for (int digits = 0; c->at < c->end && isdigit(*c->at); c->at++)
-        if (digits++ < 18) *number = *number * 10 + (*c->at - '0');
-    return true;
-}
-
-static void skip_string(cursor_t *c)
-{
-    int depth = 0;
-    while (c->at < c->end) {
-        int byte = *c->at++;
-        if (byte == '\\' && c->at < c->end) c->at++;
-        if (byte == '(') depth++;
-        if (byte == ')' && --depth == 0) return;
-    }
-}
-
-/* Skips one token: a name, a string, a bracket, or a run of anything else. Returns what it began with; 'D' and
- * 'd' stand for the brackets of a dictionary. */
-static int skip_token(cursor_t *c)
-{
-    skip_space(c);
-    if (c->at == c->end) return 0;
-    int first = *c->at;
-    if (starts_with(c, "<<") || starts_with(c, ">>")) {
-        c->at += 2;
-        return first == '<' ? 'D' : 'd';
-    }
-    if (first == '(') {
-        skip_string(c);
-        return first;
-    }
-    c->at++;
-    if (first == '<') {
-        while (c->at < c->end && *c->at++ != '>') continue;
-    } else if (!strchr("[]>){}", first)) {
-        while (c->at < c->end && !is_space(*c->at) && !is_delimiter(*c->at)) c->at++;
-    }
-    return first;
-}
-
 typedef struct section_t {
+    bool stream;
     int64_t size, previous; /* -1: not there */
     cursor_t index;         /* behind /Index; empty when there is none */
 } section_t;
@@ -163,7 +79,8 @@ static bool read_table(cursor_t *c, int64_t *highest)
 static bool read_section(section_t *section, cursor_t c, int64_t *highest)
 {
     int64_t number, generation, first, count;
-    if (read_word(&c, "xref")) {
+    bool stream = !read_word(&c, "xref");
+    if (!stream) {
         if (!read_table(&c, highest)) return false;
     } else {
         if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
@@ -171,12 +88,13 @@ static bool read_section(section_t *section, cursor_t c, int64_t *highest)
     }
     skip_space(&c);
     if (!read_dictionary(section, c)) return false;
+    section->stream = stream;
     claim(highest, 0, section->size);
     while (read_number(&section->index, &first) && read_number(&section->index, &count)) claim(highest, first, count);
     return true;
 }
 
-static bool find_start(int64_t *offset, const unsigned char *data, apr_size_t size)
+bool sr_pdfd_xref_start(int64_t *offset, const unsigned char *data, apr_size_t size)
 {
     cursor_t c = {data + (size > TAIL_BYTES ? size - TAIL_BYTES : 0), data + size};
     const unsigned char *last = NULL;
@@ -188,19 +106,30 @@ static bool find_start(int64_t *offset, const unsigned char *data, apr_size_t si
     return last && read_number(&c, offset) && *offset > 0;
 }
 
-bool sr_pdfd_xref_check(int64_t *highest, const unsigned char *data, apr_size_t size)
+bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size)
 {
-    int64_t seen[MAX_SECTIONS], next;
-    *highest = 0;
-    if (!find_start(&next, data, size)) return false;
-    for (int count = 0; next > 0; count++) {
-        if (count == MAX_SECTIONS || next >= (int64_t)size) return false;
-        for (int i = 0; i < count; i++)
-            if (seen[i] == next) return false;
-        seen[count] = next;
+    int64_t next;
+    chain->count = 0;
+    chain->highest = 0;
+    chain->stream = false;
+    if (!sr_pdfd_xref_start(&next, data, size)) return false;
+    for (; next > 0; chain->count++) {
+        if (chain->count == SR_PDFD_MAX_SECTIONS || next >= (int64_t)size) return false;
+        for (int i = 0; i < chain->count; i++)
+            if (chain->sections[i] == next) return false;
+        chain->sections[chain->count] = next;
         section_t section;
-        if (!read_section(&section, (cursor_t){data + next, data + size}, highest)) return false;
+        if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest)) return false;
+        if (chain->count == 0) chain->stream = section.stream;
         next = section.previous;
     }
-    return *highest <= MAX_OBJECT;
+    return chain->highest <= MAX_OBJECT;
+}
+
+bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size)
+{
+    sr_pdfd_chain_t chain;
+    if (!sr_pdfd_xref_walk(&chain, data, size)) return false;
+    *xref = (sr_pdfd_xref_t){chain.sections[0], chain.stream, chain.highest};
+    return true;
 }

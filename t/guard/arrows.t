@@ -19,7 +19,7 @@ my %allowed = (
     page    => [qw(http service model base embed)],
     run     => [qw(deliver conf store pdf model base)],
     pdfd    => [qw(base pdf/protocol.h)],
-    ctl     => [qw(service store model base)],
+    ctl     => [qw(service store pdf/pdf.h model base)],
     ''      => [qw(conf run api page base)],             # mod_sigreq.c
 );
 my %knows_httpd = map { $_ => 1 } qw(http conf api page run), '';

@@ -2,81 +2,9 @@
  * first page is shown or not, and the pool stays in order. The numbers are the same in each run; $SIGREQ_FUZZ_SEED
  * gives others. */
 #include "pdf_help.h"
+#include "pdf_mutate.h"
 
 #define DOCUMENTS 2000 /* or $SIGREQ_FUZZ_COUNT */
-
-static uint64_t state = 20261120;
-
-static size_t random_below(size_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return limit ? (size_t)(state % limit) : 0;
-}
-
-static const char *const TOKENS[] = {
-    "<<",
-    ">>",
-    "[",
-    "]",
-    "(",
-    ")",
-    "%PDF-1.7",
-    "9999999999",
-    "-1",
-    "1e9",
-    " 0 R",
-    "stream\n",
-    "endstream",
-    "endobj",
-    "xref",
-    "trailer",
-    "/Prev 9",
-    "startxref",
-    "/XRefStm 9",
-    "/Kids[2 0 R]",
-    "/Parent 3 0 R",
-    "/Count -1",
-    "/Count 99999999",
-    "/Type/Catalog",
-    "/Encrypt 1 0 R",
-    "/Length 99999999",
-    "/Filter/FlateDecode",
-    "/MediaBox[0 0 1]",
-    "/Rotate 1 0 R",
-    "/Pages 1 0 R",
-};
-
-static void mutate(pdf_t *pdf)
-{
-    for (size_t faults = 1 + random_below(6); faults > 0; faults--) {
-        size_t at = random_below(pdf->size), length = 1 + random_below(20);
-        const char *token = TOKENS[random_below(sizeof TOKENS / sizeof *TOKENS)];
-        if (length > pdf->size - at) length = pdf->size - at;
-        switch (random_below(6)) {
-        case 0: pdf->data[at] = (char)(pdf->data[at] ^ (1 << random_below(8))); break;
-        case 1: pdf->data[at] = (char)random_below(256); break;
-        case 2: /* cut some out */
-            memmove(pdf->data + at, pdf->data + at + length, pdf->size - at - length);
-            pdf->size -= length;
-            break;
-        case 3: /* over what is there */
-            memcpy(pdf->data + at, token, strlen(token) < length ? strlen(token) : length);
-            break;
-        case 4: /* between what is there */
-            length = strlen(token);
-            pdf_add(pdf, token, length);
-            memmove(pdf->data + at + length, pdf->data + at, pdf->size - length - at);
-            memcpy(pdf->data + at, token, length);
-            break;
-        default: /* a digit, which makes references and offsets point elsewhere */
-            while (at + 1 < pdf->size && (pdf->data[at] < '0' || pdf->data[at] > '9')) at++;
-            pdf->data[at] = (char)('0' + random_below(10));
-        }
-        if (!pdf->size) pdf_add(pdf, "%", 1);
-    }
-}
 
 static const pdf_parts_t SEEDS[] = {
     {.pages = 1, .trailer = "/Encrypt<</Filter/Standard/V 1/R 2/P -4/O<00>/U<00>>>"},
@@ -119,7 +47,7 @@ int main(void)
     int unavailable = 0, unshown = 0, shown = 0, verdicts[4] = {0};
     int64_t begun = help_now(), slowest = 0;
     int count = getenv("SIGREQ_FUZZ_COUNT") ? atoi(getenv("SIGREQ_FUZZ_COUNT")) : DOCUMENTS;
-    if (getenv("SIGREQ_FUZZ_SEED")) state = strtoull(getenv("SIGREQ_FUZZ_SEED"), NULL, 10) | 1;
+    if (getenv("SIGREQ_FUZZ_SEED")) mutate_state = strtoull(getenv("SIGREQ_FUZZ_SEED"), NULL, 10) | 1;
     apr_initialize();
     apr_pool_create(&root, NULL);
     apr_pool_create(&pool, root);
@@ -127,7 +55,7 @@ int main(void)
     int descriptors = -1;
     for (int i = 0; i < count; i++) {
         sr_pdf_probe_t probe;
-        uint64_t seed = state;
+        uint64_t seed = mutate_state;
         pdf_t pdf = pdf_document(&SEEDS[random_below(sizeof SEEDS / sizeof *SEEDS)]);
         mutate(&pdf);
         int64_t before = help_now();

@@ -346,8 +346,8 @@ static void test_without_files(void)
     };
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         int status = outcome_of(attempts[i].attempt, NULL);
-        ok(WIFEXITED(status) && WEXITSTATUS(status) == (attempts[i].want == ALLOWED ? 0 : EPERM), "without files it %s %s",
-           attempts[i].want == ALLOWED ? "may" : "may not", attempts[i].name);
+        ok(WIFEXITED(status) && WEXITSTATUS(status) == (attempts[i].want == ALLOWED ? 0 : EPERM),
+           "without files it %s %s", attempts[i].want == ALLOWED ? "may" : "may not", attempts[i].name);
     }
 }
 

@@ -52,21 +52,21 @@ static void test_case(const case_t *test)
     pdf_t pdf = {0};
     char text[4096];
     size_t start = sizeof header - 1;
-    int64_t highest;
+    sr_pdfd_xref_t xref;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(text, sizeof text, test->text, start, 0);
 #pragma GCC diagnostic pop
     pdf_print(&pdf, "%s%s", header, text);
-    bool read = sr_pdfd_xref_check(&highest, (const unsigned char *)pdf.data, pdf.size);
-    is_int(read ? highest : -1, test->highest, "%s", test->name);
+    bool read = sr_pdfd_xref_check(&xref, (const unsigned char *)pdf.data, pdf.size);
+    is_int(read ? xref.highest : -1, test->highest, "%s", test->name);
     free(pdf.data);
 }
 
 static void test_chain(int sections, bool passes)
 {
     pdf_t pdf = {0};
-    int64_t highest = 0;
+    sr_pdfd_xref_t xref;
     size_t previous = 0, start = 0;
     pdf_print(&pdf, "%%PDF-1.7\n");
     for (int i = 0; i < sections; i++) {
@@ -75,9 +75,9 @@ static void test_chain(int sections, bool passes)
         previous = start;
     }
     pdf_print(&pdf, "startxref\n%zu\n%%%%EOF\n", start);
-    bool read = sr_pdfd_xref_check(&highest, (const unsigned char *)pdf.data, pdf.size);
+    bool read = sr_pdfd_xref_check(&xref, (const unsigned char *)pdf.data, pdf.size);
     ok(read == passes, "%d sections %s", sections, passes ? "are walked" : "are too many");
-    if (passes) is_int(highest, sections, "and the oldest can hold the highest number");
+    if (passes) is_int(xref.highest, sections, "and the oldest can hold the highest number");
     free(pdf.data);
 }
 
@@ -85,15 +85,15 @@ static void test_chain(int sections, bool passes)
 static void test_mutations(void)
 {
     pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 2, .trailer = "/Info<</A(b)/C<64>>>/X[1 2]"});
-    int64_t highest;
+    sr_pdfd_xref_t xref;
     int read = 0;
     for (size_t i = 0; i < pdf.size; i++) {
         unsigned char *cut = malloc(pdf.size - i);
         if (!cut) abort();
         memcpy(cut, pdf.data + i, pdf.size - i);
-        read += sr_pdfd_xref_check(&highest, cut, pdf.size - i);
+        read += sr_pdfd_xref_check(&xref, cut, pdf.size - i);
         cut[(i * 7) % (pdf.size - i)] ^= (unsigned char)(1 << i % 8);
-        read += sr_pdfd_xref_check(&highest, cut, pdf.size - i);
+        read += sr_pdfd_xref_check(&xref, cut, pdf.size - i);
         free(cut);
     }
     ok(read >= 1, "cut and flipped files: %d of %d still walk", read, (int)pdf.size * 2);

@@ -3,7 +3,7 @@
  * process, turn by turn. The figure to keep: at most 1.2 times as long, and 10 ms. What is compared is processor time,
  * of client and worker together, since tests run on machines that do other things too; the medians by the clock are
  * told as well, and what wider images take. */
-#include "pdf_show.h"
+#include "../unit/pdf_show.h"
 
 #include <cairo.h>
 #include <poppler.h>

@@ -1,0 +1,184 @@
+/* verify.c: sigreqctl verify: what the signatures of a PDF say, for people, or as JSON for scripts. */
+#include "ctl/ctl.h"
+#include "pdf/pdf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TIMEOUT apr_time_from_sec(30)
+
+static const char *const states[] = {"intact", "broken", "unchecked"};
+static const char *const trusts[] = {"unknown", "trusted", "untrusted"};
+
+static const char *const sentences[] = {
+    [SR_PDF_SIGNED] = "every signature is intact, and nothing was added after the last",
+    [SR_PDF_EXTENDED] = "every signature is intact, and something was added after the last",
+    [SR_PDF_BROKEN] = "not every signature is intact",
+    [SR_PDF_UNCHECKED] = "not every signature can be checked here",
+    [SR_PDF_UNSIGNED] = "it has no signatures",
+};
+
+static const char *reason_of(const sr_pdf_verification_t *found)
+{
+    if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion];
+    if (found->verdict == SR_PDF_PASSWORD) return "it is password protected";
+    return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
+}
+
+/* ------------------------------------------------------------------------------------------------- answers */
+
+static json_t *signer_json(const sr_cms_certificate_t *signer)
+{
+    json_t *object = json_object();
+
+    if (!signer) {
+        json_decref(object);
+        return json_null();
+    }
+    json_object_set_new(object, "name", json_string(signer->name));
+    json_object_set_new(object, "subject", json_string(signer->subject));
+    json_object_set_new(object, "issuer", json_string(signer->issuer));
+    json_object_set_new(object, "serial", json_string(signer->serial));
+    json_object_set_new(object, "sha256", json_string(signer->sha256));
+    json_object_set_new(object, "key", json_string(signer->key));
+    json_object_set_new(object, "begins_at", sr_time_json(signer->from));
+    json_object_set_new(object, "expires_at", sr_time_json(signer->until));
+    return object;
+}
+
+static json_t *signature_json(const sr_pdf_found_t *one)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "field", json_string(one->field));
+    json_object_set_new(object, "state", json_string(states[one->state]));
+    json_object_set_new(object, "fault", sr_json_string_or_null(one->fault));
+    json_object_set_new(object, "whole", json_boolean(one->whole));
+    json_object_set_new(object, "covers", one->covers ? json_integer(one->covers) : json_null());
+    json_object_set_new(object, "later_updates", one->later < 0 ? json_null() : json_integer(one->later));
+    json_object_set_new(object, "ours", json_boolean(one->signer.ours));
+    json_object_set_new(object, "name", sr_json_string_or_null(one->name));
+    json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));
+    json_object_set_new(object, "claimed_at", sr_time_json(one->claimed));
+    json_object_set_new(object, "signer", signer_json(one->signer.signer));
+    json_object_set_new(object, "algorithm", sr_json_string_or_null(one->signer.algorithm));
+    json_object_set_new(object, "expired", json_boolean(one->signer.expired));
+    json_object_set_new(object, "trust", json_string(trusts[one->signer.trust]));
+    json_object_set_new(object, "distrust", sr_json_string_or_null(one->signer.distrust));
+    return object;
+}
+
+static void print_json(ctl_t *ctl, const sr_pdf_verification_t *found)
+{
+    json_t *answer = json_object(), *all = json_array();
+
+    json_object_set_new(answer, "file", json_string(sr_text_printable(ctl->values[OPTION_FILE], ctl->pool)));
+    json_object_set_new(answer, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
+    json_object_set_new(answer, "reason", json_string(reason_of(found)));
+    for (int i = 0; i < found->count; i++) json_array_append_new(all, signature_json(&found->signatures[i]));
+    json_object_set_new(answer, "signatures", all);
+    ctl_print(ctl, answer, NULL);
+}
+
+static void print_line(const char *name, const char *value)
+{
+    if (value) printf("    %-12s%s\n", name, value);
+}
+
+static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
+{
+    const sr_cms_certificate_t *signer = one->signer.signer;
+    const char *updates = one->later == 1 ? "1 update" : apr_psprintf(ctl->pool, "%d updates", one->later);
+
+    printf("\n  %s: %s%s%s%s\n", one->field, states[one->state], one->fault ? ": " : "", one->fault ? one->fault : "",
+           one->signer.ours ? ", by this service" : "");
+    if (one->whole) print_line("covers", "the whole document");
+    else if (one->covers && one->later >= 0)
+        print_line("covers",
+                   apr_psprintf(ctl->pool, "its first %" APR_OFF_T_FMT " bytes; %s came later", one->covers, updates));
+    if (signer)
+        print_line("certificate",
+                   apr_psprintf(ctl->pool, "%s%s", signer->subject, one->signer.expired ? " (expired by now)" : ""));
+    if (signer) print_line("issued by", signer->issuer);
+    if (signer) print_line("sha256", signer->sha256);
+    print_line("algorithm", one->signer.algorithm);
+    if (one->signer.trust == SR_CMS_TRUSTED) print_line("trust", "its chain leads to a given certificate");
+    if (one->signer.trust == SR_CMS_UNTRUSTED)
+        print_line("trust", apr_pstrcat(ctl->pool, "none: ", one->signer.distrust, NULL));
+    print_line("says name", one->name);
+    print_line("says reason", one->reason);
+    if (one->claimed) print_line("says time", sr_time_format(one->claimed, ctl->pool));
+}
+
+static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
+{
+    printf("%s: %s: %s\n", sr_text_printable(ctl->values[OPTION_FILE], ctl->pool),
+           sr_pdf_conclusion_name(found->conclusion), reason_of(found));
+    for (int i = 0; i < found->count; i++) print_signature(ctl, &found->signatures[i]);
+}
+
+/* --------------------------------------------------------------------------------------------------- work */
+
+static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
+{
+    const sr_cms_certificate_t *own;
+    const char **ours = apr_pcalloc(ctl->pool, 2 * sizeof *ours);
+    sr_cms_anchors_t *anchors;
+
+    *context = (sr_cms_context_t){.ours = ours};
+    if (ctl->given[OPTION_TRUST]) {
+        SR_TRY(sr_cms_anchors_read(&anchors, ctl->values[OPTION_TRUST], ctl->pool));
+        context->anchors = anchors;
+    }
+    if (ctl->given[OPTION_CERTIFICATE]) {
+        SR_TRY(sr_cms_certificate_read(&own, ctl->values[OPTION_CERTIFICATE], ctl->pool));
+        ours[0] = own->sha256;
+    }
+    return NULL;
+}
+
+static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const sr_cms_context_t *context)
+{
+    const char *path = ctl->values[OPTION_FILE];
+    const char *helper = ctl->given[OPTION_HELPER] ? ctl->values[OPTION_HELPER] : SR_DEFAULT_HELPER;
+    char *absolute = realpath(helper, NULL);
+    sr_pdf_options_t options = {
+        .program = apr_pstrdup(ctl->pool, absolute ? absolute : helper), .workers = 1, .timeout = TIMEOUT};
+    sr_pdf_pool_t *workers;
+    struct stat info;
+    sr_error_t *error;
+    int fd;
+
+    if (!absolute) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: give --helper", helper, strerror(errno));
+    free(absolute);
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return sr_error(ctl->pool, errno == ENOENT ? SR_ENOTFOUND : SR_EINTERNAL, "%s: %s", path, strerror(errno));
+    error = fstat(fd, &info) || !S_ISREG(info.st_mode) ? sr_error(ctl->pool, SR_EINTERNAL, "%s: it is no file", path)
+                                                       : sr_pdf_pool_create(&workers, &options, ctl->pool);
+    if (!error) error = sr_pdf_verify(found, workers, fd, info.st_size, context, ctl->pool);
+    close(fd);
+    return error;
+}
+
+sr_error_t *ctl_verify(ctl_t *ctl)
+{
+    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_COUNT};
+    sr_pdf_verification_t found;
+    sr_cms_context_t context;
+    bool good;
+
+    SR_TRY(ctl_read_config(ctl, wanted, 2, true));
+    SR_TRY(read_context(ctl, &context));
+    SR_TRY(verify_file(ctl, &found, &context));
+    good = found.conclusion == SR_PDF_SIGNED;
+    for (int i = 0; i < found.count; i++) good = good && found.signatures[i].signer.trust != SR_CMS_UNTRUSTED;
+    if (!good) ctl->status = CTL_FAILED;
+    if (ctl->given[OPTION_JSON]) print_json(ctl, &found);
+    else print_text(ctl, &found);
+    return NULL;
+}

@@ -1,0 +1,255 @@
+/* check.c: checks a signature as it stands in a PDF, whoever made it: that its key has signed this digest, that the
+ * signed part names its certificate, and where anchors are given, that a chain leads there. Strict where a loose
+ * reading has been an attack: one signer, no content of its own, signed attributes, nothing behind it but zeros. */
+#include "pdf/certificate.h"
+
+#include <openssl/cms.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Less can be forged at home */
+#define CHAIN_SECURITY_LEVEL 2 /* of the chain: 112 bits, and no SHA-1 */
+
+struct sr_cms_t {
+    CMS_ContentInfo *content;
+    CMS_SignerInfo *signer;      /* NULL: `fault` says why */
+    X509 *certificate;           /* the signer's, or NULL */
+    const struct hash_t *digest; /* or NULL */
+    const char *algorithm;
+    sr_cms_state_t state;
+    const char *fault;
+};
+
+typedef struct hash_t {
+    int nid;
+    const char *name, *shown;
+} hash_t;
+
+/* SHA-1 and MD5 are not here: two documents of one hash have been made, PDFs first of all. */
+static const hash_t HASHES[] = {
+    {NID_sha256, "SHA256", "SHA-256"},
+    {NID_sha384, "SHA384", "SHA-384"},
+    {NID_sha512, "SHA512", "SHA-512"},
+};
+
+static const hash_t *find_hash(const X509_ALGOR *algorithm)
+{
+    const ASN1_OBJECT *object;
+    X509_ALGOR_get0(&object, NULL, NULL, algorithm);
+    for (size_t i = 0; i < sizeof HASHES / sizeof *HASHES; i++)
+        if (OBJ_obj2nid(object) == HASHES[i].nid) return &HASHES[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- taking apart */
+
+static apr_status_t release(void *data)
+{
+    CMS_ContentInfo_free(data);
+    return APR_SUCCESS;
+}
+
+static const char *broken(sr_cms_t *cms, const char *fault)
+{
+    cms->state = SR_CMS_BROKEN;
+    return fault;
+}
+
+static const char *unchecked(sr_cms_t *cms, const char *fault)
+{
+    cms->state = SR_CMS_UNCHECKED;
+    return fault;
+}
+
+static const char *decode(sr_cms_t *cms, const unsigned char *der, apr_size_t length, apr_pool_t *pool)
+{
+    const unsigned char *at = der;
+    cms->content = length <= INT32_MAX ? d2i_CMS_ContentInfo(NULL, &at, (long)length) : NULL;
+    if (!cms->content) return broken(cms, "its Contents are no signature");
+    apr_pool_cleanup_register(pool, cms->content, release, apr_pool_cleanup_null);
+    for (; at < der + length; at++)
+        if (*at) return broken(cms, "something is hidden behind it, in the room that it does not need");
+    if (OBJ_obj2nid(CMS_get0_type(cms->content)) != NID_pkcs7_signed)
+        return broken(cms, "its Contents are no signature");
+    return NULL;
+}
+
+/* OpenSSL goes by the key and the digest algorithm, whatever the signature algorithm says; others go by that. */
+static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const EVP_PKEY *key)
+{
+    const ASN1_OBJECT *object;
+    X509_ALGOR_get0(&object, NULL, NULL, signature);
+    int named = OBJ_obj2nid(object), kind = EVP_PKEY_get_base_id(key), its_hash, its_kind;
+    if (named == kind || (named == NID_rsassaPss && kind == EVP_PKEY_RSA)) return true;
+    return OBJ_find_sigid_algs(named, &its_hash, &its_kind) && its_hash == hash->nid && its_kind == kind;
+}
+
+static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
+{
+    X509_ALGOR *digest, *signature;
+    EVP_PKEY *key;
+    STACK_OF(CMS_SignerInfo) *signers = CMS_get0_SignerInfos(cms->content);
+    if (sk_CMS_SignerInfo_num(signers) != 1) return broken(cms, "it does not have exactly one signer");
+    CMS_set1_signers_certs(cms->content, NULL, 0);
+    CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, &signature);
+    if (!cms->certificate) return broken(cms, "it does not hold the certificate of its signer");
+    if (!key) return broken(cms, "the key in its certificate cannot be read");
+    if (OBJ_obj2nid(CMS_get0_eContentType(cms->content)) != NID_pkcs7_data)
+        return unchecked(cms, "it is no signature of a document: timestamps and the like are not checked here");
+    ASN1_OCTET_STRING **content = CMS_get0_content(cms->content);
+    if (!content || *content) return broken(cms, "it holds a content of its own");
+
+    const hash_t *hash = find_hash(digest);
+    cms->algorithm = apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool),
+                                  hash ? hash->shown : "a hash function that proves nothing today");
+    if (!hash) return unchecked(cms, "its hash function proves nothing today");
+    if (!fit_together(signature, hash, key)) return broken(cms, "its algorithms do not go together");
+    if (EVP_PKEY_get_security_bits(key) < MIN_SECURITY_BITS)
+        return unchecked(cms, "its key is too short to prove anything today");
+    cms->signer = sk_CMS_SignerInfo_value(signers, 0);
+    if (CMS_signed_get_attr_count(cms->signer) <= 0) return unchecked(cms, "it has no signed attributes");
+    cms->digest = hash;
+    return NULL;
+}
+
+sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool)
+{
+    sr_cms_t *cms = apr_pcalloc(pool, sizeof *cms);
+    cms->fault = decode(cms, der, length, pool);
+    if (!cms->fault) cms->fault = find_signer(cms, pool);
+    ERR_clear_error();
+    return cms;
+}
+
+const char *sr_cms_digest_name(const sr_cms_t *cms)
+{
+    return cms->digest ? cms->digest->name : NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- checking */
+
+/* The value of a signed attribute that must be there once, with one value of this type; else NULL. */
+static const void *attribute(const sr_cms_t *cms, int nid, int type)
+{
+    return CMS_signed_get0_data_by_OBJ(cms->signer, OBJ_nid2obj(nid), -3, type);
+}
+
+/* Reads on in a DER sequence: the body of the next element, when it is of this tag. */
+static bool enter(const unsigned char **at, const unsigned char *end, int wanted, long *length)
+{
+    int tag, class;
+    const unsigned char *from = *at;
+    if (from >= end || ASN1_get_object(&from, length, &tag, &class, end - from) & 0x80) return false;
+    if (tag != wanted || class != V_ASN1_UNIVERSAL) return false;
+    *at = from;
+    return true;
+}
+
+typedef enum binding_t { UNBOUND, BOUND, MISBOUND } binding_t;
+
+/* SigningCertificate(V2) is a sequence of a sequence of ESSCertID(v2): { hash algorithm unless it is the default,
+ * hash of the certificate, … }; the first is the signer's (RFC 5035, 3 and 4). */
+static binding_t check_binding(const sr_cms_t *cms, int nid, const EVP_MD *hash)
+{
+    const ASN1_STRING *value = attribute(cms, nid, V_ASN1_SEQUENCE);
+    if (!value) return CMS_signed_get_attr_by_NID(cms->signer, nid, -1) < 0 ? UNBOUND : MISBOUND;
+    const unsigned char *at = ASN1_STRING_get0_data(value), *end = at + ASN1_STRING_length(value), *algorithm;
+    unsigned char own[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    long length;
+    for (int depth = 0; depth < 3; depth++) {
+        if (!enter(&at, end, V_ASN1_SEQUENCE, &length)) return MISBOUND;
+        end = at + length;
+    }
+    algorithm = at;
+    if (enter(&at, end, V_ASN1_SEQUENCE, &length)) {
+        at = algorithm;
+        X509_ALGOR *named = d2i_X509_ALGOR(NULL, &at, end - at);
+        const hash_t *known = named ? find_hash(named) : NULL;
+        X509_ALGOR_free(named);
+        if (!known) return MISBOUND;
+        hash = EVP_get_digestbynid(known->nid);
+    }
+    if (!enter(&at, end, V_ASN1_OCTET_STRING, &length) || !X509_digest(cms->certificate, hash, own, &size))
+        return MISBOUND;
+    return (unsigned long)length == size && !memcmp(at, own, size) ? BOUND : MISBOUND;
+}
+
+static const char *check_attributes(sr_cms_t *cms, bool *bound, const unsigned char *digest, apr_size_t length)
+{
+    const ASN1_STRING *signed_digest = attribute(cms, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING);
+    const ASN1_OBJECT *type = attribute(cms, NID_pkcs9_contentType, V_ASN1_OBJECT);
+    if (CMS_SignerInfo_verify(cms->signer) != 1) return "it was not made by the key of its certificate";
+    if (!signed_digest || !type || OBJ_cmp(type, CMS_get0_eContentType(cms->content)))
+        return "its signed attributes are not those of a document";
+    if ((apr_size_t)ASN1_STRING_length(signed_digest) != length
+        || memcmp(ASN1_STRING_get0_data(signed_digest), digest, length) != 0)
+        return "the document is not the one that was signed";
+
+    binding_t newer = check_binding(cms, NID_id_smime_aa_signingCertificateV2, EVP_sha256());
+    binding_t older = check_binding(cms, NID_id_smime_aa_signingCertificate, EVP_sha1());
+    if (newer == MISBOUND || older == MISBOUND) return "its certificate is not the one that its signer named";
+    *bound = newer == BOUND || older == BOUND;
+    return NULL;
+}
+
+static apr_time_t read_signing_time(const sr_cms_t *cms)
+{
+    const ASN1_TIME *time = attribute(cms, NID_pkcs9_signingTime, V_ASN1_UTCTIME);
+    if (!time) time = attribute(cms, NID_pkcs9_signingTime, V_ASN1_GENERALIZEDTIME);
+    struct tm parts;
+    return time && ASN1_TIME_to_tm(time, &parts) ? apr_time_from_sec(timegm(&parts)) : 0;
+}
+
+/* NULL: a chain leads to an anchor. */
+static const char *check_chain(const sr_cms_t *cms, const sr_cms_anchors_t *anchors, apr_time_t now, apr_pool_t *pool)
+{
+    const char *wrong = NULL;
+    if (!(X509_get_key_usage(cms->certificate) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
+        return "its certificate is not for signing";
+    STACK_OF(X509) *others = CMS_get1_certs(cms->content);
+    X509_STORE_CTX *context = X509_STORE_CTX_new();
+    if (!context || !X509_STORE_CTX_init(context, anchors->store, cms->certificate, others)) {
+        wrong = sr_cms_why(pool);
+    } else {
+        X509_VERIFY_PARAM *how = X509_STORE_CTX_get0_param(context);
+        X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_ANY);
+        X509_VERIFY_PARAM_set_flags(how, X509_V_FLAG_PARTIAL_CHAIN); /* a certificate itself may be the anchor */
+        X509_VERIFY_PARAM_set_auth_level(how, CHAIN_SECURITY_LEVEL);
+        X509_VERIFY_PARAM_set_time(how, (time_t)apr_time_sec(now));
+        if (X509_verify_cert(context) != 1)
+            wrong = apr_pstrdup(pool, X509_verify_cert_error_string(X509_STORE_CTX_get_error(context)));
+    }
+    X509_STORE_CTX_free(context);
+    sk_X509_pop_free(others, X509_free);
+    return wrong;
+}
+
+static void judge_signer(sr_cms_result_t *result, const sr_cms_t *cms, const sr_cms_context_t *context,
+                         apr_pool_t *pool)
+{
+    apr_time_t now = context->now ? context->now : apr_time_now();
+    result->signer = sr_cms_describe(cms->certificate, pool);
+    result->expired = now > result->signer->until;
+    result->premature = now < result->signer->from;
+    if (result->state != SR_CMS_INTACT) return;
+    for (const char *const *ours = context->ours; ours && *ours && !result->ours; ours++)
+        result->ours = !strcmp(*ours, result->signer->sha256);
+    if (!context->anchors) return;
+    result->distrust = check_chain(cms, context->anchors, now, pool);
+    result->trust = result->distrust ? SR_CMS_UNTRUSTED : SR_CMS_TRUSTED;
+}
+
+void sr_cms_check(sr_cms_result_t *result, sr_cms_t *cms, const unsigned char *digest, apr_size_t length,
+                  const sr_cms_context_t *context, apr_pool_t *pool)
+{
+    *result = (sr_cms_result_t){.state = cms->state, .fault = cms->fault, .algorithm = cms->algorithm};
+    if (!cms->fault) {
+        result->fault = check_attributes(cms, &result->bound, digest, length);
+        if (result->fault) result->state = SR_CMS_BROKEN;
+        result->signing_time = read_signing_time(cms);
+    }
+    if (cms->certificate) judge_signer(result, cms, context, pool);
+    ERR_clear_error();
+}

@@ -1,0 +1,108 @@
+/* cms.c: makes the signature that goes into a PDF. OpenSSL's CMS_final always adds a signing-time, which PAdES
+ * forbids (the time belongs into /M), so the signed attributes are put together by OpenSSL and signed here.
+ * (ETSI EN 319 142-1, 6.3; RFC 5652, 5.4; RFC 5035) */
+#include "pdf/certificate.h"
+
+#include <openssl/cms.h>
+#include <openssl/err.h>
+#include <string.h>
+
+#define MAX_ATTRIBUTES 8
+
+typedef struct part_t {
+    unsigned char *der;
+    int length;
+} part_t;
+
+/* DER puts the members of a SET OF in the order of their encodings, the shorter of two equals first. */
+static int compare(const void *a, const void *b)
+{
+    const part_t *one = a, *other = b;
+    int order = memcmp(one->der, other->der, (size_t)(one->length < other->length ? one->length : other->length));
+    return order ? order : one->length - other->length;
+}
+
+/* The DER of the signed attributes as a SET, which is what is signed. Freed by OPENSSL_free; NULL when it fails. */
+static unsigned char *encode_attributes(size_t *length, const CMS_SignerInfo *signer)
+{
+    part_t parts[MAX_ATTRIBUTES] = {{0}};
+    unsigned char *set = NULL;
+    int count = CMS_signed_get_attr_count(signer), total = 0;
+    bool encoded = count > 0 && count <= MAX_ATTRIBUTES;
+    for (int i = 0; encoded && i < count; i++) {
+        parts[i].length = i2d_X509_ATTRIBUTE(CMS_signed_get_attr(signer, i), &parts[i].der);
+        encoded = parts[i].length > 0;
+        total += parts[i].length;
+    }
+    if (encoded) {
+        qsort(parts, (size_t)count, sizeof *parts, compare);
+        *length = (size_t)ASN1_object_size(1, total, V_ASN1_SET);
+        set = OPENSSL_malloc(*length);
+    }
+    if (set) {
+        unsigned char *to = set;
+        ASN1_put_object(&to, 1, total, V_ASN1_SET, V_ASN1_UNIVERSAL);
+        for (int i = 0; i < count; to += parts[i++].length) memcpy(to, parts[i].der, (size_t)parts[i].length);
+    }
+    for (int i = 0; i < MAX_ATTRIBUTES; i++) OPENSSL_free(parts[i].der);
+    return set;
+}
+
+static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key)
+{
+    size_t length = 0, size = 0;
+    unsigned char *attributes = encode_attributes(&length, signer), *signature = NULL;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool done = attributes && context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) > 0
+                && EVP_DigestSign(context, NULL, &size, attributes, length) > 0 && (signature = OPENSSL_malloc(size))
+                && EVP_DigestSign(context, signature, &size, attributes, length) > 0;
+    if (done) ASN1_STRING_set0(CMS_SignerInfo_get0_signature(signer), signature, (int)size);
+    else OPENSSL_free(signature);
+    EVP_MD_CTX_free(context);
+    OPENSSL_free(attributes);
+    return done;
+}
+
+/* Fills an empty CMS: the signer with signing-certificate-v2 (CMS_CADES), the certificates, the two attributes that
+ * every signature has, and the signature over all three. */
+static bool fill(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
+{
+    CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, identity->key, EVP_sha256(),
+                                             CMS_PARTIAL | CMS_BINARY | CMS_NOSMIMECAP | CMS_CADES);
+    if (!signer) return false;
+    for (int i = 0; i < sk_X509_num(identity->chain); i++)
+        if (!CMS_add1_cert(cms, sk_X509_value(identity->chain, i))) return false;
+    return CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
+           && CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING, digest,
+                                          SR_CMS_DIGEST_BYTES)
+           && sign_attributes(signer, identity->key);
+}
+
+static sr_error_t *cannot(apr_pool_t *pool, const char *cause)
+{
+    sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be sealed at the moment, try again later");
+    return sr_error_because(error, pool, "%s", cause);
+}
+
+sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
+                        const unsigned char *digest, apr_pool_t *pool)
+{
+    if (apr_time_now() > identity->about->until)
+        return cannot(pool, apr_psprintf(pool, "the certificate in %s expired at %s", identity->certificate_path,
+                                         sr_time_format(identity->about->until, pool)));
+    unsigned char *encoded = NULL;
+    int size = 0;
+    CMS_ContentInfo *cms = CMS_sign(NULL, NULL, NULL, NULL, CMS_PARTIAL | CMS_DETACHED | CMS_BINARY);
+    if (cms && fill(cms, identity, digest)) size = i2d_CMS_ContentInfo(cms, &encoded);
+    CMS_ContentInfo_free(cms);
+    const char *why = sr_cms_why(pool);
+    if (size <= 0) return cannot(pool, apr_psprintf(pool, "no signature can be made: %s", why));
+    *der = apr_pmemdup(pool, encoded, (apr_size_t)size);
+    *length = (apr_size_t)size;
+    OPENSSL_free(encoded);
+    if (size <= SR_CMS_MAX_BYTES) return NULL;
+    return cannot(pool, apr_psprintf(pool,
+                                     "a signature with its %d certificates takes %d bytes, and there is room "
+                                     "for %d",
+                                     1 + sk_X509_num(identity->chain), size, SR_CMS_MAX_BYTES));
+}

@@ -1,0 +1,145 @@
+/* identity.c: what documents are sealed with. Everything that would make signatures which validators refuse is found
+ * here, before httpd answers its first request, and said in one line. */
+#include "pdf/certificate.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#define MIN_RSA_BITS 2048
+#define MAX_RSA_BITS 8192 /* 16384 bits take a third of a second a signature */
+
+static apr_status_t release(void *data)
+{
+    sr_cms_identity_t *identity = data;
+    EVP_PKEY_free(identity->key);
+    X509_free(identity->certificate);
+    sk_X509_pop_free(identity->chain, X509_free);
+    return APR_SUCCESS;
+}
+
+static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    SR_TRY(sr_cms_certificates_read(&identity->chain, identity->certificate_path, pool));
+    identity->certificate = sk_X509_shift(identity->chain);
+    identity->about = sr_cms_describe(identity->certificate, pool);
+    for (int i = sk_X509_num(identity->chain) - 1; i >= 0; i--) { /* OpenSSL refuses to add one twice */
+        X509 *one = sk_X509_value(identity->chain, i);
+        bool again = !X509_cmp(one, identity->certificate);
+        for (int j = 0; j < i; j++) again = again || !X509_cmp(one, sk_X509_value(identity->chain, j));
+        if (again) X509_free(sk_X509_delete(identity->chain, i));
+    }
+    return NULL;
+}
+
+/* Without this OpenSSL would ask on the terminal that started httpd, or wait for ever where there is none. */
+static int refuse_passphrase(char *buffer, int size, int writing, void *asked)
+{
+    *(bool *)asked = true;
+    return -1;
+}
+
+static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    static const char mark[] = "PRIVATE KEY-----";
+    BIO *bio;
+    char *text;
+    bool asked = false;
+    SR_TRY(sr_cms_open(&bio, identity->key_path, pool));
+    long length = BIO_get_mem_data(bio, &text);
+    bool there = length > 0 && memmem(text, (size_t)length, mark, sizeof mark - 1);
+    if (there) identity->key = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, &asked);
+    BIO_free(bio);
+    const char *why = sr_cms_why(pool);
+    if (!there) return sr_error(pool, SR_EINTERNAL, "%s: it holds no private key", identity->key_path);
+    if (asked)
+        return sr_error(pool, SR_EINTERNAL, "%s: its private key has a passphrase, and nobody is there to type it",
+                        identity->key_path);
+    if (!identity->key)
+        return sr_error(pool, SR_EINTERNAL, "%s: its private key cannot be read: %s", identity->key_path, why);
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------- judgements */
+
+/* Each returns NULL, or what is wrong with the certificate. */
+static const char *judge_kind(const sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    const char *name = identity->about->key;
+    EVP_PKEY *key = X509_get0_pubkey(identity->certificate);
+    if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_EC && !strncmp(name, "P-", 2)) return NULL;
+    if (!key || EVP_PKEY_get_base_id(key) != EVP_PKEY_RSA)
+        return apr_psprintf(pool, "its key is %s: PDF readers check P-256, P-384, P-521 and RSA", name);
+    int bits = EVP_PKEY_get_bits(key);
+    if (bits < MIN_RSA_BITS) return apr_psprintf(pool, "its key is %s: at least RSA %d is safe", name, MIN_RSA_BITS);
+    return bits > MAX_RSA_BITS ? apr_psprintf(pool, "its key is %s: over RSA %d is slow", name, MAX_RSA_BITS) : NULL;
+}
+
+static const char *judge_match(const sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    if (X509_check_private_key(identity->certificate, identity->key) == 1) return NULL;
+    return apr_psprintf(pool, "it is not the certificate of the key in %s", identity->key_path);
+}
+
+static const char *judge_time(const sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    apr_time_t now = apr_time_now();
+    if (now < identity->about->from)
+        return apr_psprintf(pool, "it is not valid before %s", sr_time_format(identity->about->from, pool));
+    if (now > identity->about->until)
+        return apr_psprintf(pool, "it expired at %s", sr_time_format(identity->about->until, pool));
+    return NULL;
+}
+
+/* A certificate whose extended uses are all of these is for TLS, timestamps or OCSP. Others are many, and private. */
+static bool is_for_something_else(X509 *certificate)
+{
+    static const int elsewhere[] = {NID_server_auth, NID_client_auth, NID_time_stamp, NID_OCSP_sign};
+    EXTENDED_KEY_USAGE *uses = X509_get_ext_d2i(certificate, NID_ext_key_usage, NULL, NULL);
+    bool other = uses && sk_ASN1_OBJECT_num(uses) > 0;
+    for (int i = 0; other && i < sk_ASN1_OBJECT_num(uses); i++) {
+        int use = OBJ_obj2nid(sk_ASN1_OBJECT_value(uses, i));
+        other = false;
+        for (size_t j = 0; j < sizeof elsewhere / sizeof *elsewhere; j++) other = other || elsewhere[j] == use;
+    }
+    sk_ASN1_OBJECT_pop_free(uses, ASN1_OBJECT_free);
+    return other;
+}
+
+static const char *judge_usage(const sr_cms_identity_t *identity, apr_pool_t *pool)
+{
+    if (!(X509_get_key_usage(identity->certificate) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
+        return "its key usage allows neither digitalSignature nor nonRepudiation";
+    return is_for_something_else(identity->certificate) ? "its extended key usage is not for signing documents" : NULL;
+}
+
+sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
+                                 apr_pool_t *pool)
+{
+    static const char *(*const judges[])(const sr_cms_identity_t *, apr_pool_t *) = {judge_kind, judge_match,
+                                                                                     judge_time, judge_usage};
+    sr_cms_identity_t *made = apr_pcalloc(pool, sizeof *made);
+    made->certificate_path = apr_pstrdup(pool, certificate_path);
+    made->key_path = apr_pstrdup(pool, key_path);
+    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
+    SR_TRY(read_certificates(made, pool));
+    SR_TRY(read_key(made, pool));
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {
+        const char *wrong = judges[i](made, pool);
+        ERR_clear_error();
+        if (wrong) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, wrong);
+    }
+    /* The proof: it signs, and with its chain the signature has room. */
+    const unsigned char *der, digest[SR_CMS_DIGEST_BYTES] = {0};
+    apr_size_t length;
+    sr_error_t *error = sr_cms_sign(&der, &length, made, digest, pool);
+    if (error) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, error->cause);
+    *identity = made;
+    return NULL;
+}
+
+const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity)
+{
+    return identity->about;
+}

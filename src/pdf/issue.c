@@ -1,0 +1,71 @@
+/* issue.c: a key and a certificate made on the spot, for the test environment, for trying out, and for those who
+ * distribute their own certificate. Its name is all that it vouches for. */
+#include "pdf/certificate.h"
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+
+#define SERIAL_BYTES 16
+
+static bool add_extension(X509 *certificate, int nid, const char *value)
+{
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
+    bool added = extension && X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    return added;
+}
+
+static bool set_serial(X509 *certificate)
+{
+    unsigned char bytes[SERIAL_BYTES];
+    if (RAND_bytes(bytes, sizeof bytes) != 1) return false;
+    bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40); /* positive, and never shorter */
+    BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
+    bool set = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
+    BN_free(number);
+    return set;
+}
+
+static bool fill(X509 *certificate, EVP_PKEY *key, const char *name, int days)
+{
+    X509_NAME *subject = X509_get_subject_name(certificate);
+    return X509_set_version(certificate, X509_VERSION_3) && set_serial(certificate)
+           && X509_NAME_add_entry_by_NID(subject, NID_commonName, MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0)
+           && X509_set_issuer_name(certificate, subject) && X509_gmtime_adj(X509_getm_notBefore(certificate), 0)
+           && X509_time_adj_ex(X509_getm_notAfter(certificate), days, 0, NULL) && X509_set_pubkey(certificate, key)
+           && add_extension(certificate, NID_basic_constraints, "critical,CA:FALSE")
+           && add_extension(certificate, NID_key_usage, "critical,digitalSignature,nonRepudiation")
+           && add_extension(certificate, NID_subject_key_identifier, "hash")
+           && add_extension(certificate, NID_authority_key_identifier, "keyid:always")
+           && X509_sign(certificate, key, EVP_sha256()) > 0;
+}
+
+static const char *take_text(BIO *bio, bool written, apr_pool_t *pool)
+{
+    char *data;
+    long length = written ? BIO_get_mem_data(bio, &data) : 0;
+    return length > 0 ? apr_pstrmemdup(pool, data, (apr_size_t)length) : NULL;
+}
+
+sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool)
+{
+    if (sr_text_length(name) > SR_CMS_MAX_NAME)
+        return sr_error(pool, SR_EBADREQUEST, "A certificate's name has at most %d characters: \"%s\" has more",
+                        SR_CMS_MAX_NAME, name);
+    EVP_PKEY *pair = EVP_EC_gen(SN_X9_62_prime256v1);
+    X509 *made = X509_new();
+    BIO *text = BIO_new(BIO_s_mem()), *secret = BIO_new(BIO_s_secmem());
+    bool done = pair && made && text && secret && fill(made, pair, name, days);
+    *certificate = take_text(text, done && PEM_write_bio_X509(text, made), pool);
+    *key = take_text(secret, done && PEM_write_bio_PrivateKey(secret, pair, NULL, NULL, 0, NULL, NULL), pool);
+    BIO_free(text);
+    BIO_free(secret);
+    X509_free(made);
+    EVP_PKEY_free(pair);
+    const char *why = sr_cms_why(pool);
+    return *certificate && *key ? NULL : sr_error(pool, SR_EINTERNAL, "No certificate can be made: %s", why);
+}

@@ -1,0 +1,72 @@
+/* listing.c: reads the answer to "signatures". The worker may be in the hands of a document, so every value is checked
+ * as if a stranger had sent it; what it says of signers and reasons is text to be shown, and no more. */
+#include "pdf/listing.h"
+
+#include <string.h>
+
+#define MAX_TEXT_BYTES 2000 /* pdfd sends 500, before what cannot be shown is replaced */
+
+/* NULL when it is not there; false when it is something that no worker of ours sends. */
+static bool read_text(const char **text, const json_t *object, const char *key, apr_pool_t *pool)
+{
+    *text = NULL;
+    if (!json_object_get(object, key)) return true;
+    const char *value = sr_json_string(object, key);
+    if (!value || strlen(value) > MAX_TEXT_BYTES) return false;
+    *text = apr_pstrdup(pool, sr_text_printable(value, pool));
+    return true;
+}
+
+static bool read_range(sr_pdf_listed_t *listed, const json_t *range)
+{
+    if (!range) return true;
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *number = json_array_get(range, i);
+        if (!json_is_integer(number)) return false;
+        listed->range[i] = (apr_off_t)json_integer_value(number);
+    }
+    listed->has_range = json_array_size(range) == 4;
+    return listed->has_range;
+}
+
+static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_pool_t *pool)
+{
+    const json_t *later = json_object_get(object, "later");
+    if (later && (!json_is_integer(later) || json_integer_value(later) < -1 || json_integer_value(later) > INT32_MAX))
+        return false;
+    listed->later = later ? (int)json_integer_value(later) : -1;
+    if (!read_text(&listed->field, object, "field", pool) || !listed->field) return false;
+    if (!read_text(&listed->subfilter, object, "subfilter", pool) || !read_text(&listed->name, object, "name", pool)
+        || !read_text(&listed->reason, object, "reason", pool) || !read_text(&listed->time, object, "time", pool)
+        || !read_text(&listed->fault, object, "fault", pool))
+        return false;
+    if (listed->fault && !sr_pdf_is_plain(listed->fault)) return false;
+    if (!read_range(listed, json_object_get(object, "range"))) return false;
+    return listed->has_range || listed->fault;
+}
+
+bool sr_pdf_list_read(void *result, const json_t *answer, apr_pool_t *pool)
+{
+    static const char *const names[] = SR_PDF_VERDICT_NAMES;
+    sr_pdf_list_t *list = result;
+    const char *verdict = sr_json_string(answer, "verdict");
+    size_t i = 0;
+    *list = (sr_pdf_list_t){0};
+    while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict) != 0) i++;
+    if (!verdict || i == sizeof names / sizeof *names) return false;
+    list->verdict = (sr_pdf_verdict_t)i;
+    if (list->verdict == SR_PDF_REFUSED) {
+        const char *reason = sr_json_string(answer, "reason");
+        if (!sr_pdf_is_plain(reason)) return false;
+        list->reason = apr_pstrdup(pool, reason);
+    }
+    if (list->verdict != SR_PDF_ACCEPTED) return true;
+
+    const json_t *all = json_object_get(answer, "signatures");
+    if (!json_is_array(all) || json_array_size(all) > SR_PDF_MAX_SIGNATURES) return false;
+    list->count = (int)json_array_size(all);
+    list->signatures = apr_pcalloc(pool, sizeof *list->signatures * (apr_size_t)(list->count + 1));
+    for (int at = 0; at < list->count; at++)
+        if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
+    return true;
+}

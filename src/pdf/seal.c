@@ -1,0 +1,260 @@
+/* seal.c: the questions whose answers are documents. What a worker has written nobody can change any more (output.c),
+ * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
+ * gives it back. */
+#include "pdf/worker.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
+#define PIECE ((apr_size_t)256 << 10) /* of a document, hashed while it is in the cache */
+
+typedef struct answer_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+    apr_size_t length, contents, room;
+    bool has_contents;
+} answer_t;
+
+static bool read_size(apr_size_t *size, const json_t *answer, const char *key, apr_size_t limit)
+{
+    const json_t *value = json_object_get(answer, key);
+    json_int_t number = json_integer_value(value);
+    if (!json_is_integer(value) || number < 0 || (uint64_t)number > limit) return false;
+    *size = (apr_size_t)number;
+    return true;
+}
+
+static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+{
+    static const struct {
+        const char *name;
+        sr_pdf_fault_t fault;
+    } faults[] = {{SR_PDF_FAULT_DOCUMENT, SR_PDF_DOCUMENT_AT_FAULT},
+                  {SR_PDF_FAULT_DAMAGED, SR_PDF_DOCUMENT_DAMAGED},
+                  {SR_PDF_FAULT_SIGNATURE, SR_PDF_SIGNATURE_AT_FAULT}};
+    answer_t *answer = result;
+    const char *name = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
+    for (size_t i = 0; name && i < sizeof faults / sizeof *faults; i++) {
+        if (strcmp(faults[i].name, name) != 0 || !sr_pdf_is_plain(reason)) continue;
+        answer->fault = faults[i].fault;
+        answer->reason = apr_pstrdup(pool, reason);
+        return true;
+    }
+    if (name || !read_size(&answer->length, json, "length", answer->room) || !answer->length) return false;
+    return !answer->has_contents || read_size(&answer->contents, json, "contents", answer->length);
+}
+
+/* Asks, and where no worker has an answer says whose fault it is. */
+static sr_error_t *ask(answer_t *answer, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
+                       const char *text, int descriptor, apr_pool_t *pool)
+{
+    bool failed = false;
+    sr_pdf_question_t question = {.op = op, .text = text, .descriptor = descriptor, .output = output};
+    question.room = answer->room;
+    question.read = read_answer;
+    question.result = answer;
+    *output = (sr_pdf_output_t){.descriptor = -1};
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (!failed) return NULL;
+    answer->fault = SR_PDF_DOCUMENT_AT_FAULT;
+    answer->reason = SR_PDF_LIMITS_REASON;
+    return NULL;
+}
+
+static sr_error_t *read_at(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool)
+{
+    while (length > 0) {
+        ssize_t got = pread(descriptor, bytes, length, offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
+                                                         got ? strerror(errno) : "it is shorter than it was"));
+        bytes = (char *)bytes + got;
+        offset += got;
+        length -= (apr_size_t)got;
+    }
+    return NULL;
+}
+
+/* The same, and the result's bytes, which are few enough to be held in memory. */
+static sr_error_t *ask_for_bytes(answer_t *answer, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
+                                 const char *text, int descriptor, apr_pool_t *pool)
+{
+    sr_pdf_output_t *output = apr_palloc(pool, sizeof *output);
+    *bytes = NULL;
+    SR_TRY(ask(answer, output, workers, op, text, descriptor, pool));
+    if (answer->fault) return NULL;
+    *bytes = apr_palloc(pool, answer->length);
+    return read_at(*bytes, output->descriptor, 0, answer->length, pool);
+}
+
+sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                             apr_pool_t *pool)
+{
+    answer_t answer = {.room = SR_PDF_MAX_NORMALISED(size)};
+    SR_TRY(ask(&answer, &normalised->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
+    normalised->fault = answer.fault;
+    normalised->reason = answer.reason;
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- prepare */
+
+static json_t *field_json(const sr_pdf_field_t *field)
+{
+    json_t *json = json_object(), *rect = json_array();
+    json_object_set_new(json, "signer", json_string(field->signer));
+    json_object_set_new(json, "page", json_integer(field->page));
+    json_object_set_new(json, "rect", rect);
+    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(field->rect[i]));
+    return json;
+}
+
+sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    json_t *question = sr_json_own(json_object(), pool), *list = json_array();
+    json_object_set_new(question, "op", json_string(SR_PDF_OP_PREPARE));
+    json_object_set_new(question, "fields", list);
+    for (int i = 0; i < fields->nelts; i++)
+        json_array_append_new(list, field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
+
+    answer_t answer = {.room = SR_PDF_MAX_REVISION};
+    unsigned char *bytes;
+    SR_TRY(ask_for_bytes(&answer, &bytes, workers, SR_PDF_OP_PREPARE, sr_json_text(question, pool), descriptor, pool));
+    *update = (sr_pdf_update_t){answer.fault, answer.reason, bytes, answer.length};
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- fill */
+
+static apr_status_t free_digest(void *data)
+{
+    EVP_MD_CTX_free(data);
+    return APR_SUCCESS;
+}
+
+static EVP_MD_CTX *begin_digest(const EVP_MD_CTX *from, apr_pool_t *pool)
+{
+    EVP_MD_CTX *digest = EVP_MD_CTX_new();
+    if (!digest || !(from ? EVP_MD_CTX_copy_ex(digest, from) : EVP_DigestInit_ex(digest, EVP_sha256(), NULL))) abort();
+    apr_pool_cleanup_register(pool, digest, free_digest, apr_pool_cleanup_null);
+    return digest;
+}
+
+/* Ends a copy of `digest` after some more bytes. */
+static void digest_with(unsigned char *hash, const EVP_MD_CTX *digest, const void *more, apr_size_t length,
+                        apr_pool_t *pool)
+{
+    EVP_MD_CTX *copy = begin_digest(digest, pool);
+    EVP_DigestUpdate(copy, more, length);
+    EVP_DigestFinal_ex(copy, hash, NULL);
+}
+
+static sr_error_t *digest_document(EVP_MD_CTX *digest, int descriptor, apr_off_t size, apr_pool_t *pool)
+{
+    unsigned char *piece = apr_palloc(pool, PIECE);
+    for (apr_off_t at = 0; at < size;) {
+        apr_size_t length = size - at < (apr_off_t)PIECE ? (apr_size_t)(size - at) : PIECE;
+        SR_TRY(read_at(piece, descriptor, at, length, pool));
+        EVP_DigestUpdate(digest, piece, length);
+        at += (apr_off_t)length;
+    }
+    return NULL;
+}
+
+/* Whether the bytes around the digits say of themselves what will be signed. */
+static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
+{
+    static const char before[] = "/ByteRange", between[] = "/Contents<";
+    char range[SR_PDF_RANGE_WIDTH + 64], want[sizeof range + 64];
+    apr_size_t to = revision->contents + DIGITS + 2;
+    if (revision->length < DIGITS || to > revision->length) return false;
+    snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)size + revision->contents,
+             (unsigned long long)size + to, (unsigned long long)(revision->length - to));
+    int length = snprintf(want, sizeof want, "%s%-*s%s", before, SR_PDF_RANGE_WIDTH, range, between);
+    const unsigned char *at = revision->bytes + revision->contents + 1;
+    if (revision->contents + 1 < (apr_size_t)length || memcmp(at - length, want, (size_t)length) != 0) return false;
+    for (apr_size_t i = 0; i < DIGITS; i++)
+        if (at[i] != '0') return false;
+    return at[DIGITS] == '>';
+}
+
+static const char *signature_json(const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    json_t *question = sr_json_own(json_object(), pool);
+    char time[32];
+    struct tm utc;
+    time_t seconds = (time_t)apr_time_sec(signature->time);
+    strftime(time, sizeof time, "D:%Y%m%d%H%M%SZ", gmtime_r(&seconds, &utc));
+    json_object_set_new(question, "op", json_string(SR_PDF_OP_FILL));
+    json_object_set_new(question, "signer", json_string(signature->signer));
+    json_object_set_new(question, "name", json_string(signature->name));
+    json_object_set_new(question, "reason", sr_json_string_or_null(signature->reason));
+    json_object_set_new(question, "time", json_string(time));
+    json_object_set_new(question, "test", json_boolean(signature->test));
+    if (signature->ink) {
+        json_t *ink = NULL;
+        if (!sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
+            json_object_set(question, "ink", ink);
+    }
+    if (signature->text) json_object_set_new(question, "text", json_string(signature->text));
+    if (signature->image) {
+        char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
+        EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);
+        json_object_set_new(question, "image", json_string(digits));
+    }
+    return sr_json_text(question, pool);
+}
+
+sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                        const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    *revision = (sr_pdf_revision_t){.fault = SR_PDF_DONE};
+    if (signature->image && signature->image_size > SR_PDF_MAX_IMAGE_BYTES) {
+        revision->fault = SR_PDF_SIGNATURE_AT_FAULT;
+        revision->reason = "The image is larger than 1 MiB";
+        return NULL;
+    }
+    answer_t answer = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
+    SR_TRY(ask_for_bytes(&answer, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, pool),
+                         descriptor, pool));
+    revision->fault = answer.fault;
+    revision->reason = answer.reason;
+    if (answer.fault) return NULL;
+    revision->length = answer.length;
+    revision->contents = answer.contents;
+    if (!is_sound(revision, size)) {
+        revision->fault = SR_PDF_DOCUMENT_AT_FAULT;
+        revision->reason = "it made the PDF helper answer nonsense";
+        return NULL;
+    }
+    unsigned char hash[32];
+    EVP_MD_CTX *digest = begin_digest(NULL, pool);
+    SR_TRY(digest_document(digest, descriptor, size, pool));
+    digest_with(hash, digest, NULL, 0, pool);
+    revision->document_sha256 = sr_text_hex(hash, sizeof hash, pool);
+    EVP_DigestUpdate(digest, revision->bytes, revision->contents);
+    apr_size_t after = revision->contents + DIGITS + 2;
+    digest_with(revision->digest, digest, revision->bytes + after, revision->length - after, pool);
+    revision->until_contents = digest;
+    return NULL;
+}
+
+sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool)
+{
+    unsigned char hash[32], *from = revision->bytes + revision->contents;
+    if (length > SR_PDF_CONTENTS_BYTES)
+        return sr_error(pool, SR_EINTERNAL, "The signature of the seal is longer than there is room for");
+    const char *digits = sr_text_hex(cms, length, pool);
+    memcpy(from + 1, digits, 2 * length);
+    memset(from + 1 + 2 * length, '0', DIGITS - 2 * length);
+    digest_with(hash, revision->until_contents, from, revision->length - revision->contents, pool);
+    revision->sha256 = sr_text_hex(hash, sizeof hash, pool);
+    return NULL;
+}

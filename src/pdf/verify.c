@@ -1,0 +1,286 @@
+/* verify.c: the signatures of a document, checked. Where they are a worker says; everything that makes one valid is
+ * done here on the file's own bytes: the gap in the ByteRange holds hexadecimal digits and nothing else, the rest is
+ * hashed, and the signature in the gap is a signature of that hash. "Whole" compares two numbers, so whatever is
+ * appended, and by whom, ends it. */
+#include "pdf/listing.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES (256 << 10)
+#define MAX_DER_BYTES (1 << 20) /* of one signature, with its chain and what it proves of revocation */
+/* Each signature of an honest document covers a revision of its own, so that all tails together are less than the
+ * file: hashing takes two passes at most. */
+#define MAX_PASSES 4
+
+static const char GAP[] = "its ByteRange does not leave out just its Contents";
+static const char COSTLY[] = "the document has too many signatures of everything to check them all";
+
+typedef struct job_t {
+    sr_pdf_found_t *signature;
+    const sr_pdf_listed_t *listed;
+    sr_cms_t *cms; /* NULL: it is broken, and says why */
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned length; /* 0: not hashed */
+} job_t;
+
+typedef struct verify_t {
+    int descriptor;
+    apr_off_t size, budget, room; /* bytes that may still be hashed, and kept as signatures */
+    unsigned char *block;
+    apr_pool_t *pool;
+} verify_t;
+
+const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
+{
+    static const char *const names[] = {"signed", "extended", "broken", "unchecked", "unsigned", "unreadable"};
+    return names[conclusion];
+}
+
+static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t wanted, apr_off_t offset)
+{
+    for (apr_size_t got = 0; got < wanted;) {
+        ssize_t count = pread(verify->descriptor, (char *)buffer + got, wanted - got, offset + (apr_off_t)got);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0)
+            return sr_error_because(
+                sr_error(verify->pool, SR_EUNAVAILABLE, "The document cannot be read at the moment, try again later"),
+                verify->pool, "pread: %s", count ? strerror(errno) : "the file is shorter now");
+        got += (apr_size_t)count;
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ the gap */
+
+static int digit(unsigned char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* "<", an even number of digits, ">": decoded in place. */
+static bool decode_hex(unsigned char *text, apr_size_t *length)
+{
+    apr_size_t digits = *length - 2;
+    if (text[0] != '<' || text[*length - 1] != '>' || digits % 2) return false;
+    for (apr_size_t i = 0; i < digits; i += 2) {
+        int high = digit(text[1 + i]), low = digit(text[2 + i]);
+        if (high < 0 || low < 0) return false;
+        text[i / 2] = (unsigned char)(high << 4 | low);
+    }
+    *length = digits / 2;
+    return true;
+}
+
+static bool is_range(const apr_off_t *range, apr_off_t size)
+{
+    for (int i = 0; i < 4; i++)
+        if (range[i] < 0 || range[i] > size) return false;
+    return range[0] == 0 && range[1] > 0 && range[2] >= range[1] + 2 && range[2] + range[3] <= size;
+}
+
+static bool is_checked_kind(const char *subfilter)
+{
+    return subfilter && (!strcmp(subfilter, "ETSI.CAdES.detached") || !strcmp(subfilter, "adbe.pkcs7.detached"));
+}
+
+static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const char *fault)
+{
+    signature->state = state;
+    signature->fault = fault;
+}
+
+static sr_error_t *read_contents(job_t *job, verify_t *verify)
+{
+    const apr_off_t *range = job->listed->range;
+    if (job->listed->has_range && !is_range(range, verify->size)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    else if (job->listed->has_range) job->signature->covers = range[2] + range[3];
+    if (job->signature->fault) return NULL;
+    if (!is_checked_kind(job->listed->subfilter)) {
+        set_fault(job->signature, SR_CMS_UNCHECKED, "it is of a kind that is not checked here");
+        return NULL;
+    }
+    apr_size_t length = (apr_size_t)(range[2] - range[1]);
+    verify->room -= range[2] - range[1];
+    if (length > MAX_DER_BYTES * 2 || verify->room < 0) {
+        set_fault(job->signature, SR_CMS_UNCHECKED, "it is larger than what is checked here");
+        return NULL;
+    }
+    unsigned char *contents = apr_palloc(verify->pool, length);
+    SR_TRY(read_at(verify, contents, length, range[1]));
+    if (!decode_hex(contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    else job->cms = sr_cms_read(contents, length, verify->pool);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ hashing */
+
+static sr_error_t *hash(EVP_MD_CTX *state, const verify_t *verify, apr_off_t from, apr_off_t to)
+{
+    while (from < to) {
+        apr_size_t count = to - from < BLOCK_BYTES ? (apr_size_t)(to - from) : BLOCK_BYTES;
+        SR_TRY(read_at(verify, verify->block, count, from));
+        EVP_DigestUpdate(state, verify->block, count);
+        from += (apr_off_t)count;
+    }
+    return NULL;
+}
+
+/* The bytes before the gap are hashed once for all signatures (they come in the order of their gaps); each has the
+ * bytes behind its own gap for itself. */
+static sr_error_t *hash_jobs(job_t **jobs, int count, const char *name, verify_t *verify, EVP_MD_CTX *all,
+                             EVP_MD_CTX *one)
+{
+    apr_off_t at = 0;
+    EVP_DigestInit_ex(all, EVP_get_digestbyname(name), NULL);
+    for (int i = 0; i < count; i++) {
+        const apr_off_t *range = jobs[i]->listed->range;
+        const char *wanted = jobs[i]->cms ? sr_cms_digest_name(jobs[i]->cms) : NULL;
+        if (!wanted || strcmp(wanted, name) != 0) continue;
+        verify->budget -= range[1] - at + range[3];
+        if (verify->budget < 0) {
+            set_fault(jobs[i]->signature, SR_CMS_UNCHECKED, COSTLY);
+            continue;
+        }
+        SR_TRY(hash(all, verify, at, range[1]));
+        at = range[1];
+        EVP_MD_CTX_copy_ex(one, all);
+        SR_TRY(hash(one, verify, range[2], range[2] + range[3]));
+        EVP_DigestFinal_ex(one, jobs[i]->digest, &jobs[i]->length);
+    }
+    return NULL;
+}
+
+static sr_error_t *hash_all(job_t **jobs, int count, verify_t *verify)
+{
+    static const char *const names[] = {"SHA256", "SHA384", "SHA512"};
+    EVP_MD_CTX *all = EVP_MD_CTX_new(), *one = EVP_MD_CTX_new();
+    sr_error_t *error = all && one ? NULL : sr_error(verify->pool, SR_EINTERNAL, "No memory");
+    for (size_t i = 0; !error && i < sizeof names / sizeof *names; i++)
+        error = hash_jobs(jobs, count, names[i], verify, all, one);
+    EVP_MD_CTX_free(all);
+    EVP_MD_CTX_free(one);
+    return error;
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+static bool read_digits(int *number, const char **text, int count)
+{
+    *number = 0;
+    for (; count > 0; count--, (*text)++) {
+        if (**text < '0' || **text > '9') return false;
+        *number = *number * 10 + (**text - '0');
+    }
+    return true;
+}
+
+/* D:YYYYMMDDHHmmSSOHH'mm'; what is left out at the end has its least value (ISO 32000-2, 7.9.4). */
+static apr_time_t read_time(const char *text)
+{
+    apr_time_exp_t parts = {.tm_mday = 1, .tm_mon = 1};
+    int hours = 0,
+        minutes = 0, *const fields[] = {&parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec};
+    apr_time_t when;
+    if (!text || strncmp(text, "D:", 2) != 0) return 0;
+    text += 2;
+    if (!read_digits(&parts.tm_year, &text, 4)) return 0;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && *text >= '0' && *text <= '9'; i++)
+        if (!read_digits(fields[i], &text, 2)) return 0;
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    char sign = *text;
+    if (sign == '+' || sign == '-') {
+        text++;
+        if (!read_digits(&hours, &text, 2)) return 0;
+        if (*text == '\'') text++;
+        if (*text && !read_digits(&minutes, &text, 2)) return 0;
+        parts.tm_gmtoff = (hours * 3600 + minutes * 60) * (sign == '-' ? -1 : 1);
+    }
+    bool real = parts.tm_year >= 0 && parts.tm_mon >= 0 && parts.tm_mon < 12 && parts.tm_mday >= 1
+                && parts.tm_mday <= 31 && parts.tm_hour < 24 && parts.tm_min < 60 && parts.tm_sec <= 60;
+    return real && apr_time_exp_gmt_get(&when, &parts) == APR_SUCCESS ? when : 0;
+}
+
+static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
+{
+    sr_pdf_found_t *signature = job->signature;
+    if (job->cms) sr_cms_check(&signature->signer, job->cms, job->digest, job->length, context, verify->pool);
+    if (!signature->fault && job->cms) set_fault(signature, signature->signer.state, signature->signer.fault);
+    if (signature->state == SR_CMS_INTACT && !signature->signer.bound
+        && !strcmp(job->listed->subfilter, "ETSI.CAdES.detached"))
+        set_fault(signature, SR_CMS_BROKEN, "it does not say by which certificate it was made, as its kind must");
+    if (signature->state != SR_CMS_INTACT) signature->signer.ours = false;
+    signature->whole = signature->state == SR_CMS_INTACT && signature->covers == verify->size;
+}
+
+static sr_pdf_conclusion_t conclude(const sr_pdf_found_t *signatures, int count)
+{
+    bool whole = false, unchecked = false;
+    for (int i = 0; i < count; i++) {
+        if (signatures[i].state == SR_CMS_BROKEN) return SR_PDF_BROKEN;
+        unchecked = unchecked || signatures[i].state == SR_CMS_UNCHECKED;
+        whole = whole || signatures[i].whole;
+    }
+    if (!count) return SR_PDF_UNSIGNED;
+    if (unchecked) return SR_PDF_UNCHECKED;
+    return whole ? SR_PDF_SIGNED : SR_PDF_EXTENDED;
+}
+
+static int by_range(const void *a, const void *b)
+{
+    const sr_pdf_listed_t *one = a, *other = b;
+    apr_off_t first = one->has_range ? one->range[1] : -1, second = other->has_range ? other->range[1] : -1;
+    return (first > second) - (first < second);
+}
+
+static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_list_t *list, verify_t *verify,
+                             const sr_cms_context_t *context)
+{
+    job_t **jobs = apr_palloc(verify->pool, sizeof *jobs * (apr_size_t)(list->count + 1));
+    if (list->count) qsort(list->signatures, (size_t)list->count, sizeof *list->signatures, by_range);
+    for (int i = 0; i < list->count; i++) {
+        const sr_pdf_listed_t *listed = &list->signatures[i];
+        sr_pdf_found_t *signature = &verification->signatures[i];
+        *signature = (sr_pdf_found_t){.field = listed->field,
+                                      .state = SR_CMS_BROKEN, /* until it is checked */
+                                      .fault = listed->fault,
+                                      .later = listed->later,
+                                      .name = listed->name,
+                                      .reason = listed->reason,
+                                      .claimed = read_time(listed->time)};
+        jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
+        *jobs[i] = (job_t){.signature = signature, .listed = listed};
+        SR_TRY(read_contents(jobs[i], verify));
+    }
+    SR_TRY(hash_all(jobs, list->count, verify));
+    for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
+    verification->conclusion = conclude(verification->signatures, list->count);
+    return NULL;
+}
+
+sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                          const sr_cms_context_t *context, apr_pool_t *pool)
+{
+    sr_pdf_list_t list;
+    *verification = (sr_pdf_verification_t){.conclusion = SR_PDF_UNREADABLE, .verdict = SR_PDF_NOT_PDF};
+    if (size <= 0) return NULL;
+    SR_TRY(sr_pdf_list(&list, workers, descriptor, pool));
+    verification->verdict = list.verdict;
+    verification->reason = list.reason;
+    if (list.verdict != SR_PDF_ACCEPTED) return NULL;
+
+    verification->count = list.count;
+    verification->signatures = apr_pcalloc(pool, sizeof *verification->signatures * (apr_size_t)(list.count + 1));
+    verify_t verify = {.descriptor = descriptor,
+                       .size = size,
+                       .budget = size * MAX_PASSES,
+                       .room = size,
+                       .block = apr_palloc(pool, BLOCK_BYTES),
+                       .pool = pool};
+    return check_all(verification, &list, &verify, context);
+}

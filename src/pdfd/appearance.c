@@ -1,0 +1,112 @@
+/* appearance.c: what is seen of a signature. The mark itself, drawn, typed or an image, is one object that all of the
+ * signer's widgets show; each widget has a form that fits it in, upright as the page is displayed. Whatever was signed
+ * in the test environment says so beneath it. (ISO 32000-2, 8.10 and 12.5.5) */
+#include "pdfd/pdfd.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct kind_t {
+    const char *key;
+    sr_pdfd_mark_maker_t *make;
+} kind_t;
+
+static const kind_t KINDS[] = {
+    {"ink", sr_pdfd_ink_mark},
+    {"text", sr_pdfd_text_mark},
+    {"image", sr_pdfd_image_mark},
+};
+
+const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters,
+                         const apr_array_header_t *widgets)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        const json_t *value = json_object_get(parameters, KINDS[i].key);
+        if (value) return KINDS[i].make(mark, update, value, widgets);
+    }
+    return "There is no signature";
+}
+
+double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height)
+{
+    return fmin(widget->width / width, widget->height / height);
+}
+
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content, double margin)
+{
+    sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool);
+    double box[4] = {-margin, -margin, mark->width + margin, mark->height + margin};
+    sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
+    sr_pdfd_put_numbers(keys, box, 4);
+    sr_pdfd_put_text(keys, "]/Resources<<>>");
+    mark->object = sr_pdfd_object_number(update);
+    sr_pdfd_stream(update, mark->object, (const char *)keys->data, content->data, content->size);
+}
+
+/* Four letters of strokes in a box of 100 x 30: no font is asked for, so it looks the same everywhere. */
+#define TEST_WIDTH 100.0
+#define TEST_HEIGHT 30.0
+static const char TEST[] = "1 .78 .78 RG 3.5 w 1 J 1 j\n"
+                           "4 26 m 24 26 l 14 26 m 14 4 l\n"
+                           "47 26 m 31 26 l 31 4 l 47 4 l 31 15.5 m 44 15.5 l\n"
+                           "71 22 m 70 25 66 26 63 26 c 58 26 55 24 55 20.5 c 55 17 59 16 63 15 c "
+                           "68 14 72 13 72 9.5 c 72 6 68 4 63 4 c 59 4 55 5.5 54 8.5 c\n"
+                           "77 26 m 97 26 l 87 26 m 87 4 l S";
+
+int64_t sr_pdfd_test_form(sr_pdfd_update_t *update)
+{
+    sr_pdfd_mark_t mark = {.width = TEST_WIDTH, .height = TEST_HEIGHT};
+    sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
+    sr_pdfd_put_text(content, TEST);
+    sr_pdfd_mark_form(&mark, update, content, 0);
+    return mark.object;
+}
+
+/* Draws `name`, whose own size is width x height, as large as it fits and in the middle. An image is one unit large
+ * whatever its pixels are. */
+static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const sr_pdfd_widget_t *widget, double width,
+                       double height, bool is_image)
+{
+    double scale = sr_pdfd_fit(widget, width, height), w = width * scale, h = height * scale;
+    const double matrix[6] = {is_image ? w : scale,    0, 0, is_image ? h : scale, (widget->width - w) / 2,
+                              (widget->height - h) / 2};
+    sr_pdfd_put_text(out, "q ");
+    /* A scale needs more digits than a place does. */
+    sr_pdfd_print(out, "%.8f 0 0 %.8f ", matrix[0], matrix[3]);
+    sr_pdfd_put_numbers(out, matrix + 4, 2);
+    sr_pdfd_print(out, "cm %s Do Q\n", name);
+}
+
+/* Turns the form back to what the reader sees as upright. */
+static void put_matrix(sr_pdfd_buffer_t *out, const sr_pdfd_widget_t *widget)
+{
+    double w = widget->width, h = widget->height;
+    double matrix[6] = {1, 0, 0, 1, 0, 0};
+    if (widget->rotate == 90) memcpy(matrix, (double[]){0, 1, -1, 0, h, 0}, sizeof matrix);
+    if (widget->rotate == 180) memcpy(matrix, (double[]){-1, 0, 0, -1, w, h}, sizeof matrix);
+    if (widget->rotate == 270) memcpy(matrix, (double[]){0, -1, 1, 0, 0, w}, sizeof matrix);
+    sr_pdfd_put_text(out, "/Matrix[");
+    sr_pdfd_put_numbers(out, matrix, 6);
+    sr_pdfd_put_text(out, "]");
+}
+
+int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
+                           int64_t warning)
+{
+    sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *content = sr_pdfd_buffer(update->pool);
+    double box[4] = {0, 0, widget->width, widget->height};
+    sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
+    sr_pdfd_put_numbers(keys, box, 4);
+    sr_pdfd_put_text(keys, "]");
+    put_matrix(keys, widget);
+    sr_pdfd_print(keys, "/Resources<</XObject<</M %lld 0 R", (long long)mark->object);
+    if (warning) {
+        sr_pdfd_print(keys, "/T %lld 0 R", (long long)warning);
+        put_fitted(content, "/T", widget, TEST_WIDTH, TEST_HEIGHT, false);
+    }
+    sr_pdfd_put_text(keys, ">>>>");
+    put_fitted(content, "/M", widget, mark->width, mark->height, mark->is_image);
+    int64_t number = sr_pdfd_object_number(update);
+    sr_pdfd_stream(update, number, (const char *)keys->data, content->data, content->size);
+    return number;
+}

@@ -1,0 +1,157 @@
+/* fill.c: the answer to "fill": one incremental update that gives one signer's widgets their appearance and his
+ * signature field its signature dictionary, with room for the CMS. Page, catalog and form stay as they are. */
+#include "pdfd/pdfd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char NO_FIELD[] = "it has no field of this signer";
+static const char FILLED[] = "this signer has signed it already";
+
+typedef struct fill_t {
+    sr_pdfd_document_t document;
+    sr_pdfd_update_t update;
+    const char *signer, *name, *reason, *time; /* reason: or NULL */
+    apr_array_header_t *widgets;               /* sr_pdfd_widget_t */
+    int64_t signature;
+    apr_size_t range, contents; /* offsets in what is appended */
+    apr_pool_t *pool;
+} fill_t;
+
+static bool is_date(const char *text)
+{
+    return text && strspn(text, "D:0123456789Z") == strlen(text);
+}
+
+static bool read_parameters(fill_t *fill, const json_t *parameters)
+{
+    fill->signer = sr_json_string(parameters, "signer");
+    fill->name = sr_json_string(parameters, "name");
+    fill->reason = sr_json_string(parameters, "reason");
+    fill->time = sr_json_string(parameters, "time");
+    return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time);
+}
+
+/* 1 for the field of the signer's first placement, n for "…_n", 0 for another signer's. */
+static int read_ordinal(const fill_t *fill, qpdf_oh field)
+{
+    qpdf_data q = fill->document.q;
+    qpdf_oh name = qpdf_oh_get_key(q, field, "/T");
+    const char *text = qpdf_oh_is_string(q, name) ? qpdf_oh_get_utf8_value(q, name) : "";
+    size_t prefix = sizeof SR_PDFD_FIELD - 1, length = strlen(fill->signer);
+    if (strncmp(text, SR_PDFD_FIELD, prefix) != 0 || strncmp(text + prefix, fill->signer, length) != 0) return 0;
+    text += prefix + length;
+    if (!*text) return 1;
+    return *text == '_' ? atoi(text + 1) : 0;
+}
+
+static const char *add_widget(fill_t *fill, qpdf_oh field, bool is_signature)
+{
+    qpdf_data q = fill->document.q;
+    sr_pdfd_widget_t widget = {.field = field, .is_signature = is_signature};
+    qpdf_oh rect = qpdf_oh_get_key(q, field, "/Rect"), look = qpdf_oh_get_key(q, field, "/MK");
+    double side[4];
+    if (is_signature && qpdf_oh_has_key(q, field, "/V")) return FILLED;
+    if (!qpdf_oh_is_array(q, rect) || !qpdf_oh_is_indirect(q, field)) return SR_PDFD_DAMAGED;
+    for (int i = 0; i < 4; i++)
+        if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return SR_PDFD_DAMAGED;
+    if (qpdf_oh_is_dictionary(q, look)) qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, look, "/R"), &widget.rotate);
+    widget.width = side[widget.rotate % 180 ? 3 : 2] - side[widget.rotate % 180 ? 1 : 0];
+    widget.height = side[widget.rotate % 180 ? 2 : 3] - side[widget.rotate % 180 ? 0 : 1];
+    if (!(widget.width > 0 && widget.height > 0)) return SR_PDFD_DAMAGED;
+    APR_ARRAY_PUSH(fill->widgets, sr_pdfd_widget_t) = widget;
+    return NULL;
+}
+
+static const char *find_widgets(fill_t *fill)
+{
+    qpdf_data q = fill->document.q;
+    qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
+    qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
+    int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
+    const char *reason = NULL;
+    bool has_signature = false;
+    for (int i = 0; !reason && i < count; i++) {
+        qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
+        int ordinal = qpdf_oh_is_dictionary(q, field) ? read_ordinal(fill, field) : 0;
+        if (ordinal > 0) reason = add_widget(fill, field, ordinal == 1);
+        else qpdf_oh_release(q, field);
+        has_signature |= ordinal == 1;
+    }
+    return reason || has_signature ? reason : NO_FIELD;
+}
+
+static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t appearance)
+{
+    qpdf_data q = fill->document.q;
+    const char *more = apr_psprintf(fill->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>", appearance);
+    if (widget->is_signature) more = apr_psprintf(fill->pool, "%s/V %" APR_INT64_T_FMT " 0 R", more, fill->signature);
+    qpdf_oh_remove_key(q, widget->field, "/AP");
+    sr_pdfd_object_again(&fill->update, widget->field, sr_pdfd_spliced(q, widget->field, more, fill->pool));
+}
+
+static void put_signature(fill_t *fill)
+{
+    sr_pdfd_buffer_t *out = fill->update.out;
+    sr_pdfd_object_begin(&fill->update, fill->signature, 0);
+    sr_pdfd_put_text(out, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name");
+    sr_pdfd_put_string(out, fill->name);
+    if (fill->reason) {
+        sr_pdfd_put_text(out, "/Reason");
+        sr_pdfd_put_string(out, fill->reason);
+    }
+    sr_pdfd_print(out, "/M(%s)/ByteRange", fill->time);
+    fill->range = out->size;
+    sr_pdfd_print(out, "%*s/Contents", SR_PDF_RANGE_WIDTH, "");
+    fill->contents = out->size;
+    sr_pdfd_put_text(out, "<");
+    memset(sr_pdfd_grow(out, 2 * SR_PDF_CONTENTS_BYTES), '0', 2 * SR_PDF_CONTENTS_BYTES);
+    sr_pdfd_put_text(out, ">>>");
+    sr_pdfd_object_end(&fill->update);
+}
+
+/* All but the digits and their brackets. */
+static void put_range(fill_t *fill)
+{
+    sr_pdfd_buffer_t *out = fill->update.out;
+    unsigned long long size = fill->document.bytes.size;
+    apr_size_t to = fill->contents + 2 * SR_PDF_CONTENTS_BYTES + 2;
+    char range[SR_PDF_RANGE_WIDTH + 32];
+    int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, size + fill->contents, size + to,
+                          (unsigned long long)(out->size - to));
+    memcpy(out->data + fill->range, range, (size_t)length);
+}
+
+static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, bool test)
+{
+    int64_t warning = test ? sr_pdfd_test_form(&fill->update) : 0;
+    for (int i = 0; i < fill->widgets->nelts; i++) {
+        const sr_pdfd_widget_t *widget = &APR_ARRAY_IDX(fill->widgets, i, sr_pdfd_widget_t);
+        rewrite_widget(fill, widget, sr_pdfd_appearance(&fill->update, widget, mark, warning));
+    }
+    put_signature(fill);
+    const char *reason = sr_pdfd_update_end(&fill->update);
+    put_range(fill);
+    return reason;
+}
+
+json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    fill_t fill = {.pool = pool, .widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t))};
+    sr_pdfd_mark_t mark = {0};
+    if (!read_parameters(&fill, question->text)) return NULL;
+    const char *reason = sr_pdfd_document_open(&fill.document, &question->bytes, pool);
+    if (!reason) reason = find_widgets(&fill);
+    if (reason) return sr_pdfd_document_fault(reason);
+
+    sr_pdfd_update_begin(&fill.update, &fill.document, pool);
+    fill.signature = sr_pdfd_object_number(&fill.update);
+    reason = sr_pdfd_mark(&mark, &fill.update, question->text, fill.widgets);
+    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
+    reason = put_all(&fill, &mark, json_is_true(json_object_get(question->text, "test")));
+    if (reason) return sr_pdfd_document_fault(reason);
+    json_t *answer = sr_pdfd_result(question, fill.update.out->data, fill.update.out->size);
+    json_object_set_new(answer, "contents", json_integer((json_int_t)fill.contents));
+    return answer;
+}

@@ -1,0 +1,265 @@
+/* glyphs.c: a typed signature as filled outlines, so that no reader needs the font. The text is parted into runs of one
+ * direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and Devanagari need. Pango
+ * would do the same, but opens font files whenever it likes, which the sandbox does not allow. */
+#include "pdfd/glyphs.h"
+
+#include <fribidi.h>
+#include <math.h>
+
+#define ASCENT 720.0  /* units that a line reaches at least above its base, */
+#define DESCENT 200.0 /* and below: or "a" would be as large as "Ay" */
+#define MARGIN 20.0
+
+static const char COLOUR[] = "0.05 0.1 0.45 rg\n"; /* as the ink's */
+
+typedef struct run_t {
+    int from, to; /* characters */
+    const sr_pdfd_font_t *font;
+    hb_script_t script;
+    FriBidiLevel level;
+} run_t;
+
+typedef struct text_t {
+    FriBidiChar characters[SR_PDF_MAX_TYPED];
+    FriBidiLevel levels[SR_PDF_MAX_TYPED];
+    hb_script_t scripts[SR_PDF_MAX_TYPED];
+    const sr_pdfd_font_t *fonts[SR_PDF_MAX_TYPED];
+    run_t runs[SR_PDF_MAX_TYPED];
+    int length, run_count;
+} text_t;
+
+/* ------------------------------------------------------------------------------------------------- into runs */
+
+/* What needs no glyph: joiners, variation selectors, marks of direction. */
+static bool is_invisible(hb_codepoint_t c)
+{
+    return hb_unicode_general_category(hb_unicode_funcs_get_default(), c) == HB_UNICODE_GENERAL_CATEGORY_FORMAT
+           || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
+}
+
+static bool has(const sr_pdfd_font_t *font, hb_codepoint_t c)
+{
+    hb_codepoint_t glyph;
+    return is_invisible(c) || hb_font_get_nominal_glyph(font->font, c, &glyph);
+}
+
+static const char *read_characters(text_t *text, const char *utf8)
+{
+    if (sr_text_is_blank(utf8)) return "The typed signature is empty";
+    for (uint32_t c; (c = sr_text_next(&utf8)) != 0;) {
+        if (text->length == SR_PDF_MAX_TYPED) return "The typed signature has more than 200 characters";
+        bool control = c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
+        text->characters[text->length++] = control ? ' ' : c;
+    }
+    return NULL;
+}
+
+static void find_levels(text_t *text)
+{
+    FriBidiCharType types[SR_PDF_MAX_TYPED];
+    FriBidiBracketType brackets[SR_PDF_MAX_TYPED];
+    FriBidiParType direction = FRIBIDI_PAR_ON;
+    fribidi_get_bidi_types(text->characters, text->length, types);
+    fribidi_get_bracket_types(text->characters, text->length, types, brackets);
+    if (!fribidi_get_par_embedding_levels_ex(types, brackets, text->length, &direction, text->levels))
+        for (int i = 0; i < text->length; i++) text->levels[i] = 0;
+}
+
+static bool is_neutral(hb_script_t script)
+{
+    return script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED || script == HB_SCRIPT_UNKNOWN;
+}
+
+/* Spaces, digits and marks go with what is before them, or behind when they begin the text. */
+static void find_scripts(text_t *text)
+{
+    hb_script_t last = HB_SCRIPT_COMMON;
+    for (int i = 0; i < text->length; i++) {
+        hb_script_t own = hb_unicode_script(hb_unicode_funcs_get_default(), text->characters[i]);
+        last = text->scripts[i] = is_neutral(own) ? last : own;
+    }
+    for (int i = text->length - 2; i >= 0; i--)
+        if (is_neutral(text->scripts[i])) text->scripts[i] = text->scripts[i + 1];
+}
+
+/* The first font that has all of a stretch, or NULL. */
+static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
+{
+    const sr_pdfd_font_t *font;
+    for (int i = 0; (font = sr_pdfd_font(i)); i++) {
+        int at = from;
+        while (at < to && has(font, text->characters[at])) at++;
+        if (at == to) return font;
+    }
+    return NULL;
+}
+
+/* One font for a stretch of one script if there is one, else for each character. */
+static const char *find_fonts(text_t *text, apr_pool_t *pool)
+{
+    for (int from = 0, to; from < text->length; from = to) {
+        for (to = from + 1; to < text->length && text->scripts[to] == text->scripts[from];) to++;
+        const sr_pdfd_font_t *whole = find_font(text, from, to);
+        for (int i = from; i < to; i++) {
+            const sr_pdfd_font_t *before = i > from ? text->fonts[i - 1] : NULL;
+            text->fonts[i] = whole ? whole : find_font(text, i, i + 1);
+            if (before && !is_invisible(text->characters[i]) && !has(before, text->characters[i])) before = NULL;
+            if (before && hb_unicode_combining_class(hb_unicode_funcs_get_default(), text->characters[i]))
+                text->fonts[i] = before;
+            if (!text->fonts[i])
+                return apr_psprintf(pool, "No font on this server has the character U+%04X of the typed signature",
+                                    text->characters[i]);
+        }
+    }
+    return NULL;
+}
+
+static void find_runs(text_t *text)
+{
+    for (int from = 0, to; from < text->length; from = to) {
+        for (to = from + 1; to < text->length; to++)
+            if (text->levels[to] != text->levels[from] || text->fonts[to] != text->fonts[from]
+                || text->scripts[to] != text->scripts[from])
+                break;
+        text->runs[text->run_count++] = (run_t){from, to, text->fonts[from], text->scripts[from], text->levels[from]};
+    }
+}
+
+/* From the order in memory to the one on the page (UAX #9, L2). */
+static void reorder(text_t *text)
+{
+    FriBidiLevel highest = 0;
+    for (int i = 0; i < text->run_count; i++)
+        if (text->runs[i].level > highest) highest = text->runs[i].level;
+    for (FriBidiLevel level = highest; level > 0; level--) {
+        for (int from = 0, to; from < text->run_count; from = to) {
+            to = from + 1;
+            if (text->runs[from].level < level) continue;
+            while (to < text->run_count && text->runs[to].level >= level) to++;
+            for (int a = from, b = to - 1; a < b; a++, b--) {
+                run_t run = text->runs[a];
+                text->runs[a] = text->runs[b];
+                text->runs[b] = run;
+            }
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- into outlines */
+
+typedef struct pen_t {
+    sr_pdfd_buffer_t *out;
+    double scale, x, y;     /* of the glyph being drawn */
+    double low[2], high[2]; /* of all that was drawn */
+} pen_t;
+
+static void put_point(pen_t *pen, double x, double y)
+{
+    double at[2] = {pen->x + x * pen->scale, pen->y + y * pen->scale};
+    for (int i = 0; i < 2; i++) {
+        at[i] = round(at[i] * 100) / 100;
+        pen->low[i] = fmin(pen->low[i], at[i]);
+        pen->high[i] = fmax(pen->high[i], at[i]);
+    }
+    sr_pdfd_put_numbers(pen->out, at, 2);
+}
+
+static void move_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
+{
+    put_point(data, (double)x, (double)y);
+    sr_pdfd_put_text(((pen_t *)data)->out, "m\n");
+}
+
+static void line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
+{
+    put_point(data, (double)x, (double)y);
+    sr_pdfd_put_text(((pen_t *)data)->out, "l\n");
+}
+
+/* HarfBuzz makes a cubic curve of a quadratic one where no other function is given. */
+static void curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2, float y2,
+                     float x3, float y3, void *none)
+{
+    put_point(data, (double)x1, (double)y1);
+    put_point(data, (double)x2, (double)y2);
+    put_point(data, (double)x3, (double)y3);
+    sr_pdfd_put_text(((pen_t *)data)->out, "c\n");
+}
+
+static void close_path(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, void *none)
+{
+    sr_pdfd_put_text(((pen_t *)data)->out, "h\n");
+}
+
+static void draw_glyph(hb_font_t *font, hb_codepoint_t glyph, hb_draw_funcs_t *funcs, pen_t *pen)
+{
+#if HB_VERSION_ATLEAST(7, 0, 0)
+    hb_font_draw_glyph(font, glyph, funcs, pen);
+#else
+    hb_font_get_glyph_shape(font, glyph, funcs, pen);
+#endif
+}
+
+/* Returns how far the run goes, and draws it from there on. */
+static double draw_run(pen_t *pen, const text_t *text, const run_t *run, double x, hb_draw_funcs_t *funcs)
+{
+    hb_buffer_t *buffer = hb_buffer_create();
+    unsigned count;
+    hb_buffer_add_utf32(buffer, text->characters, text->length, (unsigned)run->from, run->to - run->from);
+    hb_buffer_set_direction(buffer, run->level % 2 ? HB_DIRECTION_RTL : HB_DIRECTION_LTR);
+    hb_buffer_set_script(buffer, run->script);
+    hb_buffer_set_language(buffer, hb_language_from_string("und", -1));
+    hb_shape(run->font->font, buffer, NULL, 0);
+    const hb_glyph_info_t *glyphs = hb_buffer_get_glyph_infos(buffer, &count);
+    const hb_glyph_position_t *places = hb_buffer_get_glyph_positions(buffer, &count);
+    pen->scale = run->font->scale;
+    for (unsigned i = 0; i < count; i++) {
+        pen->x = x + places[i].x_offset * pen->scale;
+        pen->y = places[i].y_offset * pen->scale;
+        draw_glyph(run->font->font, glyphs[i].codepoint, funcs, pen);
+        x += places[i].x_advance * pen->scale;
+    }
+    hb_buffer_destroy(buffer);
+    return x;
+}
+
+static double draw(pen_t *pen, const text_t *text)
+{
+    hb_draw_funcs_t *funcs = hb_draw_funcs_create();
+    double x = 0;
+    hb_draw_funcs_set_move_to_func(funcs, move_to, NULL, NULL);
+    hb_draw_funcs_set_line_to_func(funcs, line_to, NULL, NULL);
+    hb_draw_funcs_set_cubic_to_func(funcs, curve_to, NULL, NULL);
+    hb_draw_funcs_set_close_path_func(funcs, close_path, NULL, NULL);
+    for (int i = 0; i < text->run_count; i++) x = draw_run(pen, text, &text->runs[i], x, funcs);
+    hb_draw_funcs_destroy(funcs);
+    return x;
+}
+
+const char *sr_pdfd_text_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
+                              const apr_array_header_t *widgets)
+{
+    text_t *text = apr_pcalloc(update->pool, sizeof *text);
+    pen_t pen = {.out = sr_pdfd_buffer(update->pool), .low = {0, -DESCENT}, .high = {0, ASCENT}};
+    sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
+    const char *wrong = json_is_string(value) ? read_characters(text, json_string_value(value)) : "That is no text";
+    if (wrong) return wrong;
+    find_levels(text);
+    find_scripts(text);
+    wrong = find_fonts(text, update->pool);
+    if (wrong) return wrong;
+    find_runs(text);
+    reorder(text);
+    pen.high[0] = fmax(pen.high[0], draw(&pen, text));
+    if (!pen.out->size) return "The typed signature leaves no ink";
+    *mark = (sr_pdfd_mark_t){.width = pen.high[0] - pen.low[0] + 2 * MARGIN,
+                             .height = pen.high[1] - pen.low[1] + 2 * MARGIN};
+    sr_pdfd_print(content, "%s1 0 0 1 ", COLOUR);
+    sr_pdfd_put_number(content, MARGIN - pen.low[0]);
+    sr_pdfd_put_number(content, MARGIN - pen.low[1]);
+    sr_pdfd_put_text(content, "cm\n");
+    sr_pdfd_put(content, pen.out->data, pen.out->size);
+    sr_pdfd_put_text(content, "f");
+    sr_pdfd_mark_form(mark, update, content, 0);
+    return NULL;
+}

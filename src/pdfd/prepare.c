@@ -1,0 +1,229 @@
+/* prepare.c: the answer to "prepare": one incremental update that adds every field of every signer. Each signer's
+ * first placement is an unsigned signature field merged with its widget, further ones are buttons that only show;
+ * all share one empty appearance. Done before anybody signs, because a field added after a signature makes
+ * validators doubt that signature, while one that was there may be filled (ISO 32000-2, 12.8.2.2). */
+#include "pdfd/pdfd.h"
+
+#include <apr_hash.h>
+#include <ctype.h>
+#include <string.h>
+
+#define MAX_SIGNER 64 /* characters of what names a signer */
+
+static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
+
+typedef struct widget_t {
+    const char *signer;
+    int ordinal; /* 1: the signer's first placement */
+    int page;
+    double rect[4];
+    int64_t number;
+} widget_t;
+
+typedef struct prepare_t {
+    sr_pdfd_document_t document;
+    sr_pdfd_update_t update;
+    widget_t *widgets;
+    int count;
+    apr_hash_t *pages; /* int, the page → sr_pdfd_buffer_t, references to its widgets */
+    int64_t empty;     /* the appearance they share */
+    apr_pool_t *pool;
+} prepare_t;
+
+bool sr_pdfd_is_signer(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    if (!length || length > MAX_SIGNER) return false;
+    while (*name && (isalnum((unsigned char)*name) || *name == '-')) name++;
+    return !*name;
+}
+
+static bool read_widget(widget_t *widget, const json_t *field)
+{
+    const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
+    widget->signer = sr_json_string(field, "signer");
+    if (!sr_pdfd_is_signer(widget->signer) || !json_is_integer(page) || json_array_size(rect) != 4) return false;
+    if (json_integer_value(page) < 0 || json_integer_value(page) > INT32_MAX) return false;
+    widget->page = (int)json_integer_value(page);
+    for (size_t i = 0; i < 4; i++) {
+        if (!json_is_number(json_array_get(rect, i))) return false;
+        widget->rect[i] = json_number_value(json_array_get(rect, i));
+    }
+    return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
+}
+
+/* False when the question is not one. */
+static bool read_widgets(prepare_t *p, const json_t *fields)
+{
+    apr_hash_t *seen = apr_hash_make(p->pool);
+    p->count = (int)json_array_size(fields);
+    p->widgets = apr_pcalloc(p->pool, ((apr_size_t)p->count + 1) * sizeof *p->widgets);
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        if (!read_widget(widget, json_array_get(fields, (size_t)i))) return false;
+        const widget_t *before = apr_hash_get(seen, widget->signer, APR_HASH_KEY_STRING);
+        widget->ordinal = before ? before->ordinal + 1 : 1;
+        apr_hash_set(seen, widget->signer, APR_HASH_KEY_STRING, widget);
+    }
+    return p->count > 0;
+}
+
+static void put_widget(prepare_t *p, const widget_t *widget, qpdf_oh page)
+{
+    qpdf_data q = p->document.q;
+    sr_pdfd_buffer_t *out = p->update.out;
+    int rotate = sr_pdfd_page_rotation(q, page);
+    sr_pdfd_object_begin(&p->update, widget->number, 0);
+    sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD, widget->signer); /* Print, Locked */
+    if (widget->ordinal == 1) sr_pdfd_put_text(out, ")/FT/Sig");
+    else sr_pdfd_print(out, "_%d)/FT/Btn/Ff 65537/H/N", widget->ordinal); /* push button, read only, not inverted */
+    sr_pdfd_print(out, "/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
+    sr_pdfd_put_numbers(out, widget->rect, 4);
+    sr_pdfd_put_text(out, "]");
+    if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);
+    sr_pdfd_print(out, "/AP<</N %lld 0 R>>>>", (long long)p->empty);
+    sr_pdfd_object_end(&p->update);
+}
+
+static const char *add_widgets(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
+    int pages = qpdf_get_num_pages(q);
+    if (qpdf_has_error(q)) return SR_PDFD_DAMAGED;
+    p->empty = sr_pdfd_object_number(&p->update);
+    sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
+    for (int i = 0; i < p->count; i++) {
+        widget_t *widget = &p->widgets[i];
+        if (widget->page >= pages) return NO_SUCH_PAGE;
+        qpdf_oh page = qpdf_get_page_n(q, (size_t)widget->page);
+        int id = qpdf_oh_get_object_id(q, page);
+        if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf had to make it up */
+        widget->number = sr_pdfd_object_number(&p->update);
+        put_widget(p, widget, page);
+        sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
+        if (!references) {
+            references = sr_pdfd_buffer(p->pool);
+            apr_hash_set(p->pages, &widget->page, sizeof widget->page, references);
+        }
+        sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------ where the document refers to them */
+
+static int array_id(qpdf_data q, qpdf_oh array)
+{
+    return qpdf_oh_is_array(q, array) ? qpdf_oh_get_object_id(q, array) : 0;
+}
+
+static const char *with_more(qpdf_data q, qpdf_oh array, const char *more, apr_pool_t *pool)
+{
+    return qpdf_oh_is_array(q, array) ? sr_pdfd_spliced(q, array, more, pool) : apr_pstrcat(pool, "[", more, "]", NULL);
+}
+
+/* An array of annotations that is an object of its own is written anew, unless something else refers to it too:
+ * then the page gets one of its own. */
+static bool is_shared(prepare_t *p, int id, int page, int fields_id)
+{
+    qpdf_data q = p->document.q;
+    int pages = qpdf_get_num_pages(q);
+    if (id == fields_id) return true;
+    for (int i = 0; i < pages; i++) {
+        qpdf_oh other = qpdf_get_page_n(q, (size_t)i), annotations = qpdf_oh_get_key(q, other, "/Annots");
+        bool same = i != page && array_id(q, annotations) == id;
+        qpdf_oh_release(q, annotations);
+        qpdf_oh_release(q, other);
+        if (same) return true;
+    }
+    return false;
+}
+
+static void refer_from_page(prepare_t *p, int index, const char *references, int fields_id)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
+    const char *array = with_more(q, annotations, references, p->pool);
+    int id = array_id(q, annotations);
+    if (id && !is_shared(p, id, index, fields_id)) {
+        sr_pdfd_object_again(&p->update, annotations, array);
+        return;
+    }
+    qpdf_oh_remove_key(q, page, "/Annots");
+    array = apr_pstrcat(p->pool, "/Annots", array, NULL);
+    sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
+}
+
+/* Writes `container`, or the catalog where it is no object of its own, with `text` as the form. */
+static void put_form(prepare_t *p, qpdf_oh form, const char *text)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh root = qpdf_get_root(q);
+    if (qpdf_oh_is_indirect(q, form)) {
+        sr_pdfd_object_again(&p->update, form, text);
+        return;
+    }
+    qpdf_oh_remove_key(q, root, "/AcroForm");
+    text = apr_pstrcat(p->pool, "/AcroForm", text, NULL);
+    sr_pdfd_object_again(&p->update, root, sr_pdfd_spliced(q, root, text, p->pool));
+}
+
+static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
+{
+    qpdf_data q = p->document.q;
+    if (!qpdf_oh_is_dictionary(q, form)) {
+        int64_t number = sr_pdfd_object_number(&p->update);
+        sr_pdfd_object_begin(&p->update, number, 0);
+        sr_pdfd_print(p->update.out, "<</SigFlags 3/Fields[%s]>>", references);
+        sr_pdfd_object_end(&p->update);
+        put_form(p, qpdf_oh_new_null(q), apr_psprintf(p->pool, " %" APR_INT64_T_FMT " 0 R", number));
+        return;
+    }
+    qpdf_oh fields = qpdf_oh_get_key(q, form, "/Fields");
+    const char *array = with_more(q, fields, references, p->pool);
+    int flags = 0;
+    qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, form, "/SigFlags"), &flags);
+    if (array_id(q, fields)) {
+        sr_pdfd_object_again(&p->update, fields, array);
+        if ((flags & 3) == 3) return;
+        array = NULL;
+    } else {
+        qpdf_oh_remove_key(q, form, "/Fields");
+    }
+    qpdf_oh_remove_key(q, form, "/SigFlags");
+    const char *more = apr_psprintf(p->pool, "/SigFlags %d%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
+    put_form(p, form, sr_pdfd_spliced(q, form, more, p->pool));
+}
+
+static void refer(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
+    int fields_id = qpdf_oh_is_dictionary(q, form) ? array_id(q, qpdf_oh_get_key(q, form, "/Fields")) : 0;
+    sr_pdfd_buffer_t *all = sr_pdfd_buffer(p->pool);
+    for (int i = 0; i < p->count; i++) {
+        int page = p->widgets[i].page;
+        const sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &page, sizeof page);
+        sr_pdfd_print(all, "%lld 0 R ", (long long)p->widgets[i].number);
+        if (!references) continue; /* that page has been written */
+        refer_from_page(p, page, (const char *)references->data, fields_id);
+        apr_hash_set(p->pages, &p->widgets[i].page, sizeof page, NULL);
+    }
+    refer_from_form(p, form, (const char *)all->data);
+}
+
+json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
+    if (!read_widgets(&p, json_object_get(question->text, "fields"))) return NULL;
+    const char *reason = sr_pdfd_document_open(&p.document, &question->bytes, pool);
+    if (reason) return sr_pdfd_document_fault(reason);
+    sr_pdfd_update_begin(&p.update, &p.document, pool);
+    reason = add_widgets(&p);
+    if (!reason) {
+        refer(&p);
+        reason = sr_pdfd_update_end(&p.update);
+    }
+    if (reason) return sr_pdfd_document_fault(reason);
+    return sr_pdfd_result(question, p.update.out->data, p.update.out->size);
+}

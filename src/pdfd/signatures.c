@@ -1,0 +1,235 @@
+/* signatures.c: the signatures that a reader of this document shows: those of its form's signature fields, each with
+ * what its ByteRange covers. What is signed is not checked here: keys and hashes are the client's. A signature
+ * with a fault is listed with it, never left out: a document must not look unsigned because somebody damaged it. */
+#include "pdfd/pdfd.h"
+
+#include <string.h>
+
+#define MAX_DEPTH 32
+#define MAX_FIELDS 50000
+#define MAX_TEXT_BYTES 500 /* of a field's name, a signer's name, a reason */
+
+/* Where memory ran out, the exception is C++'s own, and only its text tells. */
+#define NO_MEMORY_TEXT "bad_alloc"
+
+static const char TOO_LARGE[] = "its form has too many fields, or too deeply nested ones";
+static const char TOO_MANY[] = "it has more than 500 signatures";
+static const char DAMAGED[] = "it is damaged, so that signatures in it may not be found";
+static const char NO_DICTIONARY[] = "its value is no signature";
+static const char NO_RANGE[] = "it has no ByteRange of four numbers";
+static const char NO_CONTENTS[] = "it has no Contents";
+
+typedef struct list_t {
+    const sr_pdfd_bytes_t *bytes;
+    sr_pdfd_chain_t sections;
+    const sr_pdfd_chain_t *chain; /* the above, or NULL */
+    qpdf_data q;
+    json_t *found;
+    struct {
+        int object, generation;
+    } seen[SR_PDF_MAX_SIGNATURES];
+    int seen_count, budget;
+    apr_pool_t *pool;
+} list_t;
+
+typedef struct field_t {
+    qpdf_oh dictionary;
+    int object, generation; /* of the nearest thing that is an object, itself included */
+    const char *name;
+    bool is_signature;
+} field_t;
+
+static void set_text(json_t *answer, const char *key, const char *text, apr_pool_t *pool)
+{
+    apr_size_t size = strlen(text);
+    if (size > MAX_TEXT_BYTES)
+        for (size = MAX_TEXT_BYTES; size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80;) size--;
+    text = sr_text_printable(apr_pstrmemdup(pool, text, size), pool);
+    json_object_set_new(answer, key, json_string(text));
+}
+
+/* The text of a string or name that stands in the file. qpdf's parser ends at a NUL, which a string may hold. */
+static void set_value(json_t *answer, const char *key, const sr_pdfd_bytes_t *value, list_t *list)
+{
+    if (!value->data || value->size > MAX_TEXT_BYTES * 16) return;
+    char *text = apr_palloc(list->pool, value->size * 4 + 1), *to = text;
+    for (apr_size_t i = 0; i < value->size; i++) {
+        if (value->data[i]) *to++ = (char)value->data[i];
+        else to = strcpy(to, "\\000") + 4;
+    }
+    *to = '\0';
+    qpdf_oh parsed = qpdf_oh_parse(list->q, text);
+    if (qpdf_has_error(list->q)) qpdf_get_error(list->q);
+    else if (qpdf_oh_is_string(list->q, parsed))
+        set_text(answer, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
+    else if (qpdf_oh_is_name(list->q, parsed)) set_text(answer, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
+}
+
+static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
+{
+    qpdf_oh array = qpdf_oh_get_key(q, signature, "/ByteRange");
+    if (!qpdf_oh_is_array(q, array) || qpdf_oh_get_array_n_items(q, array) != 4) return false;
+    for (int i = 0; i < 4; i++) {
+        qpdf_oh item = qpdf_oh_get_array_item(q, array, i);
+        if (!qpdf_oh_is_integer(q, item)) return false;
+        range[i] = qpdf_oh_get_int_value(q, item);
+    }
+    return true;
+}
+
+static const char *read_signature(json_t *answer, list_t *list, const field_t *field, qpdf_oh value)
+{
+    qpdf_data q = list->q;
+    sr_pdfd_signed_t signature = {.object = field->object, .generation = field->generation};
+    if (!qpdf_oh_is_dictionary(q, value)) return NO_DICTIONARY;
+    if (qpdf_oh_is_indirect(q, value)) {
+        signature.object = qpdf_oh_get_object_id(q, value);
+        signature.generation = qpdf_oh_get_generation(q, value);
+    }
+    if (!read_range(signature.range, q, value)) return NO_RANGE;
+    qpdf_oh contents = qpdf_oh_get_key(q, value, "/Contents");
+    if (!qpdf_oh_is_string(q, contents)) return NO_CONTENTS;
+    signature.contents = qpdf_oh_get_binary_string_value(q, contents, &signature.contents_size);
+
+    int later = -1;
+    const char *fault = sr_pdfd_covers_itself(&signature, list->bytes);
+    if (fault) return fault;
+    fault = sr_pdfd_covers_revision(&later, signature.range[2] + signature.range[3], list->chain, list->bytes);
+    json_object_set_new(answer, "later", json_integer(later));
+    json_object_set_new(answer, "range",
+                        json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
+                                  (json_int_t)signature.range[2], (json_int_t)signature.range[3]));
+    set_value(answer, "subfilter", &signature.values[SR_PDFD_KEY_SUBFILTER], list);
+    set_value(answer, "time", &signature.values[SR_PDFD_KEY_TIME], list);
+    set_value(answer, "name", &signature.values[SR_PDFD_KEY_NAME], list);
+    set_value(answer, "reason", &signature.values[SR_PDFD_KEY_REASON], list);
+    return fault;
+}
+
+/* True when another field has shown it: then it is listed already. */
+static bool was_seen(list_t *list, qpdf_oh value)
+{
+    int object = qpdf_oh_get_object_id(list->q, value), generation = qpdf_oh_get_generation(list->q, value);
+    for (int i = 0; object && i < list->seen_count; i++)
+        if (list->seen[i].object == object && list->seen[i].generation == generation) return true;
+    list->seen[list->seen_count].object = object;
+    list->seen[list->seen_count].generation = generation;
+    return false;
+}
+
+static const char *add_signature(list_t *list, const field_t *field, qpdf_oh value)
+{
+    if (list->seen_count == SR_PDF_MAX_SIGNATURES) return TOO_MANY;
+    if (was_seen(list, value)) return NULL;
+    list->seen_count++;
+    json_t *answer = json_object();
+    json_array_append_new(list->found, answer);
+    set_text(answer, "field", field->name, list->pool);
+    const char *fault = read_signature(answer, list, field, value);
+    if (fault) json_object_set_new(answer, "fault", json_string(fault));
+    return NULL;
+}
+
+static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
+{
+    qpdf_data q = list->q;
+    field_t field = *parent;
+    field.dictionary = dictionary;
+    if (qpdf_oh_is_indirect(q, dictionary)) {
+        field.object = qpdf_oh_get_object_id(q, dictionary);
+        field.generation = qpdf_oh_get_generation(q, dictionary);
+    }
+    qpdf_oh type = qpdf_oh_get_key(q, dictionary, "/FT"), name = qpdf_oh_get_key(q, dictionary, "/T");
+    if (qpdf_oh_is_name(q, type)) field.is_signature = qpdf_oh_is_name_and_equals(q, type, "/Sig");
+    if (qpdf_oh_is_string(q, name) && strlen(field.name) < MAX_TEXT_BYTES) {
+        const char *own = apr_pstrndup(list->pool, qpdf_oh_get_utf8_value(q, name), MAX_TEXT_BYTES);
+        field.name = apr_pstrcat(list->pool, field.name, *field.name ? "." : "", own, NULL);
+    }
+    return field;
+}
+
+static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fields, int depth)
+{
+    qpdf_data q = list->q;
+    int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
+    if (count > 0 && depth == MAX_DEPTH) return TOO_LARGE;
+    const char *reason = NULL;
+    for (int i = 0; !reason && i < count; i++) {
+        if (list->budget-- == 0) return TOO_LARGE;
+        qpdf_oh item = qpdf_oh_get_array_item(q, fields, i);
+        if (qpdf_oh_is_dictionary(q, item)) {
+            field_t field = enter(list, parent, item);
+            qpdf_oh value = qpdf_oh_get_key(q, item, "/V");
+            if (field.is_signature && !qpdf_oh_is_null(q, value)) reason = add_signature(list, &field, value);
+            if (!reason) reason = read_fields(list, &field, qpdf_oh_get_key(q, item, "/Kids"), depth + 1);
+        }
+        qpdf_oh_release(q, item);
+    }
+    return reason;
+}
+
+/* What an exception of qpdf means; SR_PDF_ACCEPTED: there was none. */
+static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
+{
+    if (!qpdf_has_error(q)) return SR_PDF_ACCEPTED;
+    qpdf_error error = qpdf_get_error(q);
+    enum qpdf_error_code_e code = qpdf_get_error_code(q, error);
+    if (code == qpdf_e_password || code == qpdf_e_unsupported) return SR_PDF_PASSWORD;
+    if (!strstr(qpdf_get_error_message_detail(q, error), NO_MEMORY_TEXT)) return SR_PDF_NOT_PDF;
+    *reason = SR_PDF_LIMITS_REASON;
+    return SR_PDF_REFUSED;
+}
+
+/* qpdf resolves objects lazily, and one that it cannot read, or has no memory for, reads as null: a signature would
+ * be missing. With signatures found that is no matter: what one of them covers is judged by bytes. */
+static const char *judge_warnings(qpdf_data q, bool found)
+{
+    static const char harmless[] = "reported number of objects";
+    const char *reason = NULL;
+    while (qpdf_more_warnings(q)) {
+        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
+        if (strstr(text, NO_MEMORY_TEXT)) return SR_PDF_LIMITS_REASON;
+        if (!found && strncmp(text, harmless, sizeof harmless - 1) != 0) reason = DAMAGED;
+    }
+    return reason;
+}
+
+/* Repairs what needs it, as readers do: what a signature covers is judged on bytes, not on what qpdf made of them. */
+static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
+{
+    qpdf_data q = list->q;
+    qpdf_silence_errors(q);
+    qpdf_set_suppress_warnings(q, QPDF_TRUE);
+    if (!list->bytes->size) return SR_PDF_NOT_PDF;
+    qpdf_read_memory(q, "document", (const char *)list->bytes->data, list->bytes->size, NULL);
+    sr_pdf_verdict_t verdict = judge_error(reason, q);
+    if (verdict != SR_PDF_ACCEPTED) return verdict;
+    if (qpdf_is_encrypted(q)) return SR_PDF_PASSWORD;
+    qpdf_oh root = qpdf_get_root(q);
+    if (!qpdf_oh_is_dictionary(q, root)) return SR_PDF_NOT_PDF;
+    if (sr_pdfd_covers_chain(&list->sections, list->bytes)) list->chain = &list->sections;
+    qpdf_oh form = qpdf_oh_get_key(q, root, "/AcroForm");
+    if (qpdf_oh_is_dictionary(q, form))
+        *reason = read_fields(list, &(field_t){.name = ""}, qpdf_oh_get_key(q, form, "/Fields"), 0);
+    if (!*reason) *reason = judge_warnings(q, json_array_size(list->found) > 0);
+    return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
+}
+
+json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    static const char *const names[] = SR_PDF_VERDICT_NAMES;
+    list_t *list = apr_pcalloc(pool, sizeof *list);
+    *list = (list_t){
+        .bytes = &question->bytes, .q = qpdf_init(), .found = json_array(), .budget = MAX_FIELDS, .pool = pool};
+    const char *reason = NULL;
+    sr_pdf_verdict_t verdict = read_document(&reason, list);
+    qpdf_get_error(list->q); /* or cleanup prints it */
+    qpdf_cleanup(&list->q);
+
+    json_t *answer = json_object();
+    json_object_set_new(answer, "verdict", json_string(names[verdict]));
+    if (verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(reason));
+    if (verdict == SR_PDF_ACCEPTED) json_object_set(answer, "signatures", list->found);
+    json_decref(list->found);
+    return answer;
+}

@@ -1,0 +1,198 @@
+/* writer.c: an incremental update (ISO 32000-2, 7.5.6): objects, and a cross-reference section of the kind that the
+ * newest one has (7.5.4 and 7.5.8; a hybrid file is continued with a table). Nothing of the document is touched, so
+ * earlier signatures stay valid and the upload stays a prefix of every revision. */
+#include "pdfd/pdfd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <zlib.h>
+
+#define WORTH_PACKING 256 /* bytes: below it the dictionary's entry costs as much as is won */
+#define FEW 16384
+
+typedef struct entry_t {
+    int64_t number;
+    int generation;
+    apr_size_t offset;
+} entry_t;
+
+void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *document, apr_pool_t *pool)
+{
+    const sr_pdfd_bytes_t *bytes = &document->bytes;
+    *update = (sr_pdfd_update_t){.document = document, .next = document->xref.highest + 1, .pool = pool};
+    update->out = sr_pdfd_buffer(pool);
+    update->entries = apr_array_make(pool, 16, sizeof(entry_t));
+    if (bytes->data[bytes->size - 1] != '\n') sr_pdfd_put_text(update->out, "\n");
+}
+
+int64_t sr_pdfd_object_number(sr_pdfd_update_t *update)
+{
+    return update->next++;
+}
+
+static void note(sr_pdfd_update_t *update, int64_t number, int generation)
+{
+    apr_size_t offset = update->document->bytes.size + update->out->size;
+    APR_ARRAY_PUSH(update->entries, entry_t) = (entry_t){number, generation, offset};
+}
+
+void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation)
+{
+    note(update, number, generation);
+    sr_pdfd_print(update->out, "%lld %d obj\n", (long long)number, generation);
+}
+
+void sr_pdfd_object_end(sr_pdfd_update_t *update)
+{
+    sr_pdfd_put_text(update->out, "\nendobj\n");
+}
+
+void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *text)
+{
+    qpdf_data q = update->document->q;
+    sr_pdfd_object_begin(update, qpdf_oh_get_object_id(q, object), qpdf_oh_get_generation(q, object));
+    sr_pdfd_put_text(update->out, text);
+    sr_pdfd_object_end(update);
+}
+
+const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, apr_pool_t *pool)
+{
+    const char *text = qpdf_oh_unparse_resolved(q, container);
+    apr_size_t length = strlen(text), bracket = text[0] == '[' ? 1 : 2;
+    return apr_pstrcat(pool, apr_pstrmemdup(pool, text, length < bracket ? 0 : length - bracket), " ", more,
+                       bracket == 1 ? "]" : ">>", NULL);
+}
+
+/* False when packing would win nothing. zlib's usual 256 kB of state cost more than packing a few kilobytes. */
+static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
+{
+    bool few = size <= FEW;
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
+    if (size < WORTH_PACKING) return false;
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, few ? 13 : 15, few ? 5 : 8, Z_DEFAULT_STRATEGY)
+        != Z_OK)
+        return false;
+    stream.avail_out = (uInt)deflateBound(&stream, size);
+    stream.next_out = sr_pdfd_grow(packed, stream.avail_out);
+    int state = deflate(&stream, Z_FINISH);
+    packed->size = stream.total_out;
+    deflateEnd(&stream);
+    return state == Z_STREAM_END && packed->size < size;
+}
+
+void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, const void *data, apr_size_t size)
+{
+    sr_pdfd_buffer_t *packed = sr_pdfd_buffer(update->pool), *out = update->out;
+    bool is_packed = !strstr(keys, "/Filter") && pack(packed, data, size);
+    if (is_packed) {
+        data = packed->data;
+        size = packed->size;
+    }
+    sr_pdfd_object_begin(update, number, 0);
+    sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, is_packed ? "/Filter/FlateDecode" : "", (long long)size);
+    sr_pdfd_put(out, data, size);
+    sr_pdfd_put_text(out, "\nendstream");
+    sr_pdfd_object_end(update);
+}
+
+/* ------------------------------------------------------------------------------------ the cross-reference section */
+
+static int compare(const void *a, const void *b)
+{
+    int64_t left = ((const entry_t *)a)->number, right = ((const entry_t *)b)->number;
+    return left < right ? -1 : left > right;
+}
+
+/* The index behind the last of the consecutive numbers that begin at `first`. */
+static int run_end(const sr_pdfd_update_t *update, int first)
+{
+    const entry_t *entries = (const entry_t *)update->entries->elts;
+    int end = first + 1;
+    while (end < update->entries->nelts && entries[end].number == entries[end - 1].number + 1) end++;
+    return end;
+}
+
+/* The keys of a trailer that go on: who reads a document by its newest section finds everything. The first half of
+ * /ID stays what it was, the second is this revision's own (14.4). */
+static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update)
+{
+    qpdf_data q = update->document->q;
+    qpdf_oh trailer = qpdf_get_trailer(q), root = qpdf_get_root(q), info = qpdf_oh_get_key(q, trailer, "/Info");
+    qpdf_oh ids = qpdf_oh_get_key(q, trailer, "/ID");
+    unsigned char own[16];
+    size_t first_size = 0;
+    const char *first = NULL;
+
+    sr_pdfd_print(out, "/Root %d %d R", qpdf_oh_get_object_id(q, root), qpdf_oh_get_generation(q, root));
+    if (qpdf_oh_is_dictionary(q, info) && qpdf_oh_is_indirect(q, info))
+        sr_pdfd_print(out, "/Info %d %d R", qpdf_oh_get_object_id(q, info), qpdf_oh_get_generation(q, info));
+    if (getrandom(own, sizeof own, 0) != (ssize_t)sizeof own) abort();
+    if (qpdf_oh_is_array(q, ids) && qpdf_oh_get_array_n_items(q, ids) > 0) {
+        qpdf_oh id = qpdf_oh_get_array_item(q, ids, 0);
+        if (qpdf_oh_is_string(q, id)) first = qpdf_oh_get_binary_string_value(q, id, &first_size);
+    }
+    sr_pdfd_put_text(out, "/ID[<");
+    if (first_size) sr_pdfd_put_hex(out, first, first_size);
+    else sr_pdfd_put_hex(out, own, sizeof own);
+    sr_pdfd_put_text(out, "><");
+    sr_pdfd_put_hex(out, own, sizeof own);
+    sr_pdfd_print(out, ">]/Prev %lld", (long long)update->document->xref.start);
+}
+
+static void put_table(sr_pdfd_update_t *update)
+{
+    const entry_t *entries = (const entry_t *)update->entries->elts;
+    sr_pdfd_buffer_t *out = update->out, *keys = sr_pdfd_buffer(update->pool);
+    put_trailer_keys(keys, update);
+    sr_pdfd_put_text(out, "xref\n");
+    for (int i = 0; i < update->entries->nelts;) {
+        int end = run_end(update, i);
+        sr_pdfd_print(out, "%lld %d\n", (long long)entries[i].number, end - i);
+        for (; i < end; i++)
+            sr_pdfd_print(out, "%010llu %05d n \n", (unsigned long long)entries[i].offset, entries[i].generation);
+    }
+    sr_pdfd_print(out, "trailer\n<</Size %lld%s>>\n", (long long)update->next, keys->data);
+}
+
+static void put_row(sr_pdfd_buffer_t *rows, const entry_t *entry)
+{
+    uint64_t fields = (uint64_t)entry->offset << 16 | (uint64_t)entry->generation;
+    unsigned char *row = sr_pdfd_grow(rows, 8);
+    row[0] = 1;
+    for (int i = 7; i > 0; i--, fields >>= 8) row[i] = (unsigned char)fields;
+}
+
+static void put_stream(sr_pdfd_update_t *update)
+{
+    sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *rows = sr_pdfd_buffer(update->pool);
+    int64_t number = sr_pdfd_object_number(update);
+    put_trailer_keys(keys, update);
+    note(update, number, 0); /* the highest of all, so the order stays */
+    const entry_t *entries = (const entry_t *)update->entries->elts;
+    sr_pdfd_print(keys, "/Type/XRef/Size %lld/W[1 5 2]/Index[", (long long)update->next);
+    for (int i = 0; i < update->entries->nelts;) {
+        int end = run_end(update, i);
+        sr_pdfd_print(keys, "%lld %d ", (long long)entries[i].number, end - i);
+        for (; i < end; i++) put_row(rows, &entries[i]);
+    }
+    sr_pdfd_print(update->out, "%lld 0 obj\n<<%s]/Length %lld>>stream\n", (long long)number, keys->data,
+                  (long long)rows->size);
+    sr_pdfd_put(update->out, rows->data, rows->size);
+    sr_pdfd_put_text(update->out, "\nendstream");
+    sr_pdfd_object_end(update);
+}
+
+const char *sr_pdfd_update_end(sr_pdfd_update_t *update)
+{
+    apr_array_header_t *entries = update->entries;
+    qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), compare);
+    for (int i = 1; i < entries->nelts; i++)
+        if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i))
+            return SR_PDFD_DAMAGED;
+    apr_size_t start = update->document->bytes.size + update->out->size;
+    if (update->document->xref.stream) put_stream(update);
+    else put_table(update);
+    sr_pdfd_print(update->out, "startxref\n%llu\n%%%%EOF\n", (unsigned long long)start);
+    return sr_pdfd_document_check(update->document);
+}

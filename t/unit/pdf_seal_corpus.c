@@ -1,0 +1,145 @@
+/* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus)
+ * is normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures valid and
+ * the last one whole, earlier ones as valid as they were, and qpdf must find no more wrong than before. Where the
+ * folder is absent the test says so and is skipped. */
+#include "pdf_seal.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+
+#define PASS_RATE 0.995
+
+static seal_bench_t bench;
+static int files, accepted, normalised, signed_before, passed, refused_late;
+
+/* What pdfsig says of each signature that was there, without its name and number. */
+static int count_valid(const char *said)
+{
+    return seal_count(said, "Signature Validation: Signature is Valid.");
+}
+
+static bool load(pdf_t *pdf, int fd)
+{
+    char piece[65536];
+    pdf->size = 0;
+    pdf_add(pdf, "", 0);
+    for (ssize_t got; (got = pread(fd, piece, sizeof piece, (off_t)pdf->size)) != 0;) {
+        if (got < 0) return false;
+        pdf_add(pdf, piece, (size_t)got);
+    }
+    return true;
+}
+
+/* NULL, or why not. What comes out of normalising must not have to be normalised. */
+static const char *normalise(pdf_t *pdf, sr_pdf_probe_t *probe, apr_pool_t *pool)
+{
+    sr_pdf_normalised_t *made = apr_palloc(pool, sizeof *made);
+    normalised++;
+    int fd = help_descriptor(pdf->data, pdf->size);
+    sr_error_t *error = sr_pdf_normalise(made, bench.workers, fd, (apr_off_t)pdf->size, pool);
+    close(fd);
+    if (error) return error->cause;
+    if (made->fault) return made->reason;
+    load(pdf, made->document.descriptor);
+    const char *says = help_say(help_probe(probe, bench.workers, pdf->data, pdf->size, pool), probe, pool);
+    return probe->verdict == SR_PDF_ACCEPTED && strstr(says, "\"normalise\":false") ? NULL : says;
+}
+
+static const char *sign_two(pdf_t *pdf, const sr_pages_t *pages, const char **reason_to_prepare, apr_pool_t *pool)
+{
+    const char *ids[] = {sr_uuid_make(pool), sr_uuid_make(pool)};
+    sr_pdf_field_t fields[4];
+    for (int i = 0; i < 4; i++) {
+        sr_placement_t placement;
+        sr_area_t area = {.x = 10 + 70 * (i % 2), .y = 20, .w = 60, .h = 30, .origin = SR_ORIGIN_TOP_LEFT};
+        area.page = i < 2 ? 0 : pages->count - 1;
+        sr_area_place(&placement, &area, sr_pages_at(pages, area.page));
+        const double *r = placement.rect;
+        fields[i] = seal_field(ids[i % 2], area.page, r[0], r[1], r[2], r[3]);
+    }
+    *reason_to_prepare = seal_prepare(&bench, pdf, fields, 4, pool);
+    const char *reason = *reason_to_prepare;
+    for (int i = 0; !reason && i < 2; i++) {
+        sr_pdf_signature_t signature = {.signer = ids[i], .name = "Ann Lee", .time = apr_time_now()};
+        if (i) signature.text = "Ann Lee";
+        else signature.ink = seal_ink(SEAL_INK, pool);
+        reason = seal_fill(&bench, pdf, &signature, pool);
+    }
+    return reason;
+}
+
+static const char *check(const pdf_t *pdf, size_t upload, apr_pool_t *pool)
+{
+    int before, after, status;
+    seal_write(&bench, "before.pdf", pdf->data, upload);
+    seal_write(&bench, "after.pdf", pdf->data, pdf->size);
+    const char *had = seal_run(&status, &bench, pool, "pdfsig -nocert before.pdf");
+    const char *has = seal_run(&status, &bench, pool, "pdfsig -nocert after.pdf");
+    seal_run(&before, &bench, pool, "qpdf --check before.pdf");
+    const char *complains = seal_run(&after, &bench, pool, "qpdf --check after.pdf");
+    const char *last = NULL;
+    for (const char *at = has; (at = strstr(at, "  - Signing Time:")); at++) last = at;
+    if (count_valid(has) != count_valid(had) + 2) return apr_pstrcat(pool, "pdfsig: ", has, NULL);
+    if (!last || !strstr(last, "Total document signed")) return apr_pstrcat(pool, "not whole: ", has, NULL);
+    return after <= before ? NULL : apr_pstrcat(pool, "qpdf: ", complains, NULL);
+}
+
+static int each_file(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    if (type != FTW_F) return 0;
+    apr_pool_t *pool;
+    sr_pdf_probe_t probe;
+    pdf_t pdf = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    apr_pool_create(&pool, bench.pool);
+    files++;
+    bool loaded = load(&pdf, fd);
+    close(fd);
+    if (!loaded || help_probe(&probe, bench.workers, pdf.data, pdf.size, pool)) abort();
+    if (probe.verdict == SR_PDF_ACCEPTED) {
+        accepted++;
+        if (!strstr(probe.pages->report, "\"signatures\":0")) signed_before++;
+        const char *unprepared = NULL, *reason = NULL;
+        bool first = strstr(probe.pages->report, "\"normalise\":true") != NULL;
+        if (first) reason = normalise(&pdf, &probe, pool);
+        size_t upload = pdf.size;
+        if (!reason) reason = sign_two(&pdf, probe.pages, &unprepared, pool);
+        if (unprepared && !first && !strcmp(unprepared, "it is damaged")) { /* SR_PDF_DOCUMENT_DAMAGED */
+            reason = normalise(&pdf, &probe, pool);
+            upload = pdf.size;
+            if (!reason) reason = sign_two(&pdf, probe.pages, &unprepared, pool);
+        }
+        if (reason) {
+            refused_late++;
+            printf("# %s: cannot be signed: %s\n", path, reason);
+        } else {
+            reason = check(&pdf, upload, pool);
+            if (!reason) passed++;
+            else printf("# %s: %.600s\n", path, reason);
+        }
+    }
+    free(pdf.data);
+    apr_pool_destroy(pool);
+    return 0;
+}
+
+int main(void)
+{
+    const char *given = getenv("SIGREQ_CORPUS");
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/pdf", given ? given : "../shared/corpus");
+    if (access(folder, R_OK)) {
+        skip("no corpus of PDFs (set SIGREQ_CORPUS)");
+        return done();
+    }
+    bench = seal_begin(8000);
+    nftw(folder, each_file, 16, FTW_PHYS);
+    ok(accepted > 0 && normalised > 0 && signed_before > 0,
+       "%d files: %d accepted, %d of them normalised, %d signed before", files, accepted, normalised, signed_before);
+    ok(passed >= PASS_RATE * (accepted - refused_late) && passed > 0, "%d of %d that were signed pass pdfsig and qpdf",
+       passed, accepted - refused_late);
+    ok(refused_late <= (1 - PASS_RATE) * 2 * accepted, "%d that were accepted cannot be signed after all",
+       refused_late);
+    printf("# %d workers died or were killed, the last one: %s\n", help_notices, help_last_notice);
+    return seal_end(&bench);
+}

@@ -1,0 +1,295 @@
+/* pdf_seal_pixels.c: what is seen of a signature, by comparing rendered pages before and after: on pages turned,
+ * cropped and scaled in every way the ink is in the area that was asked for, upright, and no pixel outside it changes;
+ * names in many scripts and images leave ink; what cannot be drawn is refused and changes nothing. */
+#include "pdf_seal.h"
+
+#include <jpeglib.h>
+#include <png.h>
+
+static seal_bench_t bench;
+static pdf_t last; /* the document that was signed last */
+
+#define SIGNER "0b8f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11"
+#define CONTENT "0.9 g 20 20 300 300 re f 0 0 1 RG 0 0 m 600 600 l 0 300 m 600 100 l S"
+
+/* ----------------------------------------------------------------------------------------------------- rendered pages
+ */
+
+typedef struct raster_t {
+    int width, height;
+    unsigned char *gray;
+} raster_t;
+
+static raster_t render(const pdf_t *pdf, apr_pool_t *pool)
+{
+    int status;
+    raster_t page = {0};
+    seal_write(&bench, "page.pdf", pdf->data, pdf->size);
+    const char *said = seal_run(&status, &bench, pool, "pdftoppm -r 100 -gray -cropbox -singlefile page.pdf page");
+    FILE *file = fopen(apr_pstrcat(pool, bench.folder, "/page.pgm", NULL), "rb");
+    if (status || !file || fscanf(file, "P5 %d %d 255", &page.width, &page.height) != 2) {
+        printf("# pdftoppm: %s\n", said);
+        abort();
+    }
+    size_t size = (size_t)page.width * (size_t)page.height;
+    page.gray = apr_palloc(pool, size);
+    fgetc(file);
+    if (fread(page.gray, 1, size, file) != size) abort();
+    fclose(file);
+    return page;
+}
+
+typedef struct change_t {
+    int inside, outside;
+    int quarter[4]; /* of those inside: top left, top right, bottom left, bottom right */
+} change_t;
+
+static change_t compare(const raster_t *a, const raster_t *b, const double percent[4])
+{
+    change_t change = {0};
+    if (a->width != b->width || a->height != b->height) abort();
+    double x0 = percent[0] * a->width / 100, y0 = percent[1] * a->height / 100;
+    double w = percent[2] * a->width / 100, h = percent[3] * a->height / 100;
+    for (int y = 0; y < a->height; y++)
+        for (int x = 0; x < a->width; x++) {
+            if (a->gray[y * a->width + x] == b->gray[y * a->width + x]) continue;
+            bool inside = x >= x0 - 1 && x <= x0 + w && y >= y0 - 1 && y <= y0 + h;
+            if (inside) change.inside++;
+            else change.outside++;
+            if (inside) change.quarter[(y > y0 + h / 2 ? 2 : 0) + (x > x0 + w / 2 ? 1 : 0)]++;
+        }
+    return change;
+}
+
+static pdf_t page_of(const char *keys)
+{
+    pdf_parts_t parts = {.pages = 1};
+    char page[300], content[200];
+    snprintf(page, sizeof page, "/Contents 4 0 R%s", keys);
+    snprintf(content, sizeof content, "<</Length %zu>>stream\n%s\nendstream", strlen(CONTENT), CONTENT);
+    parts.page = page;
+    parts.objects[0] = content;
+    return pdf_document(&parts);
+}
+
+/* Signs in an area of a page, and says what has changed. NULL, or why it cannot be signed. */
+static const char *sign_at(change_t *change, const char *keys, const sr_area_t *area, sr_pdf_signature_t *signature,
+                           apr_pool_t *pool)
+{
+    sr_pdf_probe_t probe;
+    sr_placement_t placement;
+    pdf_t pdf = page_of(keys);
+    if (help_probe(&probe, bench.workers, pdf.data, pdf.size, pool) || probe.verdict != SR_PDF_ACCEPTED) abort();
+    sr_area_place(&placement, area, sr_pages_at(probe.pages, 0));
+    raster_t before = render(&pdf, pool);
+    const double *r = placement.rect;
+    sr_pdf_field_t field = seal_field(SIGNER, 0, r[0], r[1], r[2], r[3]);
+    const char *reason = seal_prepare(&bench, &pdf, &field, 1, pool);
+    if (reason) return reason;
+    raster_t prepared = render(&pdf, pool);
+    change_t none = compare(&before, &prepared, placement.percent);
+    if (none.inside + none.outside) return "preparing is visible";
+    size_t size = pdf.size;
+    signature->signer = SIGNER;
+    signature->name = "Ann Lee";
+    signature->time = apr_time_now();
+    reason = seal_fill(&bench, &pdf, signature, pool);
+    if (reason && pdf.size != size) return "what is refused leaves something behind";
+    raster_t after = render(&pdf, pool);
+    *change = compare(&before, &after, placement.percent);
+    if (!reason) reason = seal_pdfsig(&bench, "page.pdf", 1, pool);
+    free(last.data);
+    last = pdf;
+    return reason;
+}
+
+/* ---------------------------------------------------------------------------------------------------- turned pages */
+
+static void test_page(const char *keys, apr_pool_t *pool)
+{
+    static const char corner[] =
+        "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5],[5,40],[100,40]],[[3,3],[3,45]]]}";
+    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .page = 0, .origin = SR_ORIGIN_TOP_LEFT};
+    sr_pdf_signature_t signature = {.ink = seal_ink(corner, pool)};
+    change_t change;
+    const char *reason = sign_at(&change, keys, &area, &signature, pool);
+    ok(!reason, "%s: signed%s%s", keys, reason ? ", but: " : "", reason ? reason : "");
+    if (reason) return;
+    is_int(change.outside, 0, "%s: no pixel outside the area changes", keys);
+    ok(change.quarter[0] > 100 && change.quarter[0] == change.inside,
+       "%s: the ink is upright: %d pixels, %d of them top left", keys, change.inside, change.quarter[0]);
+}
+
+static void test_matrix(void)
+{
+    static const char *const boxes[] = {"/MediaBox[0 0 400 300]", "/MediaBox[-50 -80 450 420]/CropBox[10 20 330 390.5]",
+                                        "/MediaBox[100 100 500 600]/CropBox[50 150 440 640]"};
+    static const char *const units[] = {"", "/UserUnit 2"};
+    for (int rotate = 0; rotate < 360; rotate += 90)
+        for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+            for (size_t j = 0; j < sizeof units / sizeof *units; j++) {
+                apr_pool_t *pool;
+                apr_pool_create(&pool, bench.pool);
+                test_page(apr_psprintf(pool, "%s%s/Rotate %d", boxes[i], units[j], rotate), pool);
+                apr_pool_destroy(pool);
+            }
+}
+
+/* ------------------------------------------------------------------------------------------------ what can be signed
+ * with */
+
+static void test_ink(sr_pdf_signature_t *signature, const char *name, int least, bool may_lack_font)
+{
+    const sr_area_t area = {.x = 30, .y = 30, .w = 180, .h = 50};
+    change_t change;
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    const char *reason = sign_at(&change, "/MediaBox[0 0 300 200]", &area, signature, pool);
+    if (reason && may_lack_font && strstr(reason, "No font on this server")) {
+        skip(apr_psprintf(pool, "%s: %s", name, reason));
+    } else {
+        ok(!reason && !change.outside && change.inside >= least, "%s: %d pixels of ink, %d outside%s%s", name,
+           reason ? 0 : change.inside, reason ? 0 : change.outside, reason ? ": " : "", reason ? reason : "");
+    }
+    apr_pool_destroy(pool);
+}
+
+static void test_typed(void)
+{
+    static const struct {
+        const char *name, *text;
+        bool may_lack_font;
+    } texts[] = {
+        {"Latin", "Ann Lee", false},
+        {"Latin with marks", "\xc5\x81ukasz \xc5\xbb\xc3\xb3\xc5\x82\xc4\x87, Jose\xcc\x81", true},
+        {"one letter", "x", false},
+        {"Greek", "\xce\x95\xce\xbb\xce\xad\xce\xbd\xce\xb7", true},
+        {"Arabic", "\xd9\x85\xd8\xad\xd9\x85\xd8\xaf \xd8\xb9\xd9\x84\xd9\x8a", true},
+        {"Hebrew and digits", "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d 42 (\xd7\x90)", true},
+        {"Devanagari", "\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xb7\xe0\xa4\xbf\xe0\xa4\xa4\xe0\xa4\xbf\xe0\xa4\x9c", true},
+        {"Chinese", "\xe6\x9d\x8e\xe5\xa8\x9c", true},
+        {"three scripts", "Ann \xd8\xb9\xd9\x84\xd9\x8a \xe6\x9d\x8e", true},
+        {"200 letters",
+         "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"
+         "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm",
+         false},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        test_ink(&(sr_pdf_signature_t){.text = texts[i].text}, texts[i].name, 20, texts[i].may_lack_font);
+    test_ink(&(sr_pdf_signature_t){.text = "Ann Lee", .test = true}, "TEST beneath it", 3000, false);
+}
+
+/* A PNG of some size: 4 channels with a transparent half, or 3 without. */
+static const void *make_png(size_t *size, int width, int height, int channels, apr_pool_t *pool)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height};
+    image.format = channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
+    unsigned char *pixels = calloc((size_t)width * (size_t)height, (size_t)channels);
+    png_alloc_size_t room = 0;
+    if (!pixels) abort();
+    for (int i = 0; channels == 4 && i < width * height; i++) pixels[4 * i + 3] = i % width < width / 2 ? 255 : 0;
+    if (!png_image_write_to_memory(&image, NULL, &room, 0, pixels, 0, NULL)) abort();
+    void *data = apr_palloc(pool, room);
+    if (!png_image_write_to_memory(&image, data, &room, 0, pixels, 0, NULL)) abort();
+    free(pixels);
+    *size = room;
+    return data;
+}
+
+/* A dark JPEG with a comment. */
+static const void *make_jpeg(size_t *size, int channels, apr_pool_t *pool)
+{
+    struct jpeg_compress_struct encoder;
+    struct jpeg_error_mgr errors;
+    unsigned char *data = NULL, row[64 * 4] = {0};
+    JSAMPLE *rows = row;
+    unsigned long length = 0;
+    encoder.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&encoder);
+    jpeg_mem_dest(&encoder, &data, &length);
+    encoder.image_width = 64;
+    encoder.image_height = 32;
+    encoder.input_components = channels;
+    encoder.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
+    jpeg_set_defaults(&encoder);
+    jpeg_start_compress(&encoder, TRUE);
+    jpeg_write_marker(&encoder, JPEG_COM, (const JOCTET *)"a secret place", 14);
+    while (encoder.next_scanline < encoder.image_height) jpeg_write_scanlines(&encoder, &rows, 1);
+    jpeg_finish_compress(&encoder);
+    jpeg_destroy_compress(&encoder);
+    void *copy = apr_pmemdup(pool, data, length);
+    free(data);
+    *size = length;
+    return copy;
+}
+
+static void test_images(apr_pool_t *pool)
+{
+    size_t size;
+    const void *png = make_png(&size, 90, 30, 4, pool);
+    test_ink(&(sr_pdf_signature_t){.image = png, .image_size = size}, "a PNG half transparent", 4000, false);
+    png = make_png(&size, 90, 30, 3, pool);
+    test_ink(&(sr_pdf_signature_t){.image = png, .image_size = size}, "a PNG without transparency", 9000, false);
+    png = make_png(&size, 2000, 2000, 3, pool);
+    test_ink(&(sr_pdf_signature_t){.image = png, .image_size = size}, "a PNG of 4 million pixels", 4000, false);
+    const void *jpeg = make_jpeg(&size, 1, pool);
+    test_ink(&(sr_pdf_signature_t){.image = jpeg, .image_size = size}, "a gray JPEG", 4000, false);
+    jpeg = make_jpeg(&size, 3, pool);
+    test_ink(&(sr_pdf_signature_t){.image = jpeg, .image_size = size}, "a colour JPEG", 4000, false);
+    ok(memmem(jpeg, size, "secret", 6) && !memmem(last.data, last.size, "secret", 6), "its comment is left out");
+}
+
+/* ------------------------------------------------------------------------------------------------ what is refused */
+
+static void is_refused(sr_pdf_signature_t *signature, const char *want, const char *name)
+{
+    const sr_area_t area = {.x = 30, .y = 30, .w = 180, .h = 50};
+    change_t change;
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    is_str(sign_at(&change, "/MediaBox[0 0 300 200]", &area, signature, pool), want, "%s", name);
+    apr_pool_destroy(pool);
+}
+
+static void test_refused(apr_pool_t *pool)
+{
+    size_t size;
+    const void *png = make_png(&size, 2001, 2000, 3, pool);
+    is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size}, "The image has more than 4 million pixels",
+               "more pixels");
+    png = make_png(&size, 20, 20, 3, pool);
+    is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size / 2}, "The image is damaged", "half a PNG");
+    const void *jpeg = make_jpeg(&size, 3, pool);
+    is_refused(&(sr_pdf_signature_t){.image = jpeg, .image_size = size / 2}, "The image is damaged", "half a JPEG");
+    jpeg = make_jpeg(&size, 4, pool);
+    is_refused(&(sr_pdf_signature_t){.image = jpeg, .image_size = size},
+               "The JPEG image is in printing colours (CMYK); RGB and gray can be used", "a JPEG in CMYK");
+    png = make_png(&size, 1, 1, 4, pool); /* its one pixel is in the transparent half */
+    is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size}, "The image is fully transparent", "no colour");
+    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, "The image is neither a PNG nor a JPEG",
+               "a GIF");
+    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, "The image is neither a PNG nor a JPEG",
+               "no bytes");
+    is_refused(&(sr_pdf_signature_t){.image = apr_pcalloc(pool, (1 << 20) + 1), .image_size = (1 << 20) + 1},
+               "The image is larger than 1 MiB", "too many bytes");
+    is_refused(&(sr_pdf_signature_t){.text = " \t "}, "The typed signature is empty", "blanks");
+    is_refused(&(sr_pdf_signature_t){.text = "\xf4\x8f\xbf\xbd"},
+               "No font on this server has the character U+10FFFD of the typed signature", "a private character");
+    is_refused(&(sr_pdf_signature_t){.name = ""}, "There is no signature", "nothing at all");
+    char *long_text = apr_pcalloc(pool, 202);
+    memset(long_text, 'a', 201);
+    is_refused(&(sr_pdf_signature_t){.text = long_text}, "The typed signature has more than 200 characters",
+               "a long text");
+}
+
+int main(void)
+{
+    bench = seal_begin(8000);
+    test_matrix();
+    test_typed();
+    test_images(bench.pool);
+    test_refused(bench.pool);
+    is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "",
+           help_notices ? help_last_notice : "");
+    return seal_end(&bench);
+}
