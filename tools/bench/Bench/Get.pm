@@ -9,7 +9,7 @@ sub run {
     my ($server, $report) = @_;
     my @hosts = ($server->database('pgsql', 'pgsql'), $server->database('sqlite3', 'sqlite3'));
     $server->start;
-    Bench::Server::spew("$server->{dir}/www/1k.txt", ('x' x 63 . "\n") x 16);
+    Bench::Server::spew("$server->{dir}/www/1k.txt", 'x' x 1023 . "\n");
     for my $host (@hosts) {
         my $made = Bench::Upload::create($server, $host);
         my $path = "/api/v3/signatures/$made->{uuid}";
