@@ -63,7 +63,8 @@ static int handler(request_rec *r)
     const char *folder = *(const char **)ap_get_module_config(r->per_dir_config, &store_only_module);
     char *temporary = apr_pstrcat(r->pool, folder, "/tmp.XXXXXX", NULL);
     apr_file_t *file;
-    apr_status_t status = apr_file_mktemp(&file, temporary, APR_FOPEN_CREATE | APR_FOPEN_WRITE | APR_FOPEN_EXCL, r->pool);
+    const apr_int32_t flags = APR_FOPEN_CREATE | APR_FOPEN_WRITE | APR_FOPEN_EXCL;
+    apr_status_t status = apr_file_mktemp(&file, temporary, flags, r->pool);
     if (!status) status = receive(r, file);
     if (!status) status = apr_file_sync(file);
     if (!status) status = apr_file_close(file);

@@ -1,5 +1,6 @@
--- POSTs one body again and again (wrk -s post.lua URL -- BODY-FILE CONTENT-TYPE TOKEN [SEED]). With a SEED each request's
--- document is a new one: the 32 bytes after "nonce:" in the PDF's comment differ, and everything keeps its place.
+-- POSTs one body again and again (wrk -s post.lua URL -- BODY-FILE CONTENT-TYPE TOKEN [SEED]). With a SEED each
+-- request's document is a new one: the 32 bytes after "nonce:" in the PDF's comment differ, and everything keeps its
+-- place.
 local threads = 0
 
 function setup(thread)

@@ -1,5 +1,5 @@
-# Bench::Fill: many submissions in a database, by SQL: copies of the one made through the API, rows of all its tables, with
-# uuids of their own and a second between two of them. What the tables' columns are is asked, not known.
+# Bench::Fill: many submissions in a database, by SQL: copies of the one made through the API, rows of all its tables,
+# with uuids of their own and a second between two of them. What the tables' columns are is asked, not known.
 package Bench::Fill;
 use strict;
 use warnings;
@@ -10,10 +10,10 @@ my $uuid = qr/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 my %drivers = (
     pgsql => {
-        schema => 'sigreq.', uuid => 'gen_random_uuid()', series => 'generate_series(1, %d) AS s(value)', text => '%s::text',
-        keep_ids => 'OVERRIDING SYSTEM VALUE', run => \&psql, rows => \&psql_rows,
+        schema => 'sigreq.', uuid => 'gen_random_uuid()', series => 'generate_series(1, %d) AS s(value)',
+        text => '%s::text', keep_ids => 'OVERRIDING SYSTEM VALUE', run => \&psql, rows => \&psql_rows,
         before => "SET session_replication_role = replica;\nSET synchronous_commit = off;\nSET work_mem = '256MB';\n",
-        after => "SELECT setval(pg_get_serial_sequence('sigreq.submission', 'id'), (SELECT max(id) FROM sigreq.submission));\n"
+        after => "SELECT setval(pg_get_serial_sequence('sigreq.submission', 'id'), max(id)) FROM sigreq.submission;\n"
             . "VACUUM (ANALYZE);\nCHECKPOINT;\n",
     },
     sqlite3 => {
@@ -38,9 +38,10 @@ sub fill {
     my $tables = join '', map { copies($server, $host, $_, \%number, $rows - 1) } qw(submission signer document);
     my $columns = join ', ', map {"$driver->{uuid} AS u$_"} 0 .. keys(%number) - 1;
     my $series = sprintf $driver->{series}, $rows - 1;
-    $driver->{run}->($server, $host, $driver->{before} . "CREATE TEMP TABLE fresh AS SELECT value AS n, $columns FROM $series;\n"
-            . $tables . $driver->{after});
-    my $list = $driver->{run}->($server, $host, "SELECT uuid FROM $driver->{schema}submission ORDER BY random() LIMIT $sample;");
+    my $fresh = "CREATE TEMP TABLE fresh AS SELECT value AS n, $columns FROM $series;\n";
+    $driver->{run}->($server, $host, $driver->{before} . $fresh . $tables . $driver->{after});
+    my $choose = "SELECT uuid FROM $driver->{schema}submission ORDER BY random() LIMIT $sample;";
+    my $list = $driver->{run}->($server, $host, $choose);
     my @found = $list =~ /^($uuid)$/mg;
     my $expected = $rows < $sample ? $rows : $sample;
     die "filling gave " . @found . " uuids, not $expected\n" unless @found == $expected;
@@ -57,8 +58,9 @@ sub copies {
     for my $row (@{ $driver->{rows}->($server, $host, "SELECT * FROM $driver->{schema}$table") }) {
         my @columns = sort keys %$row;
         my @values = map { value_of($driver, $_, $row->{$_}, $number, $copies) } @columns;
-        $sql .= "INSERT INTO $driver->{schema}$table (" . join(', ', @columns) . ") $driver->{keep_ids} SELECT "
-            . join(', ', @values) . " FROM $driver->{schema}$table AS t, fresh WHERE t.uuid = '$row->{uuid}' ORDER BY n;\n";
+        $sql .= "INSERT INTO $driver->{schema}$table (" . join(', ', @columns) . ") $driver->{keep_ids}"
+            . ' SELECT ' . join(', ', @values)
+            . " FROM $driver->{schema}$table AS t, fresh WHERE t.uuid = '$row->{uuid}' ORDER BY n;\n";
     }
     return $sql;
 }
@@ -67,7 +69,7 @@ sub value_of {
     my ($driver, $column, $value, $number, $copies) = @_;
     return "t.$column" unless defined $value;
     return "t.$column + fresh.n" if $column eq 'id' || $column eq 'submission_id';
-    return "t.$column - CAST($copies - fresh.n AS bigint) * 1000000" if $column eq 'created_at' || $column eq 'updated_at';
+    return "t.$column - CAST($copies - fresh.n AS bigint) * 1000000" if $column =~ /^(created|updated)_at$/;
     return "fresh.u$number->{$value}" if exists $number->{$value};
     my $text = "t.$column";
     my %seen;

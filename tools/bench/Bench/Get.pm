@@ -14,7 +14,8 @@ sub run {
         my $made = Bench::Upload::create($server, $host);
         my $path = "/api/v3/signatures/$made->{uuid}";
         my $bytes = length Bench::Upload::fetch($server, $host, $path);
-        my $rates = in_turns(get => sub { wrk($server, $host, $path, @_) }, static => sub { wrk($server, $host, '/1k.txt', @_) });
+        my $rates = in_turns(
+            get => sub { wrk($server, $host, $path, @_) }, static => sub { wrk($server, $host, '/1k.txt', @_) });
         $report->row(
             what => "GET one submission ($bytes bytes), $host->{driver}", beside => 'GET a static file (1024 bytes)',
             a => $rates->{get}, b => $rates->{static}, ratio => ratio($rates->{get}, $rates->{static}),

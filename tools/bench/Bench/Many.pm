@@ -1,5 +1,5 @@
-# Bench::Many: the list (first page of 10) and one submission (a random one each time) among 1,000 and among 1,000,000, by
-# one client after the other, which is the time one request takes, and by several at a time.
+# Bench::Many: the list (first page of 10) and one submission (a random one each time) among 1,000 and among 1,000,000,
+# by one client alone, which gives the time one request takes, and by several at a time.
 package Bench::Many;
 use strict;
 use warnings;
@@ -47,15 +47,23 @@ sub row {
     my $rates = in_turns(many => sub { $rate->($many, @_) }, few => sub { $rate->($few, @_) });
     my ($small, $large) = map { Bench::Report::number($_) =~ s/\.0$//r } @$sizes;
     $report->row(
-        what => "$what $large, $many->{driver}, $connections at a time", beside => "the same of $small", a => $rates->{many},
-        b => $rates->{few}, ratio => ratio($rates->{few}, $rates->{many}), target => ['≤', 1.5], unit => ' × the time');
+        what => "$what $large, $many->{driver}, $connections at a time", beside => "the same of $small",
+        a => $rates->{many}, b => $rates->{few}, ratio => ratio($rates->{few}, $rates->{many}), target => ['≤', 1.5],
+        unit => ' × the time');
 }
 
 # Reads the database's files: what is measured is the database, not whether the system happens to have them in memory.
 sub warm {
     my ($server, $host) = @_;
-    my $place = $host->{driver} eq 'pgsql' ? "$server->{dir}/pg/data/base" : $host->{params};
-    system('sh', '-c', 'find "$1" -type f -exec cat {} + >/dev/null', 'sh', $place) == 0 or die "$place cannot be read\n";
+    my $place = $host->{place} //= $host->{driver} eq 'sqlite3' ? $host->{params} : pgsql_folder($server, $host);
+    system('sh', '-c', 'find "$1" -type f -exec cat {} + >/dev/null', 'sh', $place) == 0
+        or die "$place cannot be read\n";
+}
+
+sub pgsql_folder {
+    my ($server, $host) = @_;
+    my $number = $server->psql($host->{database}, 'SELECT oid FROM pg_database WHERE datname = current_database()');
+    return "$server->{dir}/pg/data/base/" . ($number + 0);
 }
 
 1;

@@ -60,8 +60,8 @@ sub wrk_with {
 sub pgbench {
     my ($server, $host, $file, $seconds) = @_;
     my $cluster = $server->cluster;
-    my $said = Bench::Server::said('pgbench', "$cluster->{bin}/pgbench", '-n', '-c', connections(), '-T', $seconds, '-h',
-        $cluster->{socket}, '-U', 'sigreq', '-f', $file, $host->{database});
+    my $said = Bench::Server::said('pgbench', "$cluster->{bin}/pgbench", '-n', '-c', connections(), '-T', $seconds,
+        '-h', $cluster->{socket}, '-U', 'sigreq', '-f', $file, $host->{database});
     my ($done) = $said =~ /number of transactions actually processed: (\d+)/ or die "pgbench did nothing:\n$said\n";
     die "pgbench had failures:\n$said\n" unless $said =~ /number of failed transactions: 0 /;
     $server->{pgbench_done} += $done;

@@ -31,8 +31,8 @@ sub run {
         ratio => [median(@more), min(@more), max(@more)], target => ['≤', 16], %format);
     return unless $helper{1_000_000} && $helper{100_000_000};
     $report->row(
-        what => 'peak memory of the PDF helper, upload of 100 MB', beside => 'upload of 1 MB', a => $helper{100_000_000},
-        b => $helper{1_000_000}, %format);
+        what => 'peak memory of the PDF helper, upload of 100 MB', beside => 'upload of 1 MB',
+        a => $helper{100_000_000}, b => $helper{1_000_000}, %format);
 }
 
 1;

@@ -1,5 +1,5 @@
-# Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench doing
-# the same database work, and against a handler that only stores the upload.
+# Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench
+# doing the same database work, and against a handler that only stores the upload.
 package Bench::Post;
 use strict;
 use warnings;
@@ -23,8 +23,8 @@ sub run {
         'store only' => sub { store_only($server, $pgsql, @_) },
         'seen sqlite3' => sub { post($server, $sqlite3, @_) },
         'new sqlite3' => sub { post($server, $sqlite3, @_, seed()) });
-    for (['seen pgsql', 'pgbench', ['≥', 0.5]], ['new pgsql', 'pgbench'], ['seen pgsql', 'store only'], ['new pgsql', 'store only'],
-        ['seen sqlite3', 'store only'], ['new sqlite3', 'store only']) {
+    for (['seen pgsql', 'pgbench', ['≥', 0.5]], ['new pgsql', 'pgbench'], ['seen pgsql', 'store only'],
+        ['new pgsql', 'store only'], ['seen sqlite3', 'store only'], ['new sqlite3', 'store only']) {
         my ($what, $beside, $target) = @$_;
         $report->row(
             what => name_of($what), beside => name_of($beside), a => $rates->{$what}, b => $rates->{$beside},
@@ -42,8 +42,13 @@ sub name_of {
 
 sub post {
     my ($server, $host, $seconds, @seed) = @_;
-    return wrk($server, $host, '/api/v3/signatures', $seconds, 'post.lua', "$server->{dir}/upload", Bench::Upload::TYPE,
-        $host->{token}, @seed);
+    return upload($server, $host, '/api/v3/signatures', $seconds, @seed);
+}
+
+sub upload {
+    my ($server, $host, $path, $seconds, @seed) = @_;
+    my @arguments = ("$server->{dir}/upload", Bench::Upload::TYPE, $host->{token}, @seed);
+    return wrk($server, $host, $path, $seconds, 'post.lua', @arguments);
 }
 
 my $seeds = 0;
@@ -51,8 +56,9 @@ sub seed { return time . '-' . ++$seeds } # other documents in each round
 
 sub store_only {
     my ($server, $host, $seconds) = @_;
-    my $rate = wrk($server, $host, '/store-only', $seconds, 'post.lua', "$server->{dir}/upload", Bench::Upload::TYPE, $host->{token});
-    system 'find', "$server->{dir}/store-only", '-type', 'f', '-delete';
+    my $rate = upload($server, $host, '/store-only', $seconds);
+    # the last requests may still be under way, and their files change names
+    system 'sh', '-c', 'exec find "$1" -type f -delete 2>/dev/null', 'sh', "$server->{dir}/store-only";
     return $rate;
 }
 
@@ -62,10 +68,11 @@ sub store_only {
 sub pgbench_script {
     my ($server, $host) = @_;
     my $log = $server->cluster->{log};
-    $server->psql($host->{database}, "ALTER SYSTEM SET log_statement = 'all';\nSELECT pg_reload_conf(), pg_sleep(0.5);");
+    my $reload = 'SELECT pg_reload_conf(), pg_sleep(0.5);';
+    $server->psql($host->{database}, "ALTER SYSTEM SET log_statement = 'all';\n$reload");
     my $start = -s $log;
     Bench::Upload::create($server, $host);
-    $server->psql($host->{database}, "ALTER SYSTEM RESET log_statement;\nSELECT pg_reload_conf(), pg_sleep(0.5);");
+    $server->psql($host->{database}, "ALTER SYSTEM RESET log_statement;\n$reload");
     my $said = substr Bench::Server::slurp($log), $start;
     my @statements;
     for my $line (split /\n/, $said) {
@@ -73,7 +80,7 @@ sub pgbench_script {
         elsif ($line =~ /DETAIL:  parameters: (.*)/) { $statements[-1] = with_literals($statements[-1], $1) }
     }
     @statements = grep { !/pg_reload_conf|ALTER SYSTEM/ } @statements;
-    die "POST /signatures did not create by submission_create:\n@statements\n" unless "@statements" =~ /submission_create/;
+    "@statements" =~ /submission_create/ or die "POST /signatures did not call submission_create:\n@statements\n";
     s/($uuid)/substr($1, 0, 24) . ':tail'/ge for @statements;
     return Bench::Server::spew("$server->{dir}/post.pgbench",
         join "\n", '\set tail random(100000000000, 999999999999)', map({"$_;"} @statements), '');

@@ -5,6 +5,8 @@ use warnings;
 use Bench::Measure qw(connections median rounds);
 use POSIX 'strftime';
 
+my @arguments = qw(BENCH BENCH_ROWS BENCH_ROUNDS BENCH_SECONDS BENCH_CONNECTIONS);
+
 sub new { return bless { missed => 0, targets => 0, started => time }, shift }
 
 sub first_line { my $said = `$_[0] 2>&1` // ''; return $said =~ /([^\n]*\S)/ ? $1 : 'unknown' }
@@ -14,6 +16,7 @@ sub slurp { open my $file, '<', $_[0] or return ''; local $/; return <$file> // 
 sub print_machine {
     my $self = shift;
     local $| = 1;
+    my $cpus = () = slurp('/proc/cpuinfo') =~ /^processor/mg;
     my ($cpu) = slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)/m;
     my ($memory) = slurp('/proc/meminfo') =~ /^MemTotal:\s+(\d+)/m;
     my ($os) = slurp('/etc/os-release') =~ /^PRETTY_NAME="(.*)"/m;
@@ -23,13 +26,13 @@ sub print_machine {
     my @facts = (
         ['date', strftime('%Y-%m-%d %H:%M UTC', gmtime)],
         ['commit', $ENV{BENCH_COMMIT}],
-        ['machine', sprintf '%d × %s, %.0f GB, %s', scalar(() = slurp('/proc/cpuinfo') =~ /^processor/mg), $cpu // 'unknown CPU',
-            ($memory // 0) / 1e6, first_line("findmnt -no FSTYPE -T $ENV{BENCH_STAGE}")],
+        ['machine', sprintf '%d × %s, %.0f GB, %s', $cpus, $cpu // 'unknown CPU', ($memory // 0) / 1e6,
+            first_line("findmnt -no FSTYPE -T $ENV{BENCH_STAGE}")],
         ['load before', $load],
         ['system', ($os // 'unknown') . ', kernel ' . (uname())[2]],
-        ['versions', join ', ', $httpd, first_line("$bin/postgres --version"), 'SQLite ' . first_line('sqlite3 --version') =~ s/ .*//r,
-            first_line('wrk -v') =~ s/ Copyright.*//r],
-        ['command', join ' ', 'make bench', map {"$_='$ENV{$_}'"} grep {/^BENCH(_ROWS|_ROUNDS|_SECONDS|_CONNECTIONS)?$/} sort keys %ENV],
+        ['versions', join ', ', $httpd, first_line("$bin/postgres --version"),
+            'SQLite ' . first_line('sqlite3 --version') =~ s/ .*//r, first_line('wrk -v') =~ s/ Copyright.*//r],
+        ['command', join ' ', 'make bench', map {"$_='$ENV{$_}'"} grep { defined $ENV{$_} } @arguments],
         ['load', connections() . ' connections, keep-alive, ' . rounds() . ' rounds in turns'],
     );
     print map {"- $_->[0]: $_->[1]\n"} @facts;
@@ -75,8 +78,8 @@ sub verdict {
 sub print_end {
     my $self = shift;
     my $seconds = time - $self->{started};
-    printf "\n%d of %d targets met, in %d min %02d s\n", $self->{targets} - $self->{missed}, $self->{targets}, $seconds / 60,
-        $seconds % 60;
+    my $met = $self->{targets} - $self->{missed};
+    printf "\n%d of %d targets met, in %d min %02d s\n", $met, $self->{targets}, $seconds / 60, $seconds % 60;
 }
 
 1;

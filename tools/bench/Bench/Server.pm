@@ -1,5 +1,5 @@
-# Bench::Server: databases with an organisation and a token each, and an httpd that serves each of them as a virtual host
-# of its own, so that one process answers for everything that is compared.
+# Bench::Server: databases with an organisation and a token each, and an httpd that serves each of them as a virtual
+# host of its own, so that one process answers for everything that is compared.
 package Bench::Server;
 use strict;
 use warnings;
@@ -48,8 +48,8 @@ sub psql { # SQL as PostgreSQL's superuser; dies when a statement fails
     my ($self, $database, $sql) = @_;
     my $cluster = $self->cluster;
     my $file = spew("$self->{dir}/statements.sql", $sql);
-    return said('psql', "$cluster->{bin}/psql", '-XqAt', '-v', 'ON_ERROR_STOP=1', '-h', $cluster->{socket}, '-U', 'postgres',
-        '-d', $database, '-f', $file);
+    return said('psql', "$cluster->{bin}/psql", '-XqAt', '-v', 'ON_ERROR_STOP=1', '-h', $cluster->{socket},
+        '-U', 'postgres', '-d', $database, '-f', $file);
 }
 
 # A new database: {name, driver, params, token}. Its virtual host is called <name>.test.
@@ -59,7 +59,8 @@ sub database {
     if ($driver eq 'pgsql') {
         $host->{database} = $name =~ tr/-/_/r;
         $self->psql('postgres', "CREATE DATABASE $host->{database} OWNER sigreq");
-        $host->{params} = "host=" . $self->cluster->{socket} . " dbname=$host->{database} user=sigreq connect_timeout=2";
+        my $socket = $self->cluster->{socket};
+        $host->{params} = "host=$socket dbname=$host->{database} user=sigreq connect_timeout=2";
     } else {
         $host->{params} = "$self->{dir}/$name.sqlite3";
     }
@@ -143,9 +144,9 @@ sub wait_until_healthy {
 # An HTTP request by curl; gives the status ("000" when there was none).
 sub curl {
     my ($self, $host, $path, @options) = @_;
-    open my $pipe, '-|', 'curl', '-s', '--noproxy', '*', '-w', '%{http_code}', '-H', "Host: $host->{name}.test", '-H', 'Expect:',
-        '-H', "Authorization: Bearer $host->{token}", @options, "http://127.0.0.1:$self->{port}$path"
-        or die "curl: $!\n";
+    my @headers = map { ('-H', $_) } "Host: $host->{name}.test", "Authorization: Bearer $host->{token}", 'Expect:';
+    open my $pipe, '-|', 'curl', '-s', '--noproxy', '*', '-w', '%{http_code}', @headers, @options,
+        "http://127.0.0.1:$self->{port}$path" or die "curl: $!\n";
     my $status = <$pipe> // '';
     close $pipe;
     return $status;

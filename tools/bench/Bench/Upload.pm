@@ -12,8 +12,9 @@ use constant TYPE => 'multipart/form-data; boundary=' . BOUNDARY;
 
 my @signers = map {
     my ($n, $first, $last) = @$_;
-    sprintf '{"firstname":"%s","lastname":"%s","email":"%s@example.org","fields":[{"type":"signature","name":"Signature %d",'
-        . '"document":"contract.pdf","area":{"x":72,"y":%d,"w":180,"h":50,"page":0}}]}', $first, $last, lc $first, $n, 72 * $n
+    sprintf '{"firstname":"%s","lastname":"%s","email":"%s@example.org","fields":[{"type":"signature",'
+        . '"name":"Signature %d","document":"contract.pdf","area":{"x":72,"y":%d,"w":180,"h":50,"page":0}}]}',
+        $first, $last, lc $first, $n, 72 * $n
 } [1, 'Ann', 'Lee'], [2, 'Bob', 'Roe'];
 
 sub signers { '[' . join(',', @signers) . ']' }
@@ -39,7 +40,8 @@ sub create {
     my ($server, $host, $size) = @_;
     my $file = Bench::Server::spew("$server->{dir}/upload", body($size // 100_000));
     my $answer = "$server->{dir}/answer";
-    my $status = $server->curl($host, '/api/v3/signatures', '-o', $answer, '-H', 'Content-Type: ' . TYPE, '--data-binary', "\@$file");
+    my $status = $server->curl($host, '/api/v3/signatures', '-o', $answer, '-H', 'Content-Type: ' . TYPE,
+        '--data-binary', "\@$file");
     my $text = -e $answer ? Bench::Server::slurp($answer) : '';
     die "POST /signatures answers $status: $text\n" unless $status eq '201';
     return decode_json($text);
