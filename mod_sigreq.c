@@ -71,22 +71,19 @@ static int handler(request_rec *r)
     if (!path) return DECLINED;
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
-    const sr_service_t service = {.database = sr_run_database(r->server, r->pool),
-                                  .documents_root = conf->documents,
-                                  .pdf = sr_run_helper(),
-                                  .max_files = (int)conf->max_files,
-                                  .max_signers = (int)conf->max_signers,
-                                  .max_fields = (int)conf->max_fields,
-                                  .area_origin = conf->area_origin};
+    const sr_service_t service = {
+        .database = sr_run_database(r->server, r->pool),
+        .documents_root = conf->documents,
+        .pdf = sr_run_helper(),
+        .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
+        .max_files = (int)conf->max_files,
+        .max_signers = (int)conf->max_signers,
+        .max_fields = (int)conf->max_fields,
+        .area_origin = conf->area_origin};
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    sr_http_t http = {.r = r,
-                      .pool = r->pool,
-                      .base_url = base,
-                      .path = path,
-                      .service = &service,
-                      .limits = &limits};
+    sr_http_t http = {.r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits};
     return sr_http_dispatch(&http, sr_api_routes);
 }
 
@@ -98,14 +95,16 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
-    return sr_conf_check(ptemp, main_server);
+    int result = sr_conf_check(ptemp, main_server);
+    return sr_run_seal_check(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
 }
 
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
-    return sr_run_lock_create(main_server);
+    int result = sr_run_lock_create(main_server);
+    return result == OK ? sr_run_seal_load(pconf, main_server) : result;
 }
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)

@@ -18,6 +18,7 @@ typedef struct sr_service_t {
     sr_store_source_t *database;
     const char *documents_root;
     sr_pdf_pool_t *pdf;
+    const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     int max_files, max_signers, max_fields;
     sr_origin_t area_origin;
 } sr_service_t;
