@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MEMORY_FIRST 16384
@@ -164,23 +163,6 @@ sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor)
 
 /* --- keeping */
 
-static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
-{
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
-    return sr_documents_trouble(pool, "making the folder", path);
-}
-
-static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
-{
-    const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    sr_error_t *error = NULL;
-
-    if (descriptor < 0) return sr_documents_trouble(pool, "opening the folder", path);
-    if (fsync(descriptor) != 0) error = sr_documents_trouble(pool, "syncing the folder", path);
-    close(descriptor);
-    return error;
-}
-
 /* A report that is in the way is of another version, or damaged: a good one would have been found before. */
 static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
 {
@@ -195,24 +177,13 @@ static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
     return sr_temporary_link(&existed, file, path);
 }
 
-/* The document is durable, with all folders above it, before its report is linked. So whoever sees the report may
- * rely on both without syncing anything, and a crash in between leaves a document that is not known yet. Folders are
- * synced even when they or the document existed: who made them may not have come so far. */
+/* The document is durable before its report is linked. So whoever sees the report may rely on both without syncing
+ * anything, and a crash in between leaves a document that is not known yet. */
 static sr_error_t *publish(sr_spool_t *spool, sr_temporary_t *report)
 {
-    const char *const path = sr_documents_path(spool->documents, spool->sha256, spool->pool);
-    const char *const cd = apr_pstrndup(spool->pool, path, strlen(path) - SR_SHA256_HEX_LENGTH - 1);
-    const char *const ab = apr_pstrndup(spool->pool, cd, strlen(cd) - 3);
-    bool existed;
-
-    SR_TRY(make_folder(ab, spool->pool));
-    SR_TRY(make_folder(cd, spool->pool));
-    SR_TRY(sr_temporary_link(&existed, spool->file, path));
-    SR_TRY(sync_folder(cd, spool->pool));
-    SR_TRY(sync_folder(ab, spool->pool));
-    SR_TRY(sync_folder(spool->documents->root, spool->pool));
+    SR_TRY(sr_documents_publish(spool->documents, spool->file, spool->sha256, spool->pool));
     SR_TRY(link_report(report, spool));
-    return sync_folder(cd, spool->pool);
+    return sr_documents_sync(spool->documents, spool->sha256, spool->pool);
 }
 
 sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report)
