@@ -96,11 +96,24 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t
                                    apr_pool_t *pool);
 
 typedef struct sr_download_t {
-    const char *path, *name, *sha256;
+    const apr_array_header_t *paths; /* const char *: files, to be read one after the other */
+    const char *name, *sha256;
 } sr_download_t;
-/* A document's file as it was uploaded. */
+/* A document as it stands, or as it was uploaded. */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
-                                const char *submission_uuid, const char *document_uuid, apr_pool_t *pool);
+                                const char *submission_uuid, const char *document_uuid, bool original,
+                                apr_pool_t *pool);
+/* The certificate of completion. */
+sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *download, const char *token_hash,
+                                   const char *submission_uuid, apr_pool_t *pool);
+/* The events as a JSON array. */
+sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
+                             const char *submission_uuid, apr_pool_t *pool);
+/* The same downloads, for who has them already. */
+sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
+                                const sr_signed_document_t *document, bool original, apr_pool_t *pool);
+sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
+                                            const char *submission_name, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- open.c
  * Signing: whoever knows a signer's uuid is the signer. No token; SR_ENOTFOUND for what is no link.
@@ -111,6 +124,9 @@ sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signi
 /* The same, and from now on it is known that he has opened it. */
 sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                     const sr_client_t *client, apr_pool_t *pool);
+
+/* Looks up the sizes of all pages (`boxes`), where they are known. */
+sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
 /* Seals all documents on which he has fields. When it returns without an error all is durable; with one nothing has
