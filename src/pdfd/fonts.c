@@ -7,7 +7,7 @@
 #include <fontconfig/fontconfig.h>
 #include <sys/stat.h>
 
-#define STYLE "cursive,Z003,Dancing Script,serif" /* families, the best first */
+#define STYLE "Dancing Script,cursive,Z003,serif" /* families, the best first; the signing page shows the first */
 #define MAX_FONTS 96
 #define MAX_MAPPED ((apr_size_t)384 << 20)
 
