@@ -82,6 +82,7 @@ typedef struct sr_document_t {
     const char *normalised_sha256; /* of what is shown and sealed in its place, or NULL */
     apr_off_t normalised_size;
     const sr_pages_t *pages;
+    bool stored; /* it was there before, with its report */
 } sr_document_t;
 
 typedef struct sr_field_t {

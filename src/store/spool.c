@@ -166,13 +166,14 @@ sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor)
 /* A report that is in the way is of another version, or damaged: a good one would have been found before. */
 static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
 {
-    const char *const path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool), *report;
+    const char *const path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool);
+    sr_pages_t *known;
     bool existed;
 
     SR_TRY(sr_temporary_link(&existed, file, path));
     if (!existed) return NULL;
-    SR_TRY(sr_documents_report(&report, spool->documents, spool->sha256, spool->pool));
-    if (report) return NULL; /* somebody else was a moment faster */
+    SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
+    if (known) return NULL; /* somebody else was a moment faster */
     if (unlink(path) != 0 && errno != ENOENT) return sr_documents_trouble(spool->pool, "removing", path);
     return sr_temporary_link(&existed, file, path);
 }
@@ -190,9 +191,9 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report)
 {
     sr_temporary_t *report_file;
     sr_error_t *error;
-    const char *known;
+    sr_pages_t *known;
 
-    SR_TRY(sr_documents_report(&known, spool->documents, spool->sha256, spool->pool));
+    SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
     if (known) return NULL;
     /* whatever needs space comes before anything has a name: a full disk leaves nothing behind */
     if (!spool->file) SR_TRY(move_to_file(spool));

@@ -210,8 +210,8 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
-/* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
