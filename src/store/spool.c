@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MEMORY_FIRST 16384
 #define MEMORY_MOST 262144
 #define HEAD_MOST 1024
 
@@ -21,7 +20,6 @@ struct sr_spool_t {
     apr_off_t size;
     char head[HEAD_MOST];
     char *memory;         /* all of the content, while `file` is NULL; malloc'd, as pools give nothing back */
-    apr_size_t allocated; /* of memory */
     sr_temporary_t *file; /* all of the content, once it is more than MEMORY_MOST */
     int descriptor;       /* for reading, or -1 */
     sr_error_t *broken;   /* of a write that failed: the content is not whole */
@@ -53,25 +51,17 @@ void sr_spool_drop(sr_spool_t *spool)
     free(spool->memory);
     spool->descriptor = -1;
     spool->memory = NULL;
-    spool->allocated = 0;
 }
 
 /* --- writing */
 
-/* Makes room in memory for so many bytes in all. False when they are too many. */
-static bool make_room(sr_spool_t *spool, apr_size_t length)
+/* Whether so many bytes in all have their place in memory. It is asked for at once: what is not written to costs
+ * nothing, where growing would copy. */
+static bool fits(sr_spool_t *spool, apr_size_t length)
 {
-    apr_size_t wanted = spool->allocated ? spool->allocated : MEMORY_FIRST;
-    char *memory;
-
     if (length > MEMORY_MOST) return false;
-    while (wanted < length) wanted *= 2;
-    if (wanted == spool->allocated) return true;
-    memory = realloc(spool->memory, wanted);
-    if (!memory) return false; /* the disk may have room where memory has none */
-    spool->memory = memory;
-    spool->allocated = wanted;
-    return true;
+    if (!spool->memory) spool->memory = malloc(MEMORY_MOST);
+    return spool->memory != NULL; /* the disk may have room where memory has none */
 }
 
 static sr_error_t *move_to_file(sr_spool_t *spool)
@@ -83,13 +73,12 @@ static sr_error_t *move_to_file(sr_spool_t *spool)
     spool->file = file;
     free(spool->memory);
     spool->memory = NULL;
-    spool->allocated = 0;
     return NULL;
 }
 
 static sr_error_t *store(sr_spool_t *spool, const void *data, apr_size_t length)
 {
-    if (!spool->file && make_room(spool, (apr_size_t)spool->size + length)) {
+    if (!spool->file && fits(spool, (apr_size_t)spool->size + length)) {
         memcpy(spool->memory + spool->size, data, length);
         return NULL;
     }
