@@ -1,6 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · completion.c ·
+ * token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -140,6 +141,17 @@ const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
 /* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */
 json_t *sr_signer_fields_json(const sr_signer_t *signer);
+
+/* ------------------------------------------------------------------------------------------- completion.c */
+typedef struct sr_completion_t {
+    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    const json_t *events; /* its audit trail, in its order: of each the `hash` */
+    sr_environment_t environment;
+    const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
+    apr_time_t time;     /* of the certificate */
+} sr_completion_t;
+/* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
+json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

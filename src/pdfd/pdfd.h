@@ -3,7 +3,7 @@
  * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
  * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
- * · covers.c · signatures.c
+ * · covers.c · signatures.c · compose.c · typeset.c (typeset.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -33,7 +33,7 @@ typedef struct sr_pdfd_question_t {
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise,
-    sr_pdfd_signatures;
+    sr_pdfd_signatures, sr_pdfd_compose;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -251,5 +251,10 @@ bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
  * not be walked. NULL, or what is wrong. */
 const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
                                     const sr_pdfd_bytes_t *bytes);
+
+/* --------------------------------------------------------------------------------------------- compose.c */
+/* Composes a sample, so that everything lazy in pango and cairo is loaded before the sandbox closes; the fonts are to
+ * be loaded before. False when it cannot be had. */
+bool sr_pdfd_compose_warm_up(apr_pool_t *pool);
 
 #endif
