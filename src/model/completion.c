@@ -175,10 +175,10 @@ static json_t *document_items(const json_t *view, apr_pool_t *pool)
 
     for (i = 0; i < json_array_size(documents); i++) {
         const json_t *const document = json_array_get(documents, i);
-        const json_int_t pages = json_integer_value(json_object_get(document, "pages"));
+        const apr_int64_t pages = json_integer_value(json_object_get(document, "pages"));
         json_t *rows = json_array();
 
-        add(rows, "Pages", apr_psprintf(pool, "%" JSON_INTEGER_FORMAT, pages));
+        add(rows, "Pages", apr_psprintf(pool, "%" APR_INT64_T_FMT, pages));
         add_code(rows, "SHA-256 as uploaded", sr_json_string(document, "sha256"));
         add_code(rows, "SHA-256 as sealed",
                  sealed_sha256(json_object_get(view, "submitters"), sr_json_string(document, "uuid")));

@@ -169,12 +169,13 @@ sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t
 /* --------------------------------------------------------------------------------------------- compose.c
  * A new document from texts: A4, as many pages as it needs. `what` is
  *   {"title":"…","subtitle":"…","banner":"…",   above all else on each page, in red
- *    "sections":[{"heading":"…","items":[{"heading":"…","rows":[["label","value"],["label","value","code"],…]},…]},…],
+ *    "sections":[{"heading":"…","items":[{"heading":"…","rows":[…]},…]},…],
  *    "seal":"…",                                beneath the place for a signature
  *    "footer":"…","language":"en","time":"2026-11-20T18:09:23Z"}
- * All but `time`, when it was made, may be left out. "code" is for what has no words, such as hashes: it is broken
- * anywhere. Texts are of any script and length and never cut, but for the footer (three lines) and the caption of the
- * seal (one). The same question has the same answer, byte by byte, on one system.
+ * and a row is ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken
+ * anywhere; or ["label","value","label","value"], side by side where both are short. All but `time`, when it was made,
+ * may be left out. Texts are of any script, at most 32 KiB each, and never cut, but for banner and footer (three lines)
+ * and the caption of the seal (one). The same question has the same answer, byte by byte, on one system.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
 

@@ -2,9 +2,9 @@
  *
  * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so
  * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
- * with the header's first byte): the document, if it is about one, and then the result, a file in memory that the client has made and
- * sized; the worker maps it to write into it, which needs no system call that its sandbox would not have anyway, and
- * can make it no larger. The answer repeats the question's id. A worker speaks first: a message with id 0 says that
+ * with the header's first byte): the document, where it is about one, and then the result, a file in memory that the
+ * client has made and sized; the worker maps it to write into it, which needs no system call that its sandbox would not
+ * have anyway, and can make it no larger. The answer repeats the question's id. A worker speaks first: a message with id 0 says that
  * it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault, afterwards the
  * document's.
  *

@@ -24,6 +24,8 @@
 #define FIELD_CAPTION 14.0 /* below it */
 #define FIELD_ABOVE 10.0
 
+#define MAX_TEXT 32768
+
 #define INK 0x1b1f27
 #define GRAY 0x667080
 #define NAVY 0x172b63
@@ -135,7 +137,7 @@ static row_t alone(const flow_t *flow, const char *text, const sr_pdfd_look_t *l
 /* ---------------------------------------------------------------------------------------------------- pages */
 
 #define ALL INT16_MAX
-#define FOOT_LINES 3
+#define SIDE_LINES 3 /* at most, of banner and foot */
 #define FOOT_ABOVE 12.0
 #define NUMBER_WIDTH 60.0
 
@@ -153,7 +155,7 @@ static void put_foot(flow_t *flow)
         foot.columns[1] = set(flow, number, &SMALL, NUMBER_WIDTH, flow->page_pool);
         foot.x[1] = RIGHT - sr_pdfd_paragraph_width(foot.columns[1], 0);
     }
-    put_lines(flow, &foot, flow->bottom + FOOT_ABOVE, FOOT_LINES);
+    put_lines(flow, &foot, flow->bottom + FOOT_ABOVE, SIDE_LINES);
 }
 
 static void put_banner(flow_t *flow)
@@ -161,10 +163,10 @@ static void put_banner(flow_t *flow)
     const char *text = sr_json_string(flow->question, "banner");
     const row_t banner = alone(flow, text, &BANNER, LEFT + 14, RIGHT - LEFT - 24, flow->page_pool);
     if (!banner.columns[0]) return;
-    double height = measure_row(&banner, ALL) + 9;
+    double height = measure_row(&banner, SIDE_LINES) + 9;
     fill(flow, LEFT, flow->y, RIGHT - LEFT, height, PINK);
     fill(flow, LEFT, flow->y, 3, height, RED);
-    put_lines(flow, &banner, flow->y + 4.5, ALL);
+    put_lines(flow, &banner, flow->y + 4.5, SIDE_LINES);
     flow->y += height + 12;
 }
 
@@ -174,7 +176,7 @@ static void begin_page(flow_t *flow)
     flow->page++;
     flow->y = TOP;
     const row_t foot = set_foot(flow);
-    flow->bottom = BOTTOM - FOOT_ABOVE - fmax(SMALL.leading, measure_row(&foot, FOOT_LINES));
+    flow->bottom = BOTTOM - FOOT_ABOVE - fmax(SMALL.leading, measure_row(&foot, SIDE_LINES));
     put_banner(flow);
     if (flow->page > 1) {
         const char *text = sr_json_string(flow->question, "title");
@@ -377,6 +379,21 @@ static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
     return status == CAIRO_STATUS_SUCCESS;
 }
 
+/* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
+ */
+static bool are_short(const json_t *value)
+{
+    bool good = json_string_length(value) <= MAX_TEXT;
+    const char *key;
+    json_t *member;
+    for (size_t i = 0; good && i < json_array_size(value); i++) good = are_short(json_array_get(value, i));
+    json_object_foreach((json_t *)value, key, member)
+    {
+        if (!good || !are_short(member)) return false;
+    }
+    return good;
+}
+
 static json_t *answer_with(const char *key, const char *reason)
 {
     json_t *answer = json_object();
@@ -393,6 +410,7 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
     double rect[4];
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return answer_with("unavailable", "there are no fonts to write with");
     if (!time || !sr_time_parse(&when, time)) return answer_with("refused", "it has no time");
+    if (!are_short(question->text)) return answer_with("refused", "one of its texts is longer than 32 KiB");
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
     put_all(&flow, rect);
@@ -410,13 +428,11 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
 
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
 {
-    static const char text[] =
-        "{\"title\":\"Sample \xe0\xb8\x95\xe0\xb8\xb1\xe0\xb8\xa7\xe0\xb8\xad\xe0\xb8\xa2\xe0\xb9"
-        "\x88\xe0\xb8\xb2\xe0\xb8\x87 \xd9\x85\xd8\xab\xd8\xa7\xd9\x84\","
-        "\"time\":\"1970-01-01T00:00:00Z\"}"; /* in Thai, whose words are in a dictionary, too */
+    static const char text[] = "{\"title\":\"Sample\",\"time\":\"1970-01-01T00:00:00Z\"}";
     sr_pdfd_question_t question = {.room = 1 << 20};
     json_t *parsed;
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;
+    sr_pdfd_typeset_warm_up();
     question.result = apr_palloc(pool, question.room);
     if (sr_json_parse(&parsed, text, sizeof text - 1, pool)) return false;
     question.text = parsed;

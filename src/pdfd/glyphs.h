@@ -1,4 +1,4 @@
-/* glyphs.h: fonts, which fonts.c finds for glyphs.c (typed signatures) and typeset.c (composed documents). */
+/* glyphs.h: fonts, which fonts.c finds for glyphs.c (typed signatures) and fontmap.c (composed documents). */
 #ifndef SR_PDFD_GLYPHS_H
 #define SR_PDFD_GLYPHS_H
 
@@ -11,8 +11,8 @@
 typedef struct sr_pdfd_font_t {
     hb_font_t *font;
     double scale;                  /* from its units to the drawing's */
-    struct _PangoCoverage *has;    /* typeset.c's, once they are needed: its characters, */
-    struct _cairo_font_face *face; /* and the font as cairo wants it */
+    struct _PangoCoverage *has;    /* once they are needed: its characters (fontmap.c) */
+    struct _cairo_font_face *face; /* and the font as cairo wants it (typeset.c) */
 } sr_pdfd_font_t;
 
 /* Later ones of these may fall back on earlier ones. */

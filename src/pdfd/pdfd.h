@@ -3,7 +3,8 @@
  * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
  * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
- * · covers.c · signatures.c · compose.c · typeset.c (typeset.h)
+ * · covers.c · signatures.c · compose.c · typeset.c (typeset.h) ·
+ * fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -205,7 +206,7 @@ typedef struct sr_pdfd_mark_t {
 typedef const char *sr_pdfd_mark_maker_t(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
                                          const apr_array_header_t *widgets);
 sr_pdfd_mark_maker_t sr_pdfd_ink_mark, sr_pdfd_text_mark, sr_pdfd_image_mark; /* ink.c, glyphs.c, image.c */
-/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it would be too late. */
+/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it may be too late. */
 void sr_pdfd_fonts_load(void);
 /* Address space that they take. */
 apr_size_t sr_pdfd_fonts_mapped(void);

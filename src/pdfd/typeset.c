@@ -1,195 +1,13 @@
-/* typeset.c: pango breaks texts into lines, with the fonts of fonts.c, and cairo writes them. Pango's own way to find
- * fonts (pangofc) is left out: it starts a thread for fontconfig, which would have to be there before the sandbox
- * closes and so would stay outside of it. What pango needs instead is a font map that knows our fonts: the first two
- * classes here. */
+/* typeset.c: pango breaks texts into lines, and cairo writes them. */
 #include "pdfd/typeset.h"
+#include "pdfd/fontmap.h"
 
 #include <cairo-ft.h>
 #include <math.h>
-#include <pango/pango.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SETS 16 /* styles and sizes that are kept for the next question; a composed document has fewer */
-
-/* ------------------------------------------------------------------------------------------ one font in one size */
-
-typedef struct sized_t {
-    PangoFont parent;
-    sr_pdfd_font_t *font;
-    double size;
-    hb_font_t *scaled;
-    PangoFontMetrics metrics;
-} sized_t;
-typedef struct sized_tClass {
-    PangoFontClass parent;
-} sized_tClass;
-static GType sized_get_type(void);
-G_DEFINE_TYPE(sized_t, sized, PANGO_TYPE_FONT)
-
-static PangoFontMap *map; /* the only one */
-
-static PangoFontDescription *sized_describe(PangoFont *font)
-{
-    PangoFontDescription *description = pango_font_description_new();
-    pango_font_description_set_family_static(description, "sigreq");
-    pango_font_description_set_absolute_size(description, ((sized_t *)font)->size * PANGO_SCALE);
-    return description;
-}
-
-static PangoCoverage *sized_get_coverage(PangoFont *font, PangoLanguage *language)
-{
-    sr_pdfd_font_t *own = ((sized_t *)font)->font;
-    if (!own->has) {
-        hb_set_t *characters = hb_set_create();
-        hb_face_collect_unicodes(hb_font_get_face(own->font), characters);
-        own->has = pango_coverage_new();
-        for (hb_codepoint_t c = HB_SET_VALUE_INVALID; hb_set_next(characters, &c);)
-            pango_coverage_set(own->has, (int)c, PANGO_COVERAGE_EXACT);
-        hb_set_destroy(characters);
-    }
-    return g_object_ref(own->has);
-}
-
-/* A character that no font has is shown as the font's glyph for that, and by draw_unknown where that is empty. */
-static hb_codepoint_t glyph_of(PangoGlyph glyph)
-{
-    return glyph & PANGO_GLYPH_UNKNOWN_FLAG ? 0 : glyph;
-}
-
-static void sized_get_glyph_extents(PangoFont *font, PangoGlyph glyph, PangoRectangle *ink, PangoRectangle *logical)
-{
-    const sized_t *own = (const sized_t *)font;
-    hb_glyph_extents_t extents = {0};
-    bool empty = glyph == PANGO_GLYPH_EMPTY;
-    if (!empty) hb_font_get_glyph_extents(own->scaled, glyph_of(glyph), &extents);
-    if (ink) *ink = (PangoRectangle){extents.x_bearing, -extents.y_bearing, extents.width, -extents.height};
-    if (!logical) return;
-    int advance = empty ? 0 : hb_font_get_glyph_h_advance(own->scaled, glyph_of(glyph));
-    if (!empty && (glyph & PANGO_GLYPH_UNKNOWN_FLAG) && !extents.width) advance = own->metrics.approximate_char_width;
-    *logical = (PangoRectangle){0, -own->metrics.ascent, advance, own->metrics.height};
-}
-
-static PangoFontMetrics *sized_get_metrics(PangoFont *font, PangoLanguage *language)
-{
-    return pango_font_metrics_ref(&((sized_t *)font)->metrics);
-}
-
-static PangoFontMap *sized_get_font_map(PangoFont *font)
-{
-    return map;
-}
-
-static hb_font_t *sized_create_hb_font(PangoFont *font)
-{
-    return hb_font_reference(((sized_t *)font)->scaled);
-}
-
-static void sized_init(sized_t *font)
-{
-}
-
-static void sized_class_init(sized_tClass *class)
-{
-    class->parent.describe = class->parent.describe_absolute = sized_describe;
-    class->parent.get_coverage = sized_get_coverage;
-    class->parent.get_glyph_extents = sized_get_glyph_extents;
-    class->parent.get_metrics = sized_get_metrics;
-    class->parent.get_font_map = sized_get_font_map;
-    class->parent.create_hb_font = sized_create_hb_font;
-}
-
-static PangoFont *sized_new(sr_pdfd_font_t *font, double size)
-{
-    sized_t *made = g_object_new(sized_get_type(), NULL);
-    int scale = (int)(size * PANGO_SCALE);
-    hb_font_extents_t extents = {0};
-    made->font = font;
-    made->size = size;
-    made->scaled = hb_font_create(hb_font_get_face(font->font));
-    hb_font_set_scale(made->scaled, scale, scale);
-    hb_font_get_h_extents(made->scaled, &extents);
-    made->metrics = (PangoFontMetrics){.ref_count = 1, /* and so it is never freed */
-                                       .ascent = extents.ascender,
-                                       .descent = -extents.descender,
-                                       .height = extents.ascender - extents.descender,
-                                       .approximate_char_width = scale / 2,
-                                       .approximate_digit_width = scale / 2};
-    return &made->parent;
-}
-
-/* ----------------------------------------------------------------------------------------------- the font map */
-
-typedef struct map_t {
-    PangoFontMap parent;
-} map_t;
-typedef struct map_tClass {
-    PangoFontMapClass parent;
-} map_tClass;
-static GType map_get_type(void);
-G_DEFINE_TYPE(map_t, map, PANGO_TYPE_FONT_MAP)
-
-static const char *const FAMILIES[SR_PDFD_STYLES] = {"typed", "plain", "bold", "code"}; /* between us and this map */
-
-static struct {
-    sr_pdfd_style_t style;
-    int size;
-    PangoFontset *set;
-} sets[MAX_SETS];
-static int set_count;
-
-/* Pango asks for other families where it sees emoji. */
-static sr_pdfd_style_t style_of(const PangoFontDescription *description)
-{
-    const char *family = pango_font_description_get_family(description);
-    for (int i = 0; family && i < SR_PDFD_STYLES; i++)
-        if (!strcmp(family, FAMILIES[i])) return (sr_pdfd_style_t)i;
-    return SR_PDFD_PLAIN;
-}
-
-static PangoFontset *map_load_fontset(PangoFontMap *self, PangoContext *context,
-                                      const PangoFontDescription *description, PangoLanguage *language)
-{
-    sr_pdfd_style_t style = style_of(description);
-    int size = pango_font_description_get_size(description);
-    sr_pdfd_font_t *font;
-    for (int i = 0; i < set_count; i++)
-        if (sets[i].style == style && sets[i].size == size) return g_object_ref(sets[i].set);
-    PangoFontsetSimple *made = pango_fontset_simple_new(language);
-    for (int i = 0; (font = sr_pdfd_font(style, i)); i++)
-        pango_fontset_simple_append(made, sized_new(font, size / (double)PANGO_SCALE));
-    if (set_count == MAX_SETS) return PANGO_FONTSET(made);
-    sets[set_count].style = style;
-    sets[set_count].size = size;
-    sets[set_count++].set = g_object_ref(PANGO_FONTSET(made));
-    return PANGO_FONTSET(made);
-}
-
-static PangoFont *map_load_font(PangoFontMap *self, PangoContext *context, const PangoFontDescription *description)
-{
-    PangoFontset *set = map_load_fontset(self, context, description, pango_language_get_default());
-    PangoFont *font = pango_fontset_get_font(set, ' ');
-    g_object_unref(set);
-    return font;
-}
-
-static void map_list_families(PangoFontMap *self, PangoFontFamily ***families, int *count)
-{
-    if (families) *families = NULL;
-    *count = 0;
-}
-
-static void map_init(map_t *self)
-{
-}
-
-static void map_class_init(map_tClass *class)
-{
-    class->parent.load_font = map_load_font;
-    class->parent.load_fontset = map_load_fontset;
-    class->parent.list_families = map_list_families;
-    class->parent.shape_engine_type = "sigreq";
-}
+#define MAX_WORD 512 /* bytes: a paragraph with a longer one is broken anywhere */
 
 /* ------------------------------------------------------------------------------------------------ paragraphs */
 
@@ -201,10 +19,9 @@ struct sr_pdfd_paragraph_t {
 
 static PangoContext *context_of(const char *language)
 {
-    static PangoContext *context; /* the only one, too */
-    if (!map) {
-        map = g_object_new(map_get_type(), NULL);
-        context = pango_font_map_create_context(map);
+    static PangoContext *context;
+    if (!context) {
+        context = pango_font_map_create_context(sr_pdfd_font_map());
         pango_context_set_round_glyph_positions(context, FALSE);
     }
     pango_context_set_language(context, pango_language_from_string(language ? language : "und"));
@@ -217,6 +34,18 @@ static apr_status_t release(void *layout)
     return APR_SUCCESS;
 }
 
+/* Pango looks for a place to break a word at its end first, and then for each line of it again: as many times as the
+ * word is long, by its length. */
+static PangoWrapMode wrap_of(const char *text, const sr_pdfd_look_t *look)
+{
+    if (look->style == SR_PDFD_CODE) return PANGO_WRAP_CHAR;
+    for (size_t word; *text; text += word + (text[word] == ' ')) {
+        word = strcspn(text, " ");
+        if (word > MAX_WORD) return PANGO_WRAP_CHAR;
+    }
+    return PANGO_WRAP_WORD_CHAR;
+}
+
 sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *look, double width, const char *language,
                                        apr_pool_t *pool)
 {
@@ -224,9 +53,7 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     sr_pdfd_paragraph_t *paragraph = apr_palloc(pool, sizeof *paragraph);
     *paragraph = (sr_pdfd_paragraph_t){.layout = pango_layout_new(context_of(language)), .look = look, .width = width};
     apr_pool_cleanup_register(pool, paragraph->layout, release, apr_pool_cleanup_null);
-    PangoFontDescription *font = pango_font_description_new();
-    pango_font_description_set_family_static(font, FAMILIES[look->style]);
-    pango_font_description_set_absolute_size(font, look->size * PANGO_SCALE);
+    PangoFontDescription *font = sr_pdfd_font_description(look->style, look->size);
     pango_layout_set_font_description(paragraph->layout, font);
     pango_font_description_free(font);
     PangoAttrList *attributes = pango_attr_list_new(); /* a hyphen in an address or a hash would be part of it */
@@ -234,7 +61,7 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     pango_layout_set_attributes(paragraph->layout, attributes);
     pango_attr_list_unref(attributes);
     pango_layout_set_single_paragraph_mode(paragraph->layout, TRUE);
-    pango_layout_set_wrap(paragraph->layout, look->style == SR_PDFD_CODE ? PANGO_WRAP_CHAR : PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_wrap(paragraph->layout, wrap_of(text, look));
     pango_layout_set_width(paragraph->layout, (int)(width * PANGO_SCALE));
     pango_layout_set_text(paragraph->layout, sr_text_printable(text, pool), -1);
     return paragraph;
@@ -270,6 +97,16 @@ double sr_pdfd_paragraph_width(const sr_pdfd_paragraph_t *paragraph, int line)
     PangoRectangle logical = {0};
     if (found) pango_layout_line_get_extents(found, NULL, &logical);
     return logical.width / (double)PANGO_SCALE;
+}
+
+/* Words in Thai are found by a dictionary, which libthai reads from a file when it is first asked. */
+void sr_pdfd_typeset_warm_up(void)
+{
+    static const char thai[] =
+        "\xe0\xb8\x95\xe0\xb8\xb1\xe0\xb8\xa7\xe0\xb8\xad\xe0\xb8\xa2\xe0\xb9\x88\xe0\xb8\xb2\xe0\xb8\x87";
+    PangoLogAttr attributes[sizeof thai / 3 + 1];
+    pango_get_log_attrs(thai, -1, 0, pango_language_from_string("th"), attributes,
+                        sizeof attributes / sizeof *attributes);
 }
 
 /* --------------------------------------------------------------------------------------------------- drawing */
@@ -314,14 +151,15 @@ static void place_glyphs(drawn_t *drawn, const PangoGlyphString *glyphs, double 
     for (int i = 0; i < glyphs->num_glyphs; i++) {
         const PangoGlyphInfo *glyph = &glyphs->glyphs[i];
         if (glyph->glyph != PANGO_GLYPH_EMPTY)
-            drawn->glyphs[drawn->glyph_count++] =
-                (cairo_glyph_t){glyph_of(glyph->glyph), x + (advanced + glyph->geometry.x_offset) / (double)PANGO_SCALE,
-                                y + glyph->geometry.y_offset / (double)PANGO_SCALE};
+            drawn->glyphs[drawn->glyph_count++] = (cairo_glyph_t){
+                sr_pdfd_glyph_of(glyph->glyph), x + (advanced + glyph->geometry.x_offset) / (double)PANGO_SCALE,
+                y + glyph->geometry.y_offset / (double)PANGO_SCALE};
         advanced += glyph->geometry.width;
     }
 }
 
-static void draw_unknown(cairo_t *context, const sized_t *font, const PangoGlyphInfo *glyph, double x, double y)
+/* Where the font's glyph for what it has not is empty. */
+static void draw_unknown(cairo_t *context, const sr_pdfd_sized_t *font, const PangoGlyphInfo *glyph, double x, double y)
 {
     hb_glyph_extents_t extents = {0};
     hb_font_get_glyph_extents(font->scaled, 0, &extents);
@@ -335,7 +173,7 @@ static void draw_unknown(cairo_t *context, const sized_t *font, const PangoGlyph
 /* With the text beside the glyphs, so that readers can search and copy it. */
 static void draw_run(cairo_t *context, PangoGlyphItem *run, const char *text, double x, double y)
 {
-    const sized_t *font = (const sized_t *)run->item->analysis.font;
+    const sr_pdfd_sized_t *font = (const sr_pdfd_sized_t *)run->item->analysis.font;
     int count = run->glyphs->num_glyphs;
     cairo_font_face_t *face = face_of(font->font);
     PangoGlyphItemIter at;

@@ -15,6 +15,8 @@ typedef struct sr_pdfd_look_t {
 
 typedef struct sr_pdfd_paragraph_t sr_pdfd_paragraph_t;
 
+/* Reads what pango reads from files: to be called before the sandbox closes. */
+void sr_pdfd_typeset_warm_up(void);
 /* Sets a text (valid UTF-8, of any script) in lines of that width; SR_PDFD_CODE is broken anywhere, all else between
  * words while that is possible. `language`: of it, as far as known (BCP 47). NULL for a text with nothing to see. Lives
  * as long as the pool. */
