@@ -3,8 +3,8 @@
  *
  * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
  * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
- * compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a
- * signature) · check.c (checking one) · verify.c (the signatures of a document)
+ * compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and
+ * certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a document)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when

@@ -4,9 +4,9 @@
  * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
  * with the header's first byte): the document, where it is about one, and then the result, a file in memory that the
  * client has made and sized; the worker maps it to write into it, which needs no system call that its sandbox would not
- * have anyway, and can make it no larger. The answer repeats the question's id. A worker speaks first: a message with id 0 says that
- * it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault, afterwards the
- * document's.
+ * have anyway, and can make it no larger. The answer repeats the question's id. A worker speaks first: a message with
+ * id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault,
+ * afterwards the document's.
  *
  *   question                                    answer
  *   ping                                        {}
@@ -46,8 +46,8 @@
 #define SR_PDF_DESCRIPTORS 2     /* that one question may carry */
 
 #define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
-#define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages, each with a box of its own, take about 2 MB */
-#define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
+#define SR_PDF_MAX_ANSWER (4 << 20)    /* 20,000 pages, each with a box of its own, take about 2 MB */
+#define SR_PDF_MAX_REASON 200          /* bytes of printable ASCII */
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
