@@ -273,10 +273,15 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
     return NULL;
 }
 
+bool sr_conf_is_used(void)
+{
+    return enabled_sections->nelts > 0;
+}
+
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = OK;
-    if (!enabled_sections->nelts) return OK;
+    if (!sr_conf_is_used()) return OK;
     const char *fault = fault_of_process(ptemp, main_server);
     if (fault) {
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0001: %s", fault);

@@ -49,6 +49,8 @@ const sr_conf_process_t *sr_conf_of_process(server_rec *server);
 
 /* pre_config: forgets what an earlier reading of the configuration found. */
 void sr_conf_reset(apr_pool_t *pconf);
+/* Whether "Sigreq On" stands anywhere. */
+bool sr_conf_is_used(void);
 /* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server);
 

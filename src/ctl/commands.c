@@ -24,6 +24,8 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_TEST] = {"test", NULL, "for the test environment: its name says that it is not legally binding", NULL},
     [OPTION_CERTIFICATE] = {"certificate", "FILE", "the seal's certificate, instead of SigreqSealCertificate", NULL},
     [OPTION_KEY] = {"key", "FILE", "and its private key, instead of SigreqSealKey", NULL},
+    [OPTION_TEST_CERTIFICATE] = {"test-certificate", "FILE", "the test seal's, instead of SigreqTestSealCertificate",
+                                 NULL},
     [OPTION_FILE] = {"file", "FILE", "the PDF", NULL},
     [OPTION_TRUST] = {"trust", "FILE", "certificates (PEM) that every signer's chain must lead to", NULL},
     [OPTION_HELPER] = {"helper", "FILE", "the program that reads PDF files, instead of SigreqHelper", NULL},
@@ -59,7 +61,8 @@ const ctl_command_t ctl_commands[] = {
      "Makes a P-256 key and a certificate that it has signed itself. Never overwrites."},
     {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},
      "Says what the seal is. Exits with 1 where httpd would not start with it."},
-    {"verify", "", ctl_verify, 1, {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
+    {"verify", "", ctl_verify, 1,
+     {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
      "Checks a PDF's signatures. Exits with 0 when all are intact (with --trust: trusted) and nothing came later."},
 };
 /* clang-format on */

@@ -20,7 +20,8 @@ static const struct {
 } directives[] = {
     {"DBDriver", OPTION_DRIVER},           {"DBDParams", OPTION_PARAMS},
     {"SigreqDocuments", OPTION_DOCUMENTS}, {"SigreqSealCertificate", OPTION_CERTIFICATE},
-    {"SigreqSealKey", OPTION_KEY},         {"SigreqHelper", OPTION_HELPER},
+    {"SigreqSealKey", OPTION_KEY},         {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
+    {"SigreqHelper", OPTION_HELPER},
 };
 
 /* The next word of a line, as httpd reads words: bare, or in quotes with backslashes. NULL at the end. */

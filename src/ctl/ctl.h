@@ -42,6 +42,7 @@ typedef enum ctl_option_id_t {
     OPTION_TEST,
     OPTION_CERTIFICATE,
     OPTION_KEY,
+    OPTION_TEST_CERTIFICATE,
     OPTION_FILE,
     OPTION_TRUST,
     OPTION_HELPER,

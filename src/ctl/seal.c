@@ -10,10 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_NAME "Sigreq"
-#define DEFAULT_DAYS 3650
-#define TEST_SUFFIX " TEST \xe2\x80\x94 not legally binding"
-
 static const char *const columns[] = {"name",   "issuer", "key",    "begins_at",        "expires_at",
                                       "serial", "sha256", "usable", "certificate_file", "key_file",
                                       NULL};
@@ -92,14 +88,14 @@ static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key)
 sr_error_t *ctl_seal_create(ctl_t *ctl)
 {
     const char *folder = ctl->values[OPTION_OUT];
-    const char *name = ctl->given[OPTION_NAME] ? ctl->values[OPTION_NAME] : DEFAULT_NAME;
-    const int days = ctl->given[OPTION_DAYS] ? atoi(ctl->values[OPTION_DAYS]) : DEFAULT_DAYS;
+    const char *name = ctl->given[OPTION_NAME] ? ctl->values[OPTION_NAME] : SR_CMS_ISSUE_NAME;
+    const int days = ctl->given[OPTION_DAYS] ? atoi(ctl->values[OPTION_DAYS]) : SR_CMS_ISSUE_DAYS;
     const char *certificate_path = apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL);
     const char *key_path = apr_pstrcat(ctl->pool, folder, "/seal.key", NULL);
     const char *certificate, *key;
     sr_error_t *error;
 
-    if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, TEST_SUFFIX, NULL);
+    if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, SR_CMS_ISSUE_TEST, NULL);
     SR_TRY(sr_cms_issue(&certificate, &key, name, days, ctl->pool));
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail(ctl, folder);
     if (access(certificate_path, F_OK) == 0) {

@@ -125,8 +125,9 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 
 static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
-    const sr_cms_certificate_t *own;
-    const char **ours = apr_pcalloc(ctl->pool, 2 * sizeof *ours);
+    static const ctl_option_id_t own[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
+    const char **ours = apr_pcalloc(ctl->pool, 3 * sizeof *ours);
+    const sr_cms_certificate_t *one;
     sr_cms_anchors_t *anchors;
 
     *context = (sr_cms_context_t){.ours = ours};
@@ -134,9 +135,10 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
         SR_TRY(sr_cms_anchors_read(&anchors, ctl->values[OPTION_TRUST], ctl->pool));
         context->anchors = anchors;
     }
-    if (ctl->given[OPTION_CERTIFICATE]) {
-        SR_TRY(sr_cms_certificate_read(&own, ctl->values[OPTION_CERTIFICATE], ctl->pool));
-        ours[0] = own->sha256;
+    for (int i = 0, count = 0; i < 2; i++) {
+        if (!ctl->given[own[i]]) continue;
+        SR_TRY(sr_cms_certificate_read(&one, ctl->values[own[i]], ctl->pool));
+        ours[count++] = one->sha256;
     }
     return NULL;
 }
@@ -167,7 +169,7 @@ static sr_error_t *verify_file(ctl_t *ctl, sr_pdf_verification_t *found, const s
 
 sr_error_t *ctl_verify(ctl_t *ctl)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_HELPER, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_COUNT};
     sr_pdf_verification_t found;
     sr_cms_context_t context;
     bool good;

@@ -197,7 +197,7 @@ static json_t *signer_rows(const json_t *signer, apr_pool_t *pool)
     if (!done) done = time_at(signer, "completedAt");
     add(rows, "Email", sr_json_string(signer, "email"));
     add_two(rows, "Opened", plain_time(opened, pool), "Signed", done ? plain_time(done, pool) : "Not signed");
-    add_two(rows, "Signature", kind_of_signature(sr_json_string(how, "signatureType")), "Consent text",
+    add_two(rows, "Signature", kind_of_signature(sr_json_string(how, "signatureType")), "Consent version",
             sr_json_string(how, "consent"));
     add(rows, "IP address", sr_json_string(how, "ip"));
     add(rows, "Browser", sr_json_string(how, "userAgent"));

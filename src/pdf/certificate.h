@@ -16,6 +16,9 @@ struct sr_cms_identity_t {
     const sr_cms_certificate_t *about;
 };
 
+/* One with nothing in it yet: what is put in is freed with `pool`. */
+sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool);
+
 struct sr_cms_anchors_t {
     X509_STORE *store;
 };

@@ -19,6 +19,13 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
+sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool)
+{
+    sr_cms_identity_t *made = apr_pcalloc(pool, sizeof *made);
+    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
+    return made;
+}
+
 static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *pool)
 {
     SR_TRY(sr_cms_certificates_read(&identity->chain, identity->certificate_path, pool));
@@ -119,10 +126,9 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
 {
     static const char *(*const judges[])(const sr_cms_identity_t *, apr_pool_t *) = {judge_kind, judge_match,
                                                                                      judge_time, judge_usage};
-    sr_cms_identity_t *made = apr_pcalloc(pool, sizeof *made);
+    sr_cms_identity_t *made = sr_cms_identity_new(pool);
     made->certificate_path = apr_pstrdup(pool, certificate_path);
     made->key_path = apr_pstrdup(pool, key_path);
-    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
     SR_TRY(read_certificates(made, pool));
     SR_TRY(read_key(made, pool));
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++) {

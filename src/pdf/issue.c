@@ -51,21 +51,47 @@ static const char *take_text(BIO *bio, bool written, apr_pool_t *pool)
     return length > 0 ? apr_pstrmemdup(pool, data, (apr_size_t)length) : NULL;
 }
 
-sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool)
+static sr_error_t *issue(sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool)
 {
     if (sr_text_length(name) > SR_CMS_MAX_NAME)
         return sr_error(pool, SR_EBADREQUEST, "A certificate's name has at most %d characters: \"%s\" has more",
                         SR_CMS_MAX_NAME, name);
-    EVP_PKEY *pair = EVP_EC_gen(SN_X9_62_prime256v1);
-    X509 *made = X509_new();
+    sr_cms_identity_t *made = sr_cms_identity_new(pool);
+    made->key = EVP_EC_gen(SN_X9_62_prime256v1);
+    made->certificate = X509_new();
+    bool done = made->key && made->certificate && fill(made->certificate, made->key, name, days);
+    const char *why = sr_cms_why(pool);
+    if (!done) return sr_error(pool, SR_EINTERNAL, "No certificate can be made: %s", why);
+    *identity = made;
+    return NULL;
+}
+
+static sr_error_t *to_pem(const char **certificate, const char **key, const sr_cms_identity_t *identity,
+                          apr_pool_t *pool)
+{
     BIO *text = BIO_new(BIO_s_mem()), *secret = BIO_new(BIO_s_secmem());
-    bool done = pair && made && text && secret && fill(made, pair, name, days);
-    *certificate = take_text(text, done && PEM_write_bio_X509(text, made), pool);
-    *key = take_text(secret, done && PEM_write_bio_PrivateKey(secret, pair, NULL, NULL, 0, NULL, NULL), pool);
+    *certificate = take_text(text, text && PEM_write_bio_X509(text, identity->certificate), pool);
+    *key =
+        take_text(secret, secret && PEM_write_bio_PrivateKey(secret, identity->key, NULL, NULL, 0, NULL, NULL), pool);
     BIO_free(text);
     BIO_free(secret);
-    X509_free(made);
-    EVP_PKEY_free(pair);
     const char *why = sr_cms_why(pool);
     return *certificate && *key ? NULL : sr_error(pool, SR_EINTERNAL, "No certificate can be made: %s", why);
+}
+
+sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool)
+{
+    sr_cms_identity_t *made;
+    SR_TRY(issue(&made, name, days, pool));
+    return to_pem(certificate, key, made, pool);
+}
+
+sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool)
+{
+    sr_cms_identity_t *made;
+    SR_TRY(issue(&made, name, days, pool));
+    made->about = sr_cms_describe(made->certificate, pool);
+    made->certificate_path = made->key_path = "memory";
+    *identity = made;
+    return NULL;
 }

@@ -226,6 +226,12 @@ const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t 
 #define SR_CMS_MAX_NAME 64 /* characters of a common name (RFC 5280, ub-common-name) */
 /* Makes a P-256 key and a certificate for it that it has signed itself, both as PEM text. */
 sr_error_t *sr_cms_issue(const char **certificate, const char **key, const char *name, int days, apr_pool_t *pool);
+/* The same as an identity that was never in a file. */
+sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char *name, int days, apr_pool_t *pool);
+/* What such a certificate is called, what the name of one for the test environment goes on with, how long it lasts. */
+#define SR_CMS_ISSUE_NAME "Sigreq"
+#define SR_CMS_ISSUE_TEST " TEST \xe2\x80\x94 not legally binding"
+#define SR_CMS_ISSUE_DAYS 3650
 
 /* -------------------------------------------------------------------------------------------------- cms.c */
 /* Signs a digest: *der is a detached CMS SignedData, PAdES baseline B-B (ETSI EN 319 142-1, 6.3): with

@@ -1,7 +1,7 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
- * PDF helpers of this child.
+ * PDF helpers of this child, what documents are sealed with.
  *
- * Sections: database.c · helper.c
+ * Sections: database.c · helper.c · seal.c
  */
 #ifndef SR_RUN_H
 #define SR_RUN_H
@@ -24,5 +24,13 @@ sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 /* child_init: the child's pool of sigreq-pdfd workers; they start when first needed. */
 void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 sr_pdf_pool_t *sr_run_helper(void);
+
+/* -------------------------------------------------------------------------------------------------- seal.c */
+/* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */
+int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
+/* post_config: reads the keys, by the user who started httpd, for all children. The same results. */
+int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
+/* What a document of this environment is sealed with. */
+const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
 
 #endif

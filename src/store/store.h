@@ -59,6 +59,7 @@ typedef enum sr_outcome_t {
     SR_QUOTA,        /* the organisation's production quota is used up */
     SR_REPLAY,       /* same Idempotency-Key, same request: body is the first answer */
     SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
+    SR_STALE,        /* somebody else has changed the submission since it was read */
     SR_OUTCOME_COUNT
 } sr_outcome_t;
 
@@ -76,7 +77,8 @@ typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
     /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search","view",
-     *  "documents":[{"uuid","name","sha256","size","pages"}],
+     *  "event_hash","event",
+     *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since"}
      * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
@@ -91,8 +93,27 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. "older": newest first, what is older than the key (or everything); "newer": oldest first, what
      * is newer than the key. status: at least one signer has it. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
-    /* $T, submission uuid, document uuid → OK + {"uuid","name","sha256","size","pages"} | MISSING | UNAUTHORIZED */
+    /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
+     *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,
+     *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
+    /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
+     * MISSING (also while there is none) | UNAUTHORIZED */
+    SR_OP_CERTIFICATE_GET,
+    /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
+    SR_OP_AUDIT_GET,
+    /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
+     *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
+     *  "documents":[document row]} | MISSING */
+    SR_OP_SIGNING_GET,
+    /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
+     *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
+     *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),
+     *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
+     *  "certificate_sha256"|null,"certificate_size"|null}
+     * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
+     * changes nothing and is OK. */
+    SR_OP_SIGNING_CHANGE,
     /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
     SR_OP_WEBHOOK_SET,
     /* $T, uuid, name, secret hash, expires_at|NULL → OK + token row (of the new one, in the caller's scope) |
@@ -130,7 +151,7 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_LIST,
     /* token uuid, now → OK + token row | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
-    /* sha256 → OK when a submission has the document, else MISSING (sigreqctl gc) */
+    /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
     /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
     SR_OP_ADMIN_EXPIRE,
@@ -189,10 +210,28 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
-/* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+
+/* Makes some bytes durable as a file without a report. *sha256 is in `pool`. */
+sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
+                              apr_pool_t *pool);
+/* A document as it stands: the files (const char *, SHA-256) one after the other, then `tail`, which is not stored. */
+typedef struct sr_joined_t {
+    int descriptor;     /* to read, at offset 0; closed with the pool */
+    apr_off_t size;     /* of all */
+    const char *sha256; /* of the files, read anew: to compare with what they should be */
+} sr_joined_t;
+sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                              const void *tail, apr_size_t tail_length, apr_pool_t *pool);
+
+/* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
+ * with the process, or by sr_documents_turn_end. */
+typedef struct sr_documents_turn_t sr_documents_turn_t;
+sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool);
+void sr_documents_turn_end(sr_documents_turn_t *turn);
 
 /* Held (shared) from before a document is looked up or linked until the database row that names it has been
  * committed, so that gc (exclusive) cannot take the file in between. Released with the pool or by unlock. */

@@ -161,5 +161,11 @@ SKIP: {
     my $foreign = signed_pdf("$folder/foreign.pdf", "$folder/test");
     $one = json(0, 'of another seal', 'verify', $foreign, @helper, @ours)->{signatures}[0];
     is($one->{ours}, JSON::PP::false, 'not ours');
+    my @test = ('--test-certificate', "$folder/test/seal.crt");
+    $one = json(0, 'of the test seal', 'verify', $foreign, @helper, @ours, @test)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'ours, too');
+    spit($config, slurp($config) . qq{SigreqTestSealCertificate "$folder/test/seal.crt"\n});
+    $one = json(0, 'of both, by configuration', 'verify', $foreign, '--config', $config)->{signatures}[0];
+    is($one->{ours}, JSON::PP::true, 'ours, too');
 }
 done_testing;

@@ -272,6 +272,14 @@ static void test_issue(void)
     error =
         sr_cms_issue(&certificate, &key, "65 characters: 89012345678901234567890123456789012345678901234567", 30, root);
     ok(error && error->code == SR_EBADREQUEST, "65 characters are too many");
+
+    ok(!sr_cms_issue_identity(&identity, name, 30, root), "an identity is made in memory");
+    about = sr_cms_identity_certificate(identity);
+    is_str(about->name, name, "its name");
+    der = sign(&length, identity);
+    const sr_cms_result_t result =
+        check(der, length, &(sr_cms_context_t){.ours = (const char *[]){about->sha256, NULL}});
+    ok(result.state == SR_CMS_INTACT && result.bound && result.ours, "it signs");
 }
 
 /* ---------------------------------------------------------------------------------- what must not verify */

@@ -11,7 +11,7 @@ use Sigreq::Suite;
 use Time::HiRes 'sleep';
 
 # new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
-#     driver, params => database)
+#     driver, params => database, seal => the directives of the seal)
 sub new {
     my ($class, %o) = @_;
     my $self =
@@ -28,6 +28,7 @@ sub conf {
     my %o     = (
         place     => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
         documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1,
+        seal      => seal(SigreqSeal => suite->{dir} . '/seal'),
         modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
     my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
@@ -52,11 +53,17 @@ DBDMin 0
 DBDMax 10
 SigreqDocuments "$o{documents}"
 SigreqHelper "$o{helper}"
+$o{seal}
 $o{server}
 <Location "/">
 $o{place}
 </Location>
 CONF
+}
+
+sub seal {    # the directives that name the pair in a folder
+    my ($name, $folder) = @_;
+    return qq{${name}Certificate "$folder/seal.crt"\n${name}Key "$folder/seal.key"};
 }
 
 sub command { chomp(my $httpd = `apxs -q SBINDIR` . '/' . `apxs -q PROGNAME`); $httpd =~ s/\n//gr }

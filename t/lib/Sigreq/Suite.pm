@@ -55,6 +55,9 @@ sub prepare {    # folders, database and schema
     }
     said('sigreqctl db init', "$source/build/sigreqctl", '--driver', $self->{db}, '--params', $self->{params}, 'db',
         'init');
+    my @create = ("$source/build/sigreqctl", 'seal', 'create');
+    said('sigreqctl seal create', @create, "$dir/seal");
+    said('sigreqctl seal create --test', @create, "$dir/seal-test", '--test');
     $self->{modules} = $self->modules_conf;
     return $self;
 }

@@ -14,6 +14,7 @@ sub new {
     for my $folder ($o{dir}, map {"$o{dir}/$_"} qw(logs www documents store-only apxs)) {
         mkdir $folder or die "$folder: $!\n";
     }
+    said('sigreqctl seal create', "$o{source}/build/sigreqctl", 'seal', 'create', "$o{dir}/seal");
     return $self;
 }
 

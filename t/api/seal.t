@@ -1,0 +1,139 @@
+# The seal's files: whatever would make bad signatures is said by `httpd -t` and at the start in one line that names the
+# file; the parent alone reads the key; a restart reads it anew, and by way of `httpd -t` never ends a running server.
+use strict;
+use warnings;
+use File::Temp 'tempdir';
+use Mojo::File 'path';
+use Sigreq::Here qw(suite place children wait_for);
+use Sigreq::Httpd;
+use Test::More;
+
+my $folder = tempdir('seal.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
+my $ours   = suite->{dir} . '/seal';
+my @both   = ('SigreqSealCertificate and SigreqSealKey', 'SigreqTestSealCertificate and SigreqTestSealKey');
+
+sub create {    # a pair by sigreqctl: its folder
+    my ($name, @options) = @_;
+    system(suite->{source} . '/build/sigreqctl', 'seal', 'create', "$folder/$name", '--json', @options) == 0
+        or die "seal create\n";
+    return "$folder/$name";
+}
+
+sub openssl { system("openssl $_[0] >'$folder/said' 2>&1") == 0 or die "openssl $_[0]: " . path("$folder/said")->slurp }
+sub directives { my ($certificate, $key) = @_; qq{SigreqSealCertificate "$certificate"\nSigreqSealKey "$key"} }
+sub pair { Sigreq::Httpd::seal($_[1] // 'SigreqSeal', $_[0]) }
+sub write_file { Sigreq::Suite::write_file(@_) }
+sub copy { write_file($_[1], path($_[0])->slurp) }
+sub lines { grep { !/^(?:Configuration Failed|AH00014|AH00016)/ && /\S/ } split /\n/, $_[0] }
+
+# What httpd says when it is started, and does not come up.
+sub refused_start {
+    my $httpd = shift;
+    my $file  = "$httpd->{dir}/httpd.conf";
+    my $said  = qx('@{[Sigreq::Httpd::command()]}' -f '$file' -k start 2>&1 </dev/null);
+    my $status = $? >> 8;
+    return ($status, $said . $httpd->log);
+}
+
+create('soon', '--days', 5);
+my $other = create('other');
+openssl("x509 -in $other/seal.crt -signkey $other/seal.key -days -1 -out $folder/old.crt");
+my $new = "req -x509 -nodes -subj /CN=x -days 9 -keyout $folder";
+openssl("$new/tls.key -newkey rsa:2048 -out $folder/tls.crt -addext extendedKeyUsage=serverAuth");
+openssl("$new/weak.key -newkey rsa:1024 -out $folder/weak.crt");
+openssl("pkcs8 -topk8 -passout pass:x -in $other/seal.key -out $folder/locked.key");
+copy("$ours/seal.key", "$folder/unreadable.key");
+chmod 0, "$folder/unreadable.key";
+write_file("$folder/empty", '');
+
+my ($crt, $key) = ("$ours/seal.crt", "$ours/seal.key");
+my @wrong = (    # what is wrong, directives, what is said
+    ['none',               '', qr/Sigreq On needs $both[0]: 'sigreqctl seal create'/],
+    ['no key',             qq{SigreqSealCertificate "$crt"},           qr/$both[0] need each other/],
+    ['no certificate',     qq{SigreqSealKey "$key"},                   qr/$both[0] need each other/],
+    ['a missing one',      directives("$folder/none.crt", $key),       qr{$both[0]: \S+/none\.crt: No such file}],
+    ['a missing key',      directives($crt, "$folder/none.key"),       qr{$both[0]: \S+/none\.key: No such file}],
+    ['a folder',           directives($folder, $key),                  qr{\Q$folder\E: Is a directory}],
+    ['an empty file',      directives("$folder/empty", $key),          qr{/empty: it holds no certificate}],
+    ['an empty key',       directives($crt, "$folder/empty"),          qr{/empty: it holds no private key}],
+    ['the two exchanged',  directives($key, $crt),                     qr{/seal/seal\.key: it holds no certificate}],
+    ['an unreadable key',  directives($crt, "$folder/unreadable.key"), qr{/unreadable\.key: Permission denied}],
+    ['a key of another',   directives($crt, "$other/seal.key"),        qr{/seal\.crt: it is not the certificate of}],
+    ['a passphrase',       directives("$other/seal.crt", "$folder/locked.key"), qr{/locked\.key: its .* a passphrase}],
+    ['an expired one',     directives("$folder/old.crt", "$other/seal.key"), qr{/old\.crt: it expired at \d{4}-}],
+    ['one for TLS',        directives("$folder/tls.crt", "$folder/tls.key"), qr{/tls\.crt: .* not for signing}],
+    ['a weak one',         directives("$folder/weak.crt", "$folder/weak.key"), qr{/weak\.crt: its key is RSA 1024}],
+    ['half a test pair',   pair($ours) . qq{\nSigreqTestSealKey "$key"},       qr/$both[1] need each other/],
+    ['a wrong test pair',  pair($ours) . "\n" . pair("$folder/none", 'SigreqTestSeal'), qr{$both[1]: \S+/none/seal}],
+);
+for my $row (@wrong) {
+    my ($name, $seal, $expected) = @$row;
+    my $httpd = Sigreq::Httpd->new(seal => $seal);
+    for my $said (['httpd -t', $httpd->test], ['the start', refused_start($httpd)]) {
+        isnt($said->[1], 0, "$name: $said->[0] refuses");
+        my @lines = lines($said->[2]);
+        is(scalar @lines, 1, '… in one line') or diag $said->[2];
+        like($lines[0], $expected, '… that says why');
+    }
+}
+my ($status, $said) = Sigreq::Httpd->new(seal => '', place => 'Sigreq Off')->test;
+is($status, 0, 'off, it asks for none') or diag $said;
+($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n" . pair($ours))->test;
+isnt($status, 0, 'in a <Location>');
+like($said, qr/SigreqSealCertificate/, '… which is said');
+
+sub healthy { Sigreq::Here::client(base => $_[0]->base)->get('/health')->code == 200 }
+
+subtest 'the key is read once, by the parent' => sub {
+    my $pair  = create('mine');
+    my $httpd = Sigreq::Httpd->new(seal => pair($pair))->start;
+    is(sprintf('%o', (stat "$pair/seal.key")[2] & 07777), '600', 'the key was for its owner alone');
+    unlink "$pair/seal.key", "$pair/seal.crt";
+    ok(healthy($httpd), 'it serves without the files');
+    my @before = children($httpd->pid);
+    kill KILL => @before;
+    my $anew = sub {
+        my %now = map { $_ => 1 } children($httpd->pid);
+        return %now && !grep { $now{$_} } @before;
+    };
+    ok(wait_for($anew, 10),                           'and so does another child');
+    ok(wait_for(sub { eval { healthy($httpd) } }, 5), '… that came later');
+};
+subtest 'a pair for tests' => sub {
+    my $httpd = Sigreq::Httpd->new->start;
+    ok(healthy($httpd), 'serves without one');
+    like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'and says that it made one');
+    is(scalar(() = $httpd->log =~ /SR0401/g), 1, 'once');
+    unlike($httpd->log, qr/SR0402/, 'nothing expires');
+    $httpd = Sigreq::Httpd->new(seal => pair($ours) . "\n" . pair("$folder/soon", 'SigreqTestSeal'))->start;
+    ok(healthy($httpd), 'serves with one');
+    unlike($httpd->log, qr/SR0401/, 'and makes none');
+    like(
+        $httpd->log,
+        qr/:warn\].* SR0402: the seal's certificate "Sigreq" expires at \d{4}-\d\d-\d\dT.* httpd does not start/,
+        'one that is about to expire is spoken of');
+};
+subtest 'restarts' => sub {
+    my $pair  = create('changing');
+    my $httpd = Sigreq::Httpd->new(seal => pair($pair))->start;
+    my $again = sub {
+        my $count = () = $httpd->log =~ /SR0401/g;
+        kill USR1 => $httpd->pid;
+        return wait_for(sub { (() = $httpd->log =~ /SR0401/g) > $count || !-e "/proc/" . $httpd->pid }, 10);
+    };
+    copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
+    ok($again->(),      'with another pair');
+    ok(healthy($httpd), 'it serves');
+    my $pid = $httpd->pid;
+    write_file("$pair/seal.crt", 'broken');
+    my ($code) = $httpd->test;
+    isnt($code, 0, 'with a bad file httpd -t, which apachectl asks first, refuses');
+    ok(healthy($httpd), '… and the server goes on');
+    my $before = length $httpd->log;
+    kill USR1 => $pid;
+    ok(wait_for(sub { !kill 0, $pid }, 10), 'a bare signal ends it');
+    my @lines = grep {/SR0400/} split /\n/, substr $httpd->log, $before;
+    is(scalar @lines, 1, '… not silently') or diag $httpd->log;
+    like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… but with the reason in its log');
+};
+done_testing;
