@@ -33,12 +33,6 @@ typedef struct verify_t {
     apr_pool_t *pool;
 } verify_t;
 
-const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
-{
-    static const char *const names[] = {"signed", "extended", "broken", "unchecked", "unsigned", "unreadable"};
-    return names[conclusion];
-}
-
 static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t wanted, apr_off_t offset)
 {
     for (apr_size_t got = 0; got < wanted;) {
