@@ -174,6 +174,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     SR_TRY(read_key(&request.idempotency_key, http));
     SR_TRY(receive(&receiver, parameters));
     request.caller = caller;
+    request.client = (sr_client_t){http->r->useragent_ip, sr_http_user_agent(http)};
     request.documents = receiver.documents;
     request.uploads = receiver.uploads;
     request.name = receiver.text[NAME].data;

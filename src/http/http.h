@@ -1,6 +1,6 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · reply.c · body.c · bearer.c · multipart.c · query.c
+ * Sections: router.c · reply.c · body.c · bearer.c · agent.c · multipart.c · query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -68,6 +68,10 @@ sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **
 sr_error_t *sr_http_bearer(const char **token_hash, sr_http_t *http);
 /* The one 401 (contract, Authentication, rule 3). */
 sr_error_t *sr_http_unauthorized(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- agent.c */
+/* The User-Agent, printable and not too long, or NULL. */
+const char *sr_http_user_agent(sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------- query.c
  * The query string, percent-decoded, each name at most once.

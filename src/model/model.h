@@ -1,6 +1,6 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -78,6 +78,8 @@ typedef struct sr_document_t {
     const char *raw;    /* the file name as it was sent, when it differs; a field may name either */
     const char *sha256; /* lower-case hexadecimal */
     apr_off_t size;
+    const char *normalised_sha256; /* of what is shown and sealed in its place, or NULL */
+    apr_off_t normalised_size;
     const sr_pages_t *pages;
 } sr_document_t;
 
@@ -134,12 +136,38 @@ typedef struct sr_submission_t {
 
 /* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
+/* A view as JSON without marks, and back: for what changes it. The value is the pool's. */
+sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_t *pool);
+const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool);
 /* The uuid in a view, or NULL when it is none. */
 const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
 /* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */
 json_t *sr_signer_fields_json(const sr_signer_t *signer);
+
+/* ------------------------------------------------------------------------------------------------ event.c
+ * The evidence: a chain of events for each submission. The hash of an event is the SHA-256 of its JSON text in
+ * canonical form (RFC 8785) without the member "hash"; "previousHash" is the hash of the event before it.
+ */
+typedef struct sr_client_t {
+    const char *ip, *user_agent; /* UTF-8, or NULL */
+} sr_client_t;
+
+typedef struct sr_event_t {
+    const char *kind; /* "created", "opened", "signed", "refused", "completed" */
+    apr_time_t at;
+    const char *signer; /* uuid, or NULL */
+    sr_client_t client;
+    json_t *detail; /* an object of texts and whole numbers; the caller's */
+} sr_event_t;
+
+typedef struct sr_event_text_t {
+    const char *hash, *body;
+} sr_event_text_t;
+/* The event as it is stored and shown. Numbers count from 1; the first has no previous hash: NULL. */
+void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
+                    apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

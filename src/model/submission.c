@@ -108,25 +108,52 @@ static json_t *person_view(const sr_person_t *person)
 
 /* --- the view */
 
-/* Puts SR_BASE_MARK at the beginning of each link. The text searched for cannot come from a user: quotes within a
- * JSON string are escaped, so it is always a key, and no key of the view is a user's. A mark of a user's (U+0001 in a
- * name) is "\u0001" in JSON text, never the byte. */
-static const char *mark_links(const char *json, int links, apr_pool_t *pool)
+/* Links are the values of these keys. What is searched for cannot come from a user: quotes within a JSON string are
+ * escaped, so `":"` always stands between a key and its value, and no key of the view is a user's. A mark of a user's
+ * (U+0001 in a name) is "\u0001" in JSON text, never the byte. */
+static const char *const link_keys[] = {"\"signatureLink", "\"url"};
+
+/* The beginning of the next link's value, or NULL. */
+static const char *next_link(const char *json)
 {
-    static const char key[] = "\"signatureLink\":\"";
-    char *const marked = apr_palloc(pool, strlen(json) + (apr_size_t)links + 1), *out = marked;
-    const char *next;
+    const char *colon = json;
+    size_t i;
 
-    while ((next = strstr(json, key))) {
-        const apr_size_t length = (apr_size_t)(next - json) + sizeof key - 1;
+    for (; (colon = strstr(colon, "\":\"")); colon += 3) {
+        for (i = 0; i < sizeof link_keys / sizeof *link_keys; i++) {
+            const size_t length = strlen(link_keys[i]);
 
-        memcpy(out, json, length);
-        out += length;
+            if ((size_t)(colon - json) >= length && !memcmp(colon - length, link_keys[i], length)) return colon + 3;
+        }
+    }
+    return NULL;
+}
+
+const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool)
+{
+    const char *json = sr_json_text(object, pool), *next;
+    apr_size_t links = 0;
+    char *marked, *out;
+
+    for (next = json; (next = next_link(next)) != NULL; links++) continue;
+    marked = out = apr_palloc(pool, strlen(json) + links + 1);
+    for (; (next = next_link(json)) != NULL; json = next) {
+        memcpy(out, json, (apr_size_t)(next - json));
+        out += next - json;
         *out++ = SR_BASE_MARK;
-        json += length;
     }
     strcpy(out, json);
     return marked;
+}
+
+sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_t *pool)
+{
+    char *const bare = apr_palloc(pool, strlen(view) + 1), *out = bare;
+
+    for (; *view; view++)
+        if (*view != SR_BASE_MARK) *out++ = *view;
+    *out = '\0';
+    return sr_json_parse(object, bare, (apr_size_t)(out - bare), pool);
 }
 
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool)
@@ -145,7 +172,8 @@ const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *po
     json_object_set_new(object, "submitters", submitters);
     json_object_set_new(object, "createdBy", person_view(&submission->created_by));
     json_object_set_new(object, "documents", documents);
-    return mark_links(sr_json_text(object, pool), submission->signers->nelts, pool);
+    json_object_set_new(object, "certificate", json_null());
+    return sr_submission_view_write(object, pool);
 }
 
 /* As with links: only a key can look like this, and the submission's own comes before every other. */

@@ -41,9 +41,38 @@ static json_t *documents_json(const apr_array_header_t *documents)
         json_object_set_new(row, "sha256", json_string(document->sha256));
         json_object_set_new(row, "size", json_integer(document->size));
         json_object_set_new(row, "pages", json_integer(document->pages->count));
+        if (document->normalised_sha256) {
+            json_object_set_new(row, "normalised_sha256", json_string(document->normalised_sha256));
+            json_object_set_new(row, "normalised_size", json_integer(document->normalised_size));
+        }
         json_array_append_new(array, row);
     }
     return array;
+}
+
+/* The first event of the chain: what was asked for, by whom, and of which bytes. */
+static void creation_event(sr_event_text_t *written, const sr_create_t *request, const sr_submission_t *submission,
+                           apr_pool_t *pool)
+{
+    json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
+        json_array_append_new(documents,
+                              json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
+                                        document->sha256, "normalisedSha256", document->normalised_sha256));
+    }
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        json_array_append_new(signers,
+                              json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname,
+                                        "lastname", signer->lastname, "email", signer->email));
+    }
+    json_object_set_new(detail, "submission", json_string(submission->uuid));
+    json_object_set_new(detail, "token", json_string(request->caller->uuid));
+    json_object_set_new(detail, "documents", documents);
+    json_object_set_new(detail, "signers", signers);
+    const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
+    sr_event_write(written, &event, 1, NULL, pool);
 }
 
 static json_t *signers_json(const apr_array_header_t *signers)
@@ -84,6 +113,8 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
 {
     const char *key = request->idempotency_key;
     json_t *row = sr_json_own(json_object(), pool);
+    sr_event_text_t event;
+    creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));
     json_object_set_new(row, "now", json_integer(submission->created_at));
     json_object_set_new(row, "uuid", json_string(submission->uuid));
@@ -93,6 +124,8 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
     json_object_set_new(row, "send_email", json_boolean(submission->send_email));
     json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
     json_object_set_new(row, "view", json_string(sr_submission_view(submission, pool)));
+    json_object_set_new(row, "event_hash", json_string(event.hash));
+    json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
     json_object_set_new(row, "signers", signers_json(submission->signers));
     json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));

@@ -50,6 +50,7 @@ typedef struct sr_upload_t {
 typedef struct sr_create_t {
     const char *token_hash;
     const sr_token_t *caller;          /* of sr_service_authenticate, before the body was read */
+    sr_client_t client;
     const apr_array_header_t *uploads; /* sr_upload_t */
     sr_documents_t *documents;         /* the folder the spools belong to */
     const char *name, *signers;        /* NULL: the part was not there */

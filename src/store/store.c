@@ -24,7 +24,7 @@ struct sr_store_t {
 
 static const char *const outcomes[SR_OUTCOME_COUNT] = {
     [SR_OK] = "ok",         [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing", [SR_QUOTA] = "quota",
-    [SR_REPLAY] = "replay", [SR_CONFLICT] = "conflict",
+    [SR_REPLAY] = "replay", [SR_CONFLICT] = "conflict",         [SR_STALE] = "stale",
 };
 
 /* The statements live as long as the connection: apr_dbd cannot let go of them earlier. */

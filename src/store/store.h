@@ -59,6 +59,7 @@ typedef enum sr_outcome_t {
     SR_QUOTA,        /* the organisation's production quota is used up */
     SR_REPLAY,       /* same Idempotency-Key, same request: body is the first answer */
     SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
+    SR_STALE,        /* somebody else has changed the submission since it was read */
     SR_OUTCOME_COUNT
 } sr_outcome_t;
 
@@ -76,7 +77,8 @@ typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
     /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search","view",
-     *  "documents":[{"uuid","name","sha256","size","pages"}],
+     *  "event_hash","event",
+     *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since"}
      * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
@@ -91,8 +93,27 @@ typedef enum sr_op_t {
      * UNAUTHORIZED. "older": newest first, what is older than the key (or everything); "newer": oldest first, what
      * is newer than the key. status: at least one signer has it. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
-    /* $T, submission uuid, document uuid → OK + {"uuid","name","sha256","size","pages"} | MISSING | UNAUTHORIZED */
+    /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
+     *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,
+     *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
+    /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
+     * MISSING (also while there is none) | UNAUTHORIZED */
+    SR_OP_CERTIFICATE_GET,
+    /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
+    SR_OP_AUDIT_GET,
+    /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
+     *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
+     *  "documents":[document row]} | MISSING */
+    SR_OP_SIGNING_GET,
+    /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
+     *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
+     *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),
+     *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
+     *  "certificate_sha256"|null,"certificate_size"|null}
+     * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
+     * changes nothing and is OK. */
+    SR_OP_SIGNING_CHANGE,
     /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
     SR_OP_WEBHOOK_SET,
     /* $T, uuid, name, secret hash, expires_at|NULL → OK + token row (of the new one, in the caller's scope) |
@@ -130,7 +151,7 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_LIST,
     /* token uuid, now → OK + token row | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
-    /* sha256 → OK when a submission has the document, else MISSING (sigreqctl gc) */
+    /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
     /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
     SR_OP_ADMIN_EXPIRE,

@@ -11,7 +11,7 @@ static void add_document(const char *uuid, const char *name, const char *raw, co
     sr_pages_t *pages;
 
     if (sr_pages_parse(&pages, report, pool)) ok(false, "the report of %s is read", name);
-    *document = (sr_document_t){uuid, name, raw, "00", 1, pages};
+    *document = (sr_document_t){.uuid = uuid, .name = name, .raw = raw, .sha256 = "00", .size = 1, .pages = pages};
 }
 
 /* Signers whose fields name these documents and pages, in this order: two fields each. */

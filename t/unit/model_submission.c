@@ -13,7 +13,11 @@ static sr_submission_t *example(void)
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t));
 
     APR_ARRAY_PUSH(documents, sr_document_t) =
-        (sr_document_t){"11111111-d9cb-469f-a165-70867728950e", "a.pdf", NULL, "c0ffee", 5000000000, &pages};
+        (sr_document_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
+                          .name = "a.pdf",
+                          .sha256 = "c0ffee",
+                          .size = 5000000000,
+                          .pages = &pages};
     APR_ARRAY_PUSH(fields, sr_field_t) =
         (sr_field_t){.type = "signature",
                      .name = "Here",
@@ -56,7 +60,7 @@ static void test_view(void)
         "\"signatureLink\":\"\x01/sign/33333333-d9cb-469f-a165-70867728950e\",\"status\":\"sent\"," LATER FIELDS "}],"
         "\"createdBy\":{\"firstname\":\"Cy\",\"lastname\":\"Owner\",\"email\":\"cy@x.org\"},"
         "\"documents\":[{\"uuid\":\"11111111-d9cb-469f-a165-70867728950e\",\"name\":\"a.pdf\",\"sha256\":\"c0ffee\","
-        "\"size\":5000000000,\"pages\":12}]}";
+        "\"size\":5000000000,\"pages\":12}],\"certificate\":null}";
     sr_submission_t *submission = example();
     const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 1, sr_signer_t);
 

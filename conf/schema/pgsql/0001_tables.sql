@@ -62,6 +62,8 @@ CREATE TABLE sigreq.token (
 CREATE INDEX token_list ON sigreq.token (user_id, organization_id, environment, created_at DESC, id DESC)
 
 -- view is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the table.
+-- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
+-- certificate_… is its certificate of completion, a file of the document store.
 CREATE TABLE sigreq.submission (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     uuid uuid NOT NULL UNIQUE,
@@ -70,10 +72,14 @@ CREATE TABLE sigreq.submission (
     organization_id bigint NOT NULL,
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL,
+    certificate_size bigint CHECK (certificate_size > 0),
     template_uuid uuid NOT NULL,
+    events integer NOT NULL CHECK (events > 0),
     skip_intro boolean NOT NULL,
     send_email boolean NOT NULL,
     environment text COLLATE "C" NOT NULL,
+    events_hash text COLLATE "C" NOT NULL,
+    certificate_sha256 text COLLATE "C",
     name text NOT NULL,
     search text NOT NULL,
     view text NOT NULL,
@@ -83,6 +89,8 @@ CREATE TABLE sigreq.submission (
 
 CREATE INDEX submission_list ON sigreq.submission
     (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE INDEX submission_certificate ON sigreq.submission (certificate_sha256) WHERE certificate_sha256 IS NOT NULL
 
 CREATE TABLE sigreq.signer (
     submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
@@ -101,47 +109,51 @@ CREATE TABLE sigreq.signer (
     PRIMARY KEY (submission_id, position)
 )
 
--- The upload: sha256 names the file in the document store.
+-- The upload: sha256 names the file in the document store. One that had to be written anew before it could be continued
+-- is kept beside it: that is then what is shown and sealed.
 CREATE TABLE sigreq.document (
     submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
     size bigint NOT NULL CHECK (size >= 0),
+    normalised_size bigint CHECK (normalised_size > 0),
     position integer NOT NULL,
     pages integer NOT NULL CHECK (pages > 0),
     uuid uuid NOT NULL UNIQUE,
     sha256 text COLLATE "C" NOT NULL,
+    normalised_sha256 text COLLATE "C",
     name text NOT NULL,
     PRIMARY KEY (submission_id, position)
 )
 
 CREATE INDEX document_sha256 ON sigreq.document (sha256)
 
--- What became of an upload: number 0 is the prepared file, then one per signer who signed.
+CREATE INDEX document_normalised ON sigreq.document (normalised_sha256) WHERE normalised_sha256 IS NOT NULL
+
+-- What became of a document: one row for each signer who signed it. sha256 names the file with what was appended,
+-- whole_sha256 is of the document with it.
 CREATE TABLE sigreq.revision (
     created_at bigint NOT NULL,
-    size bigint NOT NULL CHECK (size >= 0),
-    number integer NOT NULL CHECK (number >= 0),
+    size bigint NOT NULL CHECK (size > 0),
+    whole_size bigint NOT NULL CHECK (whole_size > size),
+    number integer NOT NULL CHECK (number > 0),
     document_uuid uuid NOT NULL REFERENCES sigreq.document (uuid) ON DELETE CASCADE,
-    signer_uuid uuid REFERENCES sigreq.signer (uuid) ON DELETE CASCADE,
+    signer_uuid uuid NOT NULL REFERENCES sigreq.signer (uuid) ON DELETE CASCADE,
     sha256 text COLLATE "C" NOT NULL,
+    whole_sha256 text COLLATE "C" NOT NULL,
     PRIMARY KEY (document_uuid, number)
 )
 
 CREATE INDEX revision_sha256 ON sigreq.revision (sha256)
 
+CREATE INDEX revision_whole ON sigreq.revision (whole_sha256)
+
 CREATE INDEX revision_signer ON sigreq.revision (signer_uuid)
 
--- The evidence: hash covers the row and prev_hash, which is the hash of the submission's event before it.
+-- The evidence, as JSON texts; hash covers the text, which holds the hash of the event before it.
 CREATE TABLE sigreq.event (
-    submission_id bigint NOT NULL REFERENCES sigreq.submission (id),
-    at bigint NOT NULL,
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
     number integer NOT NULL CHECK (number > 0),
-    signer_uuid uuid,
-    kind text COLLATE "C" NOT NULL,
-    ip text,
-    user_agent text,
-    detail text NOT NULL,
-    prev_hash text COLLATE "C" NOT NULL,
     hash text COLLATE "C" NOT NULL,
+    body text NOT NULL,
     PRIMARY KEY (submission_id, number)
 )
 

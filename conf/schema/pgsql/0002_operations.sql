@@ -39,20 +39,114 @@ BEGIN
     RETURN E'ok\n' || v_view;
 END $$
 
+-- A document with all that became of it, as store.h describes its row.
+CREATE VIEW sigreq.document_row AS
+    SELECT d.submission_id, d.position, d.uuid,
+           json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
+               'normalised_sha256', d.normalised_sha256, 'normalised_size', d.normalised_size,
+               'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'size', r.size,
+                                        'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
+                                        ORDER BY r.number), '[]')
+                             FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
+    FROM sigreq.document d
+
 CREATE FUNCTION sigreq.document_get(p_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
-    SELECT json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages)::text
+    SELECT d.body::text INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.document_row d ON d.submission_id = s.id
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_submission AND d.uuid = p_document;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+CREATE FUNCTION sigreq.certificate_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('name', s.name, 'sha256', s.certificate_sha256, 'size', s.certificate_size)::text
     INTO v_body
     FROM sigreq.token t
     JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
                               = (t.user_id, t.organization_id, t.environment)
-    JOIN sigreq.document d ON d.submission_id = s.id
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
-      AND s.uuid = p_submission AND d.uuid = p_document;
+      AND s.uuid = p_submission AND s.certificate_sha256 IS NOT NULL;
     RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+CREATE FUNCTION sigreq.audit_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.event e ON e.submission_id = s.id
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_submission;
+    RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_hash, p_now));
+END $$
+
+-- Whoever knows a signer's uuid has the link.
+CREATE FUNCTION sigreq.signing_get(p_signer uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
+               'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
+               'certificate_size', s.certificate_size, 'view', s.view,
+               'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
+                             WHERE d.submission_id = s.id))::text
+    INTO v_body
+    FROM sigreq.signer g
+    JOIN sigreq.submission s ON s.id = g.submission_id
+    JOIN sigreq.organization o ON o.id = s.organization_id
+    WHERE g.uuid = p_signer;
+    RETURN coalesce(E'ok\n' || v_body, 'missing');
+END $$
+
+-- The row of the submission is what changes meet at: the second waits there, and then sees that it came too late.
+CREATE FUNCTION sigreq.signing_change(p_change json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_id bigint;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_change) AS r(
+        submission uuid, signer uuid, now bigint, seen integer, seen_hash text, view text, status text,
+        opened_at bigint, completed_at bigint, refused_at bigint, refusal_reason text, information text,
+        events json, revisions json, certificate_sha256 text, certificate_size bigint);
+    UPDATE sigreq.submission
+    SET updated_at = p.now, view = p.view, events = p.seen + json_array_length(p.events),
+        events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
+        certificate_size = coalesce(p.certificate_size, certificate_size)
+    WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
+    RETURNING id INTO v_id;
+    IF NOT FOUND THEN
+        RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
+                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+    END IF;
+    UPDATE sigreq.signer
+    SET status = p.status, opened_at = coalesce(opened_at, p.opened_at), completed_at = p.completed_at,
+        refused_at = p.refused_at, refusal_reason = p.refusal_reason, information = p.information
+    WHERE uuid = p.signer AND submission_id = v_id;
+    INSERT INTO sigreq.event (submission_id, number, hash, body)
+    SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body
+    FROM json_to_recordset(p.events) AS e(hash text, body text);
+    INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, size, whole_sha256, whole_size, created_at)
+    SELECT r.document, r.number, p.signer, r.sha256, r.size, r.whole_sha256, r.whole_size, p.now
+    FROM json_to_recordset(p.revisions)
+         AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
+    RETURN 'ok';
 END $$
 
 -- Every step may be the first of a repetition: a request that lost its connection sends the same again.
@@ -66,8 +160,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM json_to_record(p_submission) AS r(
         token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
-        search text, view text, documents json, signers json, idempotency_key text, fingerprint text,
-        idempotency_since bigint);
+        search text, view text, event_hash text, event text, documents json, signers json, idempotency_key text,
+        fingerprint text, idempotency_since bigint);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
     IF NOT FOUND THEN
@@ -101,9 +195,9 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
-                                   template_uuid, skip_intro, send_email, search, view)
+                                   template_uuid, skip_intro, send_email, search, view, events, events_hash)
     VALUES (p.uuid, t.id, t.user_id, t.organization_id, t.environment, p.now, p.now, p.name,
-            p.template_uuid, p.skip_intro, p.send_email, p.search, p.view)
+            p.template_uuid, p.skip_intro, p.send_email, p.search, p.view, 1, p.event_hash)
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
@@ -112,9 +206,13 @@ BEGIN
         END IF;
         RETURN (SELECT E'ok\n' || view FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
     END IF;
-    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, pages)
-    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.pages
-    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, pages integer);
+    INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
+    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, normalised_sha256, normalised_size,
+                                 pages)
+    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.normalised_sha256, d.normalised_size,
+           d.pages
+    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, normalised_sha256 text,
+                                             normalised_size bigint, pages integer);
     INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
     SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
     FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
@@ -365,7 +463,9 @@ CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     RETURN CASE WHEN EXISTS (SELECT 1 FROM sigreq.document WHERE sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.document WHERE normalised_sha256 = p_sha256)
                   OR EXISTS (SELECT 1 FROM sigreq.revision WHERE sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.submission WHERE certificate_sha256 = p_sha256)
            THEN 'ok' ELSE 'missing' END;
 END $$
 

@@ -49,6 +49,8 @@ CREATE TABLE token (
 
 CREATE INDEX token_list ON token (user_id, organization_id, environment, created_at DESC, id DESC)
 
+-- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
+-- certificate_… is its certificate of completion, a file of the document store.
 CREATE TABLE submission (
     id INTEGER PRIMARY KEY,
     uuid TEXT NOT NULL UNIQUE,
@@ -61,6 +63,10 @@ CREATE TABLE submission (
     template_uuid TEXT NOT NULL,
     skip_intro INTEGER NOT NULL CHECK (skip_intro IN (0, 1)),
     send_email INTEGER NOT NULL CHECK (send_email IN (0, 1)),
+    events INTEGER NOT NULL CHECK (events > 0),
+    events_hash TEXT NOT NULL,
+    certificate_sha256 TEXT,
+    certificate_size INTEGER CHECK (certificate_size > 0),
     name TEXT NOT NULL,
     search TEXT NOT NULL,
     view TEXT NOT NULL,
@@ -71,6 +77,8 @@ CREATE TABLE submission (
 -- With search, so that q= reads this index and not the views: 0.4 s instead of 12 s where a million do not match.
 CREATE INDEX submission_list ON submission
     (user_id, organization_id, environment, created_at DESC, id DESC, search)
+
+CREATE INDEX submission_certificate ON submission (certificate_sha256) WHERE certificate_sha256 IS NOT NULL
 
 CREATE TABLE signer (
     submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
@@ -89,13 +97,16 @@ CREATE TABLE signer (
     PRIMARY KEY (submission_id, position)
 ) STRICT, WITHOUT ROWID
 
--- The upload: sha256 names the file in the document store.
+-- The upload: sha256 names the file in the document store. One that had to be written anew before it could be continued
+-- is kept beside it: that is then what is shown and sealed.
 CREATE TABLE document (
     submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
     position INTEGER NOT NULL,
     uuid TEXT NOT NULL UNIQUE,
     sha256 TEXT NOT NULL,
     size INTEGER NOT NULL CHECK (size >= 0),
+    normalised_sha256 TEXT,
+    normalised_size INTEGER CHECK (normalised_size > 0),
     pages INTEGER NOT NULL CHECK (pages > 0),
     name TEXT NOT NULL,
     PRIMARY KEY (submission_id, position)
@@ -103,33 +114,34 @@ CREATE TABLE document (
 
 CREATE INDEX document_sha256 ON document (sha256)
 
--- What became of an upload: number 0 is the prepared file, then one per signer who signed.
+CREATE INDEX document_normalised ON document (normalised_sha256) WHERE normalised_sha256 IS NOT NULL
+
+-- What became of a document: one row for each signer who signed it. sha256 names the file with what was appended,
+-- whole_sha256 is of the document with it.
 CREATE TABLE revision (
     document_uuid TEXT NOT NULL REFERENCES document (uuid) ON DELETE CASCADE,
-    number INTEGER NOT NULL CHECK (number >= 0),
-    signer_uuid TEXT REFERENCES signer (uuid) ON DELETE CASCADE,
+    number INTEGER NOT NULL CHECK (number > 0),
+    signer_uuid TEXT NOT NULL REFERENCES signer (uuid) ON DELETE CASCADE,
     sha256 TEXT NOT NULL,
-    size INTEGER NOT NULL CHECK (size >= 0),
+    size INTEGER NOT NULL CHECK (size > 0),
+    whole_sha256 TEXT NOT NULL,
+    whole_size INTEGER NOT NULL CHECK (whole_size > size),
     created_at INTEGER NOT NULL,
     PRIMARY KEY (document_uuid, number)
 ) STRICT, WITHOUT ROWID
 
 CREATE INDEX revision_sha256 ON revision (sha256)
 
+CREATE INDEX revision_whole ON revision (whole_sha256)
+
 CREATE INDEX revision_signer ON revision (signer_uuid)
 
--- The evidence: hash covers the row and prev_hash, which is the hash of the submission's event before it.
+-- The evidence, as JSON texts; hash covers the text, which holds the hash of the event before it.
 CREATE TABLE event (
-    submission_id INTEGER NOT NULL REFERENCES submission (id),
+    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
     number INTEGER NOT NULL CHECK (number > 0),
-    at INTEGER NOT NULL,
-    signer_uuid TEXT,
-    kind TEXT NOT NULL,
-    ip TEXT,
-    user_agent TEXT,
-    prev_hash TEXT NOT NULL,
     hash TEXT NOT NULL,
-    detail TEXT NOT NULL,
+    body TEXT NOT NULL,
     PRIMARY KEY (submission_id, number)
 ) STRICT, WITHOUT ROWID
 

@@ -1,0 +1,35 @@
+/* event.c: the evidence of a submission: a chain in which each event holds the hash of the one before it, so that none
+ * can be changed, left out or put in later without all that follow it. */
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* RFC 8785 for what an event is made of: texts, whole numbers and null. */
+static const char *canonical(const json_t *value, apr_pool_t *pool)
+{
+    char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);
+    const char *const text = apr_pstrdup(pool, dumped);
+
+    free(dumped);
+    return text;
+}
+
+void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
+                    apr_pool_t *pool)
+{
+    json_t *const object = sr_json_own(json_object(), pool);
+
+    json_object_set_new(object, "number", json_integer(number));
+    json_object_set_new(object, "event", json_string(event->kind));
+    json_object_set_new(object, "at", sr_time_json(event->at));
+    json_object_set_new(object, "signer", sr_json_string_or_null(event->signer));
+    json_object_set_new(object, "ip", sr_json_string_or_null(event->client.ip));
+    json_object_set_new(object, "userAgent", sr_json_string_or_null(event->client.user_agent));
+    json_object_set(object, "detail", event->detail);
+    json_object_set_new(object, "previousHash", sr_json_string_or_null(previous_hash));
+    const char *const text = canonical(object, pool);
+    written->hash = sr_sha256_hex(text, strlen(text), pool);
+    json_object_set_new(object, "hash", json_string(written->hash));
+    written->body = canonical(object, pool);
+}
