@@ -96,7 +96,9 @@ static int handler(request_rec *r)
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    sr_http_t http = {.r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits};
+    const sr_page_settings_t page = {.theme = conf->theme, .frame_ancestors = conf->frame_ancestors};
+    sr_http_t http = {
+        .r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits, .page = &page};
     return sr_http_dispatch(&http, routes);
 }
 
@@ -137,6 +139,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(sr_run_log_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }
 
 AP_DECLARE_MODULE(sigreq) = {

@@ -16,10 +16,10 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 const common = {
     bundle: true, minify: true, outdir: out, entryNames: '[name]-[hash]', assetNames: '[name]-[hash]',
-    nodePaths: [resolve(npm, 'node_modules')], loader: { '.woff2': 'file' }, legalComments: 'none',
+    nodePaths: [resolve(npm, 'node_modules')], loader: { '.woff2': 'file', '.svg': 'copy' }, legalComments: 'none',
     charset: 'utf8', logLevel: 'warning', target: ['es2022', 'chrome100', 'firefox100', 'safari15.4'],
 }
-await esbuild.build({ ...common, format: 'esm', entryPoints: [`${assets}/js/page.js`, `${assets}/css/page.css`] })
+await esbuild.build({ ...common, format: 'esm', entryPoints: [`${assets}/js/page.js`, `${assets}/css/page.css`, `${assets}/css/icon.svg`] })
 await esbuild.build({ ...common, format: 'iife', entryPoints: [`${assets}/js/boot.js`] })
 
 for (const name of readdirSync(out)) {

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c ·
- * signature.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c · signature.c · completion.c ·
+ * token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -82,12 +82,13 @@ typedef struct sr_document_t {
     const char *normalised_sha256; /* of what is shown and sealed in its place, or NULL */
     apr_off_t normalised_size;
     const sr_pages_t *pages;
+    bool stored; /* it was there before, with its report */
 } sr_document_t;
 
 typedef struct sr_field_t {
-    const char *type;     /* "signature" */
+    const char *type; /* "signature" */
     const char *name;
-    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
@@ -170,6 +171,16 @@ typedef struct sr_event_text_t {
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- consent.c */
+/* What has to be accepted before signing; its version, which names the language it was shown in, is evidence. */
+typedef struct sr_consent_t {
+    const char *language, *version, *text;
+} sr_consent_t;
+/* The one that is shown now; English where there is none in that language. */
+const sr_consent_t *sr_consent_of_language(const char *language);
+/* NULL: there was never one of this version. */
+const sr_consent_t *sr_consent_of_version(const char *version);
+
 /* ---------------------------------------------------------------------------------------------- signing.c
  * A submission as one of its signers meets it: his state, what he may do in it, and what becomes of the view.
  */
@@ -249,10 +260,7 @@ bool sr_signing_is_complete(const sr_signing_t *signing);
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
 /* What a signer is told: all he may know, and no secret of another's. New reference. `link` is the path or URL of his
  * link, that others begin with. */
-json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_t *pool);
-
-/* The text that has to be accepted, and which version of it that was. */
-extern const char sr_consent_version[], sr_consent_text[];
+json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- signature.c
  * What a signer sends as his signature.
@@ -269,6 +277,17 @@ typedef struct sr_signature_t {
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------- completion.c */
+typedef struct sr_completion_t {
+    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    const json_t *events; /* its audit trail, in its order: of each the `hash` */
+    sr_environment_t environment;
+    const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
+    apr_time_t time;     /* of the certificate */
+} sr_completion_t;
+/* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
+json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {
     const char *uuid, *name;
@@ -277,7 +296,7 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    apr_time_t created_at, expires_at, revoked_at;                              /* 0: never */
+    apr_time_t created_at, expires_at, revoked_at;                             /* 0: never */
 } sr_token_t;
 
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */

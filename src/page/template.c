@@ -14,6 +14,7 @@
 #include "page/page.h"
 
 #define MAX_DEPTH 8
+#define FIRST_ROOM 16384
 
 typedef struct scope_t scope_t;
 struct scope_t {
@@ -22,11 +23,23 @@ struct scope_t {
 };
 
 typedef struct writer_t {
-    sr_text_t *out;
+    char *out;
+    size_t length, room;
     const json_t *texts;
     int depth; /* of pieces within pieces */
     apr_pool_t *pool;
 } writer_t;
+
+static void write(writer_t *writer, const char *text, size_t length)
+{
+    if (length >= writer->room - writer->length) {
+        char *larger = apr_palloc(writer->pool, writer->room = 2 * (writer->room + length));
+        memcpy(larger, writer->out, writer->length);
+        writer->out = larger;
+    }
+    memcpy(writer->out + writer->length, text, length);
+    writer->out[writer->length += length] = '\0';
+}
 
 static void write_escaped(writer_t *writer, const char *text)
 {
@@ -34,10 +47,10 @@ static void write_escaped(writer_t *writer, const char *text)
     static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
     for (;;) {
         const size_t plain = strcspn(text, special);
-        sr_text_add(writer->out, text, plain);
+        write(writer, text, plain);
         if (!text[plain]) return;
         const char *entity = entities[strchr(special, text[plain]) - special];
-        sr_text_add(writer->out, entity, strlen(entity));
+        write(writer, entity, strlen(entity));
         text += plain + 1;
     }
 }
@@ -70,17 +83,16 @@ static void write_text(writer_t *writer, const scope_t *scope, const char *key)
     static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
     const json_t *entry = json_object_get(writer->texts, key);
     if (json_is_object(entry))
-        entry =
-            json_object_get(entry, json_integer_value(look_up(scope, "count")) == 1 ? "one" : "other");
+        entry = json_object_get(entry, json_integer_value(look_up(scope, "count")) == 1 ? "one" : "other");
     for (const char *text = as_text(entry, writer->pool); *text;) {
         const size_t plain = strcspn(text, "{"), place = strcspn(text + plain, "}");
         write_escaped(writer, apr_pstrmemdup(writer->pool, text, plain));
         text += plain;
         if (!*text) return;
         const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
-        sr_text_add(writer->out, isolate, json_is_string(value) ? 3 : 0);
+        write(writer, isolate, json_is_string(value) ? 3 : 0);
         write_escaped(writer, as_text(value, writer->pool));
-        sr_text_add(writer->out, end, json_is_string(value) ? 3 : 0);
+        write(writer, end, json_is_string(value) ? 3 : 0);
         text += place + (text[place] == '}');
     }
 }
@@ -138,10 +150,10 @@ static void write_piece(writer_t *writer, const scope_t *scope, const char *piec
     while (piece < end) {
         const char *open = strstr(piece, "{{"), *close = open ? strstr(open, "}}") : NULL;
         if (!close || open >= end) {
-            sr_text_add(writer->out, piece, (size_t)(end - piece));
+            write(writer, piece, (size_t)(end - piece));
             return;
         }
-        sr_text_add(writer->out, piece, (size_t)(open - piece));
+        write(writer, piece, (size_t)(open - piece));
         const char *name = apr_pstrmemdup(writer->pool, open + 2, (size_t)(close - open - 2));
         piece = write_place(writer, scope, name, close + 2);
     }
@@ -151,7 +163,7 @@ const char *sr_page_render(const char *piece, const json_t *values, const json_t
 {
     const scope_t scope = {values, NULL};
     const char *text = sr_page_piece(piece, pool);
-    writer_t writer = {sr_text_make(pool), texts, 0, pool};
+    writer_t writer = {apr_pcalloc(pool, FIRST_ROOM), 0, FIRST_ROOM, texts, 0, pool};
     if (text) write_piece(&writer, &scope, text, text + strlen(text));
-    return sr_text_end(writer.out);
+    return writer.out;
 }

@@ -31,10 +31,8 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
     for (int i = 0; i < signing->documents->nelts; i++) {
         sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
-        const char *report;
-        sr_pages_t *pages = NULL;
-        SR_TRY(sr_documents_report(&report, documents, document->base_sha256, pool));
-        if (report) SR_TRY(sr_pages_parse(&pages, report, pool));
+        sr_pages_t *pages;
+        SR_TRY(sr_documents_pages(&pages, documents, document->base_sha256, pool));
         document->boxes = pages;
     }
     return NULL;

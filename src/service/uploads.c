@@ -55,13 +55,9 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     return sr_error(pool, SR_EVALIDATION, "Document %s cannot be signed: %s", name, probe->reason);
 }
 
-static sr_error_t *read_pages(const sr_service_t *service, sr_pages_t **pages, const sr_create_t *request,
-                              const sr_upload_t *upload, apr_pool_t *pool)
+static sr_error_t *ask_helper(const sr_service_t *service, const sr_pages_t **pages, const sr_upload_t *upload,
+                              apr_pool_t *pool)
 {
-    const char *report;
-    SR_TRY(sr_documents_report(&report, request->documents, upload->sha256, pool));
-    if (report) return sr_pages_parse(pages, report, pool);
-
     sr_pdf_probe_t probe = {0};
     int descriptor;
     SR_TRY(sr_spool_descriptor(upload->spool, &descriptor));
@@ -81,15 +77,17 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, apr_array_header_t **d
     *documents = apr_array_make(pool, uploads->nelts, sizeof(sr_document_t));
     for (int i = 0; i < uploads->nelts; i++) {
         const sr_upload_t *upload = &APR_ARRAY_IDX(uploads, i, sr_upload_t);
-        sr_pages_t *pages;
-        SR_TRY(read_pages(service, &pages, request, upload, pool));
+        sr_pages_t *stored;
+        SR_TRY(sr_documents_pages(&stored, request->documents, upload->sha256, pool));
         sr_document_t *document = apr_array_push(*documents);
         *document = (sr_document_t){.uuid = sr_uuid_make(pool),
                                     .name = upload->name,
                                     .raw = upload->raw,
                                     .sha256 = upload->sha256,
                                     .size = upload->size,
-                                    .pages = pages};
+                                    .pages = stored,
+                                    .stored = stored != NULL};
+        if (!stored) SR_TRY(ask_helper(service, &document->pages, upload, pool));
     }
     return NULL;
 }
@@ -98,7 +96,8 @@ sr_error_t *sr_uploads_keep(const apr_array_header_t *documents, const sr_create
 {
     for (int i = 0; i < documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
-        SR_TRY(sr_spool_keep(APR_ARRAY_IDX(request->uploads, i, sr_upload_t).spool, document->pages->report));
+        if (!document->stored)
+            SR_TRY(sr_spool_keep(APR_ARRAY_IDX(request->uploads, i, sr_upload_t).spool, document->pages->report));
     }
     return NULL;
 }
