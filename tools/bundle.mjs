@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// bundle.mjs NPM OUT: makes the files that browsers load for the signing page: esbuild bundles src/page/assets/{page,boot}.js
-// and page.css with the packages in NPM/node_modules into OUT; each name holds a hash of its content, and beside each
-// file that gets smaller by it lie its compressed forms, .gz and .br. tools/embed puts OUT into the module.
+// bundle.mjs NPM OUT: makes the files that browsers load for the signing page: esbuild bundles the entries in
+// src/page/assets/{js,css} with the packages in NPM/node_modules into OUT; each name holds a hash of its content, and
+// beside each file that gets smaller by it lie its compressed forms, .gz and .br. tools/embed puts OUT into the module.
 import { createRequire } from 'node:module'
 import { readFileSync, writeFileSync, readdirSync, rmSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -19,8 +19,10 @@ const common = {
     nodePaths: [resolve(npm, 'node_modules')], loader: { '.woff2': 'file', '.svg': 'copy' }, legalComments: 'none',
     charset: 'utf8', logLevel: 'warning', target: ['es2022', 'chrome100', 'firefox100', 'safari15.4'],
 }
-await esbuild.build({ ...common, format: 'esm', entryPoints: [`${assets}/js/page.js`, `${assets}/css/page.css`, `${assets}/css/icon.svg`] })
-await esbuild.build({ ...common, format: 'iife', entryPoints: [`${assets}/js/boot.js`] })
+const build = options => esbuild.build({ ...common, ...options }).catch(() => process.exit(1)) // it has said why
+const entries = ['js/page.js', 'css/page.css', 'css/icon.svg']
+await build({ format: 'esm', entryPoints: entries.map(entry => `${assets}/${entry}`) })
+await build({ format: 'iife', entryPoints: [`${assets}/js/boot.js`] })
 
 for (const name of readdirSync(out)) {
     const bytes = readFileSync(join(out, name))

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c · signature.c · completion.c ·
- * token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c · signature.c ·
+ * completion.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H

@@ -93,7 +93,7 @@ json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent
                              *const later[] = {"status", "openedAt", "completedAt", "refusedAt", "refusalReason", NULL};
     const char *const own_link = sr_json_string(signing->submitter, "signatureLink");
     json_t *const view = json_object(), *const requester = json_object(), *const self = json_object(),
-                  *const consent = json_object();
+                  *const terms = json_object();
 
     copy(view, signing->view, head);
     json_object_set_new(view, "state", json_string(sr_signing_state_name(signing->state)));

@@ -93,21 +93,35 @@ static void add_places(json_t *values)
     json_object_set_new(values, "places", places);
 }
 
+/* From the URL that was asked for to <location>/sign/. */
+static const char *way_up(sr_http_t *http)
+{
+    const char *way = *http->path ? "" : "sign/";
+    for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
+        way = apr_pstrcat(http->pool, "../", way, NULL);
+    return way;
+}
+
+static void set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
+{
+    set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
+}
+
 /* What is on every page: language, files, the theme. */
 static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *theme, const json_t *texts)
 {
     json_t *own = json_object();
     const char *name = sr_json_string(theme->settings, "name");
-    set_text(own, "style", theme->style);
-    set_text(own, "logo", theme->logo);
+    set_url(own, "style", theme->style, http);
+    set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
     set_text(values, "brand", name ? name : sr_page_text(texts, "brand"));
     set_text(values, "language", sr_page_language(http));
     set_text(values, "dir", sr_json_string(texts, "dir"));
-    set_text(values, "css", sr_page_asset_url("page.css", http->pool));
-    set_text(values, "boot", sr_page_asset_url("boot.js", http->pool));
-    set_text(values, "script", sr_page_asset_url("page.js", http->pool));
-    set_text(values, "icon", sr_page_asset_url("icon.svg", http->pool));
+    set_url(values, "css", sr_page_asset_url("page.css", http->pool), http);
+    set_url(values, "boot", sr_page_asset_url("boot.js", http->pool), http);
+    set_url(values, "script", sr_page_asset_url("page.js", http->pool), http);
+    set_url(values, "icon", sr_page_asset_url("icon.svg", http->pool), http);
 }
 
 static void set_page_headers(sr_http_t *http)
@@ -137,7 +151,7 @@ static void add_signing(json_t *values, const json_t *texts, const char *state, 
     json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
     set_text(values, "state", state);
     set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
-    set_text(values, "sizes", "(min-width: 64rem) 60rem, 100vw");
+    set_text(values, "shown", "(min-width: 64rem) 60rem, 100vw");
     add_places(values);
 }
 
@@ -187,7 +201,7 @@ sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
     set_text(problem, "text", sr_page_text(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) set_text(problem, "detail", message);
     if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
-        set_text(problem, "link", http->params[0]);
+        set_url(problem, "link", http->params[0], http);
     json_object_set_new(values, "problem", problem);
     set_text(values, "title", title);
     return reply(http, status, values, &theme, texts);

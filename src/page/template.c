@@ -30,7 +30,7 @@ typedef struct writer_t {
     apr_pool_t *pool;
 } writer_t;
 
-static void write(writer_t *writer, const char *text, size_t length)
+static void write_bytes(writer_t *writer, const char *text, size_t length)
 {
     if (length >= writer->room - writer->length) {
         char *larger = apr_palloc(writer->pool, writer->room = 2 * (writer->room + length));
@@ -47,10 +47,10 @@ static void write_escaped(writer_t *writer, const char *text)
     static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
     for (;;) {
         const size_t plain = strcspn(text, special);
-        write(writer, text, plain);
+        write_bytes(writer, text, plain);
         if (!text[plain]) return;
         const char *entity = entities[strchr(special, text[plain]) - special];
-        write(writer, entity, strlen(entity));
+        write_bytes(writer, entity, strlen(entity));
         text += plain + 1;
     }
 }
@@ -73,7 +73,7 @@ static const json_t *look_up(const scope_t *scope, const char *path)
 
 static const char *as_text(const json_t *value, apr_pool_t *pool)
 {
-    if (json_is_integer(value)) return apr_psprintf(pool, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_integer(value)) return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
@@ -90,9 +90,9 @@ static void write_text(writer_t *writer, const scope_t *scope, const char *key)
         text += plain;
         if (!*text) return;
         const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
-        write(writer, isolate, json_is_string(value) ? 3 : 0);
+        write_bytes(writer, isolate, json_is_string(value) ? 3 : 0);
         write_escaped(writer, as_text(value, writer->pool));
-        write(writer, end, json_is_string(value) ? 3 : 0);
+        write_bytes(writer, end, json_is_string(value) ? 3 : 0);
         text += place + (text[place] == '}');
     }
 }
@@ -150,10 +150,10 @@ static void write_piece(writer_t *writer, const scope_t *scope, const char *piec
     while (piece < end) {
         const char *open = strstr(piece, "{{"), *close = open ? strstr(open, "}}") : NULL;
         if (!close || open >= end) {
-            write(writer, piece, (size_t)(end - piece));
+            write_bytes(writer, piece, (size_t)(end - piece));
             return;
         }
-        write(writer, piece, (size_t)(open - piece));
+        write_bytes(writer, piece, (size_t)(open - piece));
         const char *name = apr_pstrmemdup(writer->pool, open + 2, (size_t)(close - open - 2));
         piece = write_place(writer, scope, name, close + 2);
     }

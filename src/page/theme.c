@@ -1,12 +1,12 @@
 /* theme.c: a folder of the administrator's that makes the page his: theme.json (name, texts), theme.css (colours),
  * logo.svg or logo.png. It is read anew for each page: what he changes is seen at once, without a restart. */
+#include "page/page.h"
+
 #include <apr_file_io.h>
-#include <apr_strings.h>
 #include <http_log.h>
 #include <string.h>
 
 #include "mod_sigreq.h"
-#include "page/page.h"
 
 APLOG_USE_MODULE(sigreq);
 
