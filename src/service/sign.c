@@ -140,14 +140,14 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
 }
 
-sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                            const sr_client_t *client, const sr_signature_t *signature, apr_pool_t *pool)
+sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                            const sr_signature_t *signature, apr_pool_t *pool)
 {
     signing_t s = {.signature = signature};
     sr_documents_lock_t *lock;
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
     SR_TRY(sr_documents_lock(&lock, s.documents, false, pool));
-    sr_error_t *error = sr_step_take(service, signing, signer, client, sign, &s, pool);
+    sr_error_t *error = sr_step_take(service, signing, client, sign, &s, pool);
     sr_documents_unlock(lock);
     return error;
 }

@@ -72,19 +72,18 @@ static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const 
     return sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
 }
 
-sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                         const sr_client_t *client, sr_step_body_t body, void *baton, apr_pool_t *pool)
+sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                         sr_step_body_t body, void *baton, apr_pool_t *pool)
 {
     sr_step_t step = {.client = client, .pool = pool};
     sr_documents_t *documents;
     sr_documents_turn_t *turn;
     sr_outcome_t outcome = SR_STALE;
     sr_error_t *error = NULL;
-    SR_TRY(sr_service_signing(service, signing, signer, pool));
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
     SR_TRY(sr_documents_turn(&turn, documents, (*signing)->submission, pool));
     for (int i = 0; i < ATTEMPTS && !error && outcome == SR_STALE; i++)
-        error = try_once(service, &step, signer, body, baton, &outcome);
+        error = try_once(service, &step, (*signing)->signer, body, baton, &outcome);
     sr_documents_turn_end(turn);
     SR_TRY(error);
     if (outcome == SR_STALE) return sr_error(pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");
