@@ -212,6 +212,12 @@ void sr_spool_drop(sr_spool_t *spool);
 
 /* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
 sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
+ * when two do it at once the last one stays. */
+sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
+                                      apr_pool_t *pool);
+/* A stored document to be read, at offset 0; closed with the pool. */
+sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 

@@ -6,9 +6,10 @@ use warnings;
 use Exporter 'import';
 our @EXPORT_OK = qw(pdf pdf_of_size);
 
-# pdf(pages => N or [{mediabox, cropbox, rotate, text}, …], pad => BYTES, inherit => {mediabox, rotate}, nonce => TEXT)
-# A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `nonce` makes the file
-# unlike every other.
+# pdf(pages => N or [{mediabox, cropbox, rotate, text, more}, …], pad => BYTES, inherit => {mediabox, rotate},
+#     objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
+# A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `objects` more objects, the
+# first of which is number 4 + 2 × pages; `nonce` makes the file unlike every other.
 sub pdf {
     my %o       = @_;
     my @pages   = ref $o{pages} ? @{ $o{pages} } : map { +{} } 1 .. ($o{pages} // 1);
@@ -25,6 +26,7 @@ sub pdf {
             . attributes($page) . '>>';
         push @kids, @objects . ' 0 R';
     }
+    push @objects, @{ $o{objects} // [] };
     push @objects, stream_of('x' x $o{pad}) if $o{pad};
     $objects[0] = '<</Type/Catalog/Pages 2 0 R' . ($o{catalog} // '') . '>>';
     $objects[1] = "<</Type/Pages/Kids[@kids]/Count " . @kids . attributes(\%inherit) . '>>';
@@ -66,7 +68,7 @@ sub attributes {
         $out .= "/$box->[1]\[@{ $page->{$box->[0]} }]" if $page->{ $box->[0] };
     }
     $out .= "/Rotate $page->{rotate}" if defined $page->{rotate};
-    return $out;
+    return $out . ($page->{more} // '');
 }
 
 1;
