@@ -18,6 +18,8 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http);
 sr_error_t *sr_api_signatures_list(sr_http_t *http);
 sr_error_t *sr_api_signature_get(sr_http_t *http);
 sr_error_t *sr_api_document_get(sr_http_t *http);
+sr_error_t *sr_api_certificate_get(sr_http_t *http);
+sr_error_t *sr_api_audit_get(sr_http_t *http);
 sr_error_t *sr_api_tokens_create(sr_http_t *http);
 sr_error_t *sr_api_tokens_list(sr_http_t *http);
 sr_error_t *sr_api_token_current(sr_http_t *http);

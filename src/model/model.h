@@ -1,6 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c ·
+ * signature.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -101,9 +102,9 @@ typedef struct sr_document_t {
 } sr_document_t;
 
 typedef struct sr_field_t {
-    const char *type;     /* "signature" */
+    const char *type; /* "signature" */
     const char *name;
-    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
@@ -186,6 +187,105 @@ typedef struct sr_event_text_t {
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- signing.c
+ * A submission as one of its signers meets it: his state, what he may do in it, and what becomes of the view.
+ */
+typedef enum sr_signing_state_t {
+    SR_SIGNING_SENT,
+    SR_SIGNING_OPENED,
+    SR_SIGNING_COMPLETED,
+    SR_SIGNING_REFUSED, /* by him: his status stays "opened" */
+    SR_SIGNING_CLOSED,  /* another has refused before he signed: there is nothing left for him to do */
+    SR_SIGNING_STATE_COUNT
+} sr_signing_state_t;
+const char *sr_signing_state_name(sr_signing_state_t state); /* "sent", "opened", "completed", "refused", "closed" */
+
+typedef enum sr_signing_action_t { SR_SIGNING_SIGN, SR_SIGNING_REFUSE, SR_SIGNING_ACTION_COUNT } sr_signing_action_t;
+
+typedef struct sr_revised_t { /* what a signer appended to a document */
+    const char *sha256;       /* of the file with what was appended */
+    apr_off_t size;
+    const char *whole_sha256; /* of the document with it */
+    apr_off_t whole_size;
+} sr_revised_t;
+
+typedef struct sr_signed_document_t {
+    const char *uuid, *name;
+    int pages;
+    const char *sha256; /* of the upload */
+    apr_off_t size;
+    const char *base_sha256; /* of what is sealed: the upload, or that written anew */
+    apr_off_t base_size;
+    apr_array_header_t *revisions; /* sr_revised_t */
+    const sr_pages_t *boxes;       /* of its pages, or NULL where nobody asked */
+} sr_signed_document_t;
+
+typedef struct sr_signing_t {
+    const char *signer; /* uuid: the secret of his link */
+    sr_signing_state_t state;
+    const char *submission; /* uuid */
+    const char *organization;
+    sr_environment_t environment;
+    int events; /* how many there are, and the hash of the last: what a change says it has seen */
+    const char *events_hash;
+    const char *certificate_sha256; /* or NULL */
+    apr_off_t certificate_size;
+    apr_array_header_t *documents; /* sr_signed_document_t */
+    json_t *view;                  /* of the submission, without marks; the pool's */
+    json_t *submitter;             /* his part of it */
+} sr_signing_t;
+
+/* Reads the row of SR_OP_SIGNING_GET (store.h). Errors: SR_EINTERNAL. */
+sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char *signer, apr_pool_t *pool);
+/* Errors: SR_ECONFLICT, in words for the signer. */
+sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_signing_action_t action, apr_pool_t *pool);
+/* The document of that uuid, or NULL. */
+sr_signed_document_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
+/* SHA-256 and size of the document as it stands. */
+const char *sr_signed_document_sha256(const sr_signed_document_t *document);
+apr_off_t sr_signed_document_size(const sr_signed_document_t *document);
+/* The document as it stands: its files (const char *, SHA-256), to be read one after the other. */
+apr_array_header_t *sr_signed_document_files(const sr_signed_document_t *document, apr_pool_t *pool);
+/* Reads one document row of the store. */
+sr_error_t *sr_signed_document_parse(sr_signed_document_t *document, const json_t *row, apr_pool_t *pool);
+/* Whether a signer (his part of the view) has a field on a document. */
+bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *document);
+/* "Ann Lee" of a part of the view */
+const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
+/* A name for a signer that is no secret: what his fields in the PDF are called. */
+const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
+
+/* Steps: state, view and (of SR_SIGNING_COMPLETED) everybody's signedDocuments follow. */
+void sr_signing_open(sr_signing_t *signing, apr_time_t when);
+void sr_signing_complete(sr_signing_t *signing, apr_time_t when, const sr_client_t *client, const char *kind,
+                         const char *consent, apr_pool_t *pool);
+void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reason);
+/* Whether all have signed. */
+bool sr_signing_is_complete(const sr_signing_t *signing);
+/* Puts the certificate of completion into the view. */
+void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
+/* What a signer is told: all he may know, and no secret of another's. New reference. `link` is the path or URL of his
+ * link, that others begin with. */
+json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_t *pool);
+
+/* The text that has to be accepted, and which version of it that was. */
+extern const char sr_consent_version[], sr_consent_text[];
+
+/* -------------------------------------------------------------------------------------------- signature.c
+ * What a signer sends as his signature.
+ */
+typedef struct sr_signature_t {
+    const char *kind; /* "drawn", "typed", "uploaded" */
+    const sr_ink_t *ink;
+    const char *text;
+    const void *image;
+    apr_size_t image_size;
+} sr_signature_t;
+/* {"type":"typed","text":…}, {"type":"drawn","width","height","strokes"}, {"type":"uploaded","image":"data:image/…"}.
+ * Errors: SR_EBADREQUEST. */
+sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
+sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {
     const char *uuid, *name;
@@ -194,7 +294,7 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    apr_time_t created_at, expires_at, revoked_at;                              /* 0: never */
+    apr_time_t created_at, expires_at, revoked_at;                             /* 0: never */
 } sr_token_t;
 
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */

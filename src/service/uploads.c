@@ -69,13 +69,10 @@ static sr_error_t *ask_helper(const sr_service_t *service, const sr_pages_t **pa
 
 static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
 {
-    const char *report;
     sr_pages_t *pages;
-    SR_TRY(sr_documents_report(&report, request->documents, file->sha256, pool));
-    if (!report) return NULL;
-    SR_TRY(sr_pages_parse(&pages, report, pool));
+    SR_TRY(sr_documents_pages(&pages, request->documents, file->sha256, pool));
     file->pages = pages;
-    file->stored = true;
+    file->stored = pages != NULL;
     return NULL;
 }
 

@@ -80,17 +80,17 @@ static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
     return error;
 }
 
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
-    sr_pages_t *pages;
+    sr_pages_t *found;
     char *text;
 
-    *report = NULL;
+    *pages = NULL;
     SR_TRY(read_text(&text, sr_documents_report_path(documents, sha256, pool), pool));
     /* one of another version, or one that was damaged, is made anew */
-    if (!text || sr_pages_parse(&pages, text, pool)) return NULL;
-    if (access(path, F_OK) == 0) *report = text;
+    if (!text || sr_pages_parse(&found, text, pool)) return NULL;
+    if (access(path, F_OK) == 0) *pages = found;
     else if (errno != ENOENT) return sr_documents_trouble(pool, "looking for", path);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* documents.h: what documents.c, temporary.c, spool.c and gc.c share. Others use store.h. */
+/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c and gc.c share. Others use store.h. */
 #ifndef SR_DOCUMENTS_H
 #define SR_DOCUMENTS_H
 
@@ -35,5 +35,11 @@ sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const ch
 sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 /* Lets go of it at once. May be called again. */
 void sr_temporary_drop(sr_temporary_t *temporary);
+
+/* ------------------------------------------------------------------------------------------------ publish.c */
+/* Gives a synced file its place; when this returns it is there for good, with all folders above it. */
+sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, apr_pool_t *pool);
+/* Makes what else was linked beside a file durable. */
+sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
 #endif

@@ -210,8 +210,8 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
-/* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
  * when two do it at once the last one stays. */
 sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
@@ -220,6 +220,24 @@ sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha
 sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+
+/* Makes some bytes durable as a file without a report. *sha256 is in `pool`. */
+sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
+                              apr_pool_t *pool);
+/* A document as it stands: the files (const char *, SHA-256) one after the other, then `tail`, which is not stored. */
+typedef struct sr_joined_t {
+    int descriptor;     /* to read, at offset 0; closed with the pool */
+    apr_off_t size;     /* of all */
+    const char *sha256; /* of the files, read anew: to compare with what they should be */
+} sr_joined_t;
+sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                              const void *tail, apr_size_t tail_length, apr_pool_t *pool);
+
+/* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
+ * with the process, or by sr_documents_turn_end. */
+typedef struct sr_documents_turn_t sr_documents_turn_t;
+sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool);
+void sr_documents_turn_end(sr_documents_turn_t *turn);
 
 /* Held (shared) from before a document is looked up or linked until the database row that names it has been
  * committed, so that gc (exclusive) cannot take the file in between. Released with the pool or by unlock. */

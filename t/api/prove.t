@@ -14,7 +14,10 @@ my $client = $org->{test}->crowd;
 my $count  = 0;
 sub nonce { "prove $$ " . suite->{db} . suite->{mpm} . ++$count }
 
-sub stored { my $sha256 = shift; path(suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2), $sha256) }
+sub stored {
+    my $sha256 = shift;
+    return path(suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2), $sha256);
+}
 sub report { decode_json(path(stored(shift) . '.json')->slurp) }
 
 sub signers_on {    # one signer with a field on each of these pages of a.pdf

@@ -1,0 +1,122 @@
+/* signing_view.c: what a signer is told of his submission: all he may know, and no secret of another's. The uuids of
+ * other signers are their links, so they are nowhere in it. */
+#include "model/model.h"
+
+#include <string.h>
+
+const char sr_consent_version[] = "1-en";
+const char sr_consent_text[] =
+    "I have read the documents, I agree to sign them electronically, and I intend my electronic signature to have the "
+    "same effect as one by hand. The time, my IP address and the kind of my browser are kept as evidence.";
+
+static void copy(json_t *to, const json_t *from, const char *const *keys)
+{
+    for (; *keys; keys++) {
+        json_t *const value = json_object_get(from, *keys);
+
+        if (value) json_object_set(to, *keys, value);
+    }
+}
+
+/* [[pages, width, height], …]: sizes of pages as displayed, in points, one after the other. */
+static json_t *sizes(const sr_pages_t *pages)
+{
+    json_t *const list = json_array();
+    int i;
+
+    for (i = 0; pages && i < pages->runs->nelts; i++) {
+        const sr_page_run_t *const run = &APR_ARRAY_IDX(pages->runs, i, sr_page_run_t);
+        const double width = run->page.box[2] - run->page.box[0], height = run->page.box[3] - run->page.box[1];
+        const bool turned = run->page.rotate % 180 != 0;
+        json_t *const row = json_array();
+
+        json_array_append_new(row, json_integer(run->count));
+        json_array_append_new(row, json_real(turned ? height : width));
+        json_array_append_new(row, json_real(turned ? width : height));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool_t *pool)
+{
+    json_t *const list = json_array();
+    int i;
+
+    for (i = 0; i < signing->documents->nelts; i++) {
+        const sr_signed_document_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        json_t *const row = json_object();
+
+        json_object_set_new(row, "uuid", json_string(document->uuid));
+        json_object_set_new(row, "name", json_string(document->name));
+        json_object_set_new(row, "url", json_string(apr_pstrcat(pool, link, "/documents/", document->uuid, NULL)));
+        json_object_set_new(row, "sha256", json_string(sr_signed_document_sha256(document)));
+        json_object_set_new(row, "size", json_integer(sr_signed_document_size(document)));
+        json_object_set_new(row, "pages", json_integer(document->pages));
+        json_object_set_new(row, "sizes", sizes(document->boxes));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static const char *uuid_of(const sr_signing_t *signing, const char *name)
+{
+    int i;
+
+    for (i = 0; name && i < signing->documents->nelts; i++) {
+        const sr_signed_document_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+
+        if (!strcmp(document->name, name)) return document->uuid;
+    }
+    return NULL;
+}
+
+/* His fields, each with the uuid of its document in place of the name. */
+static json_t *fields(const sr_signing_t *signing)
+{
+    static const char *const keys[] = {"name", "type", "page", "percent", NULL};
+    const json_t *const own = json_object_get(signing->submitter, "fields");
+    json_t *const list = json_array();
+    size_t i;
+
+    for (i = 0; i < json_array_size(own); i++) {
+        const json_t *const field = json_array_get(own, i);
+        json_t *const row = json_object();
+
+        json_object_set_new(row, "document",
+                            sr_json_string_or_null(uuid_of(signing, sr_json_string(field, "document"))));
+        copy(row, field, keys);
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_t *pool)
+{
+    static const char *const head[] = {"name", "createdAt", NULL}, *const person[] = {"firstname", "lastname", NULL},
+                             *const signer[] = {"firstname", "lastname", "email", NULL},
+                             *const later[] = {"status", "openedAt", "completedAt", "refusedAt", "refusalReason", NULL};
+    const char *const own_link = sr_json_string(signing->submitter, "signatureLink");
+    json_t *const view = json_object(), *const requester = json_object(), *const self = json_object(),
+                  *const consent = json_object();
+
+    copy(view, signing->view, head);
+    json_object_set_new(view, "state", json_string(sr_signing_state_name(signing->state)));
+    copy(view, signing->submitter, later);
+    json_object_set_new(view, "environment", json_string(sr_environment_name(signing->environment)));
+    json_object_set_new(view, "skipIntro", json_boolean(own_link && strchr(own_link, '?')));
+    copy(requester, json_object_get(signing->view, "createdBy"), person);
+    json_object_set_new(requester, "organization", json_string(signing->organization));
+    json_object_set_new(view, "requester", requester);
+    copy(self, signing->submitter, signer);
+    json_object_set_new(view, "signer", self);
+    json_object_set_new(consent, "version", json_string(sr_consent_version));
+    json_object_set_new(consent, "text", json_string(sr_consent_text));
+    json_object_set_new(view, "consent", consent);
+    json_object_set_new(view, "documents", documents(signing, link, pool));
+    json_object_set_new(view, "fields", fields(signing));
+    json_object_set_new(
+        view, "certificate",
+        sr_json_string_or_null(signing->certificate_sha256 ? apr_pstrcat(pool, link, "/certificate", NULL) : NULL));
+    return view;
+}

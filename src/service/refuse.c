@@ -1,0 +1,25 @@
+/* refuse.c: a signer refuses, and so closes the submission for those who have not signed yet. */
+#include "service/step.h"
+
+#define REASON_MAX_CHARACTERS 1000
+
+static sr_error_t *refuse(const sr_service_t *service, sr_step_t *step, void *baton)
+{
+    const char *reason = baton;
+    json_t *detail = json_object();
+    SR_TRY(sr_signing_may(step->signing, SR_SIGNING_REFUSE, step->pool));
+    sr_step_open(step);
+    sr_signing_refuse(step->signing, step->now, reason);
+    json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
+    sr_step_event(step, "refused", detail);
+    return NULL;
+}
+
+sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const char *signer,
+                              const sr_client_t *client, const char *reason, apr_pool_t *pool)
+{
+    if (reason && sr_text_is_blank(reason)) reason = NULL;
+    if (reason && sr_text_length(reason) > REASON_MAX_CHARACTERS)
+        return sr_error(pool, SR_EBADREQUEST, "A reason must have at most %d characters", REASON_MAX_CHARACTERS);
+    return sr_step_take(service, signing, signer, client, refuse, (void *)reason, pool);
+}

@@ -1,0 +1,165 @@
+/* sign.c: a signer signs. What he signs is what is stored, and nothing else: it is read, compared with its hash, filled
+ * by the helper, and sealed here. What was appended is durable on disk before the one transaction that makes it part of
+ * the document; a crash before leaves a file no row names. */
+#include <string.h>
+
+#include "service/step.h"
+
+typedef struct signing_t {
+    sr_documents_t *documents;
+    const sr_signature_t *signature;
+} signing_t;
+
+static sr_error_t *cannot(apr_pool_t *pool, const char *what, const char *why)
+{
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The document could not be sealed, try again later"), pool,
+                            "%s: %s", what, why);
+}
+
+/* --- preparing: before the first signature the fields of all signers are added, in the same revision */
+
+static sr_error_t *read_field(sr_pdf_field_t *field, const json_t *row, const char *alias, apr_pool_t *pool)
+{
+    const json_t *rect = json_object_get(row, "rect");
+    *field = (sr_pdf_field_t){.signer = alias, .page = (int)json_integer_value(json_object_get(row, "page"))};
+    if (json_array_size(rect) != 4) return cannot(pool, "a field", "no rectangle");
+    for (size_t i = 0; i < 4; i++) field->rect[i] = json_number_value(json_array_get(rect, i));
+    return NULL;
+}
+
+static sr_error_t *all_fields(apr_array_header_t **fields, const sr_signing_t *signing,
+                              const sr_signed_document_t *document, apr_pool_t *pool)
+{
+    const json_t *submitters = json_object_get(signing->view, "submitters");
+    *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
+    for (size_t i = 0; i < json_array_size(submitters); i++) {
+        const json_t *submitter = json_array_get(submitters, i), *own = json_object_get(submitter, "fields");
+        const char *alias = sr_signing_alias(sr_json_string(submitter, "uuid"), pool);
+        for (size_t j = 0; j < json_array_size(own); j++) {
+            const json_t *row = json_array_get(own, j);
+            const char *name = sr_json_string(row, "document");
+            if (name && !strcmp(name, document->name)) SR_TRY(read_field(apr_array_push(*fields), row, alias, pool));
+        }
+    }
+    return NULL;
+}
+
+static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update, const sr_signing_t *signing,
+                           const sr_signed_document_t *document, const sr_joined_t *joined, apr_pool_t *pool)
+{
+    apr_array_header_t *fields;
+    *update = (sr_pdf_update_t){0};
+    if (document->revisions->nelts) return NULL;
+    SR_TRY(all_fields(&fields, signing, document, pool));
+    SR_TRY(sr_pdf_prepare(update, service->pdf, joined->descriptor, joined->size, fields, pool));
+    return update->fault == SR_PDF_DONE ? NULL : cannot(pool, "preparing", update->reason);
+}
+
+/* --- sealing */
+
+static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed_document_t *document,
+                        const sr_pdf_update_t *prepared, apr_pool_t *pool)
+{
+    const apr_array_header_t *files = sr_signed_document_files(document, pool);
+    SR_TRY(sr_documents_join(joined, s->documents, files, prepared ? prepared->bytes : NULL,
+                             prepared ? prepared->length : 0, pool));
+    if (strcmp(joined->sha256, sr_signed_document_sha256(document)))
+        return cannot(pool, document->uuid, "what is stored is not what was stored");
+    return NULL;
+}
+
+static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
+                        const sr_signature_t *signature, const sr_joined_t *joined)
+{
+    const sr_signing_t *signing = step->signing;
+    const sr_cms_identity_t *seal = service->seal[signing->environment];
+    const unsigned char *cms;
+    apr_size_t length;
+    const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
+                                     .name = sr_signing_name(signing->submitter, step->pool),
+                                     .time = step->now,
+                                     .test = signing->environment == SR_TEST,
+                                     .ink = signature->ink,
+                                     .text = signature->text,
+                                     .image = signature->image,
+                                     .image_size = signature->image_size};
+    SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &what, step->pool));
+    if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT)
+        return sr_error(step->pool, SR_EBADREQUEST, "%s", revision->reason);
+    if (revision->fault != SR_PDF_DONE) return cannot(step->pool, "filling", revision->reason);
+    SR_TRY(sr_cms_sign(&cms, &length, seal, revision->digest, step->pool));
+    return sr_pdf_seal(revision, cms, length, step->pool);
+}
+
+static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_t *document,
+                        const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision)
+{
+    const apr_size_t size = prepared->length + revision->length;
+    const char *part = prepared->length ? NULL : (const char *)revision->bytes;
+    sr_revised_t revised = {.size = (apr_off_t)size,
+                            .whole_sha256 = revision->sha256,
+                            .whole_size = sr_signed_document_size(document) + (apr_off_t)size};
+    if (!part) {
+        char *both = apr_palloc(step->pool, size);
+        memcpy(both, prepared->bytes, prepared->length);
+        memcpy(both + prepared->length, revision->bytes, revision->length);
+        part = both;
+    }
+    SR_TRY(sr_documents_keep(&revised.sha256, s->documents, part, size, step->pool));
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
+    json_array_append_new(step->revisions, json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
+                                                     document->revisions->nelts, "sha256", revised.sha256, "size",
+                                                     (json_int_t)revised.size, "whole_sha256", revised.whole_sha256,
+                                                     "whole_size", (json_int_t)revised.whole_size));
+    return NULL;
+}
+
+static sr_error_t *seal(const sr_service_t *service, const signing_t *s, sr_step_t *step,
+                        sr_signed_document_t *document, json_t *evidence)
+{
+    const char *before = sr_signed_document_sha256(document);
+    sr_joined_t joined;
+    sr_pdf_update_t prepared;
+    sr_pdf_revision_t revision = {0};
+    SR_TRY(join(&joined, s, document, NULL, step->pool));
+    SR_TRY(prepare(service, &prepared, step->signing, document, &joined, step->pool));
+    if (prepared.length) SR_TRY(join(&joined, s, document, &prepared, step->pool));
+    SR_TRY(fill(service, &revision, step, s->signature, &joined));
+    SR_TRY(keep(s, step, document, &prepared, &revision));
+    json_array_append_new(
+        evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
+    return NULL;
+}
+
+/* --- the step */
+
+static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *baton)
+{
+    const signing_t *s = baton;
+    sr_signing_t *signing = step->signing;
+    json_t *detail = sr_json_own(json_object(), step->pool), *evidence = json_array();
+    json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
+    json_object_set_new(detail, "consent", json_string(sr_consent_version));
+    json_object_set_new(detail, "documents", evidence);
+    SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
+    for (int i = 0; i < signing->documents->nelts; i++) {
+        sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        if (sr_signing_has_field(signing->submitter, document)) SR_TRY(seal(service, s, step, document, evidence));
+    }
+    sr_step_open(step);
+    sr_signing_complete(signing, step->now, step->client, s->signature->kind, sr_consent_version, step->pool);
+    sr_step_event(step, "signed", json_incref(detail));
+    return NULL;
+}
+
+sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const char *signer,
+                            const sr_client_t *client, const sr_signature_t *signature, apr_pool_t *pool)
+{
+    signing_t s = {.signature = signature};
+    sr_documents_lock_t *lock;
+    SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
+    SR_TRY(sr_documents_lock(&lock, s.documents, false, pool));
+    sr_error_t *error = sr_step_take(service, signing, signer, client, sign, &s, pool);
+    sr_documents_unlock(lock);
+    return error;
+}

@@ -1,0 +1,94 @@
+/* step.c: one step of a submission is one transaction. It says which event it has seen last; where another was faster,
+ * nothing is changed, and the step begins anew with what is there now. Before it reads, a step waits for its turn, so
+ * that this is rare even when all sign at once: only another host can come in between. */
+#include "service/step.h"
+
+#define ATTEMPTS 20
+
+void sr_step_event(sr_step_t *step, const char *kind, json_t *detail)
+{
+    json_t *own = sr_json_own(detail ? detail : json_object(), step->pool);
+    const char *signer = step->signing->signer;
+    sr_event_text_t text;
+    const sr_event_t event = {kind, step->now, signer, *step->client, own};
+    sr_event_write(&text, &event, ++step->number, step->hash, step->pool);
+    step->hash = text.hash;
+    json_array_append_new(step->events, json_pack("{s:s,s:s}", "hash", text.hash, "body", text.body));
+}
+
+void sr_step_open(sr_step_t *step)
+{
+    if (step->signing->state != SR_SIGNING_SENT) return;
+    sr_signing_open(step->signing, step->now);
+    sr_step_event(step, "opened", NULL);
+}
+
+static json_t *time_of(const json_t *submitter, const char *key)
+{
+    const char *text = sr_json_string(submitter, key);
+    apr_time_t when;
+    return text && sr_time_parse(&when, text) ? json_integer(when) : json_null();
+}
+
+/* The argument of SR_OP_SIGNING_CHANGE (store.h). */
+static const char *change_text(const sr_step_t *step)
+{
+    const sr_signing_t *signing = step->signing;
+    const json_t *submitter = signing->submitter, *information = json_object_get(submitter, "signerInformation");
+    const char *certificate = signing->certificate_sha256;
+    json_t *row = sr_json_own(json_object(), step->pool);
+    json_object_set_new(row, "submission", json_string(signing->submission));
+    json_object_set_new(row, "signer", json_string(signing->signer));
+    json_object_set_new(row, "now", json_integer(step->now));
+    json_object_set_new(row, "seen", json_integer(signing->events));
+    json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
+    json_object_set_new(row, "view", json_string(sr_submission_view_write(signing->view, step->pool)));
+    json_object_set(row, "status", json_object_get(submitter, "status"));
+    json_object_set_new(row, "opened_at", time_of(submitter, "openedAt"));
+    json_object_set_new(row, "completed_at", time_of(submitter, "completedAt"));
+    json_object_set_new(row, "refused_at", time_of(submitter, "refusedAt"));
+    json_object_set(row, "refusal_reason", json_object_get(submitter, "refusalReason"));
+    json_object_set_new(row, "information",
+                        json_is_object(information) ? json_string(sr_json_text(information, step->pool)) : json_null());
+    json_object_set(row, "events", step->events);
+    json_object_set(row, "revisions", step->revisions);
+    json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
+    json_object_set_new(row, "certificate_size", certificate ? json_integer(signing->certificate_size) : json_null());
+    return sr_json_text(row, step->pool);
+}
+
+static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const char *signer, sr_step_body_t body,
+                            void *baton, sr_outcome_t *outcome)
+{
+    *outcome = SR_OK;
+    SR_TRY(sr_service_signing(service, &step->signing, signer, step->pool));
+    step->now = sr_time_now();
+    step->number = step->signing->events;
+    step->hash = step->signing->events_hash;
+    step->events = sr_json_own(json_array(), step->pool);
+    step->revisions = sr_json_own(json_array(), step->pool);
+    SR_TRY(body(service, step, baton));
+    if (!json_array_size(step->events)) return NULL;
+    const char *change = change_text(step);
+    return sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
+}
+
+sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const char *signer,
+                         const sr_client_t *client, sr_step_body_t body, void *baton, apr_pool_t *pool)
+{
+    sr_step_t step = {.client = client, .pool = pool};
+    sr_documents_t *documents;
+    sr_documents_turn_t *turn;
+    sr_outcome_t outcome = SR_STALE;
+    sr_error_t *error = NULL;
+    SR_TRY(sr_service_signing(service, signing, signer, pool));
+    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    SR_TRY(sr_documents_turn(&turn, documents, (*signing)->submission, pool));
+    for (int i = 0; i < ATTEMPTS && !error && outcome == SR_STALE; i++)
+        error = try_once(service, &step, signer, body, baton, &outcome);
+    sr_documents_turn_end(turn);
+    SR_TRY(error);
+    if (outcome == SR_STALE) return sr_error(pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");
+    *signing = step.signing;
+    return NULL;
+}

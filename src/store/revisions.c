@@ -1,0 +1,135 @@
+/* revisions.c: a document that grows. What each signer appended is a file of its own, by its content like every other;
+ * the document as it stands is these files one after the other. */
+#include "store/documents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
+                              apr_pool_t *pool)
+{
+    sr_temporary_t *file;
+    sr_error_t *error;
+
+    *sha256 = sr_sha256_hex(data, length, pool);
+    SR_TRY(sr_temporary_open(&file, documents, pool));
+    error = sr_temporary_write(file, data, length);
+    if (!error) error = sr_temporary_sync(file);
+    if (!error) error = sr_documents_publish(documents, file, *sha256, pool);
+    sr_temporary_drop(file);
+    return error;
+}
+
+/* --- one after the other */
+
+typedef struct joint_t {
+    sr_sha256_t *digest;
+    sr_temporary_t *file; /* NULL: there is one file, which is read alone */
+    apr_off_t size;
+} joint_t;
+
+static sr_error_t *add_mapped(joint_t *joint, const void *data, apr_size_t length)
+{
+    sr_sha256_update(joint->digest, data, length);
+    joint->size += (apr_off_t)length;
+    return joint->file ? sr_temporary_write(joint->file, data, length) : NULL;
+}
+
+static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path, apr_pool_t *pool)
+{
+    struct stat status;
+    sr_error_t *error;
+    void *data;
+
+    if (fstat(descriptor, &status) != 0) return sr_documents_trouble(pool, "looking at", path);
+    if (!status.st_size) return NULL;
+    data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading", path);
+    error = add_mapped(joint, data, (apr_size_t)status.st_size);
+    munmap(data, (size_t)status.st_size);
+    return error;
+}
+
+static apr_status_t close_descriptor(void *descriptor)
+{
+    close(*(int *)descriptor);
+    return APR_SUCCESS;
+}
+
+static void own(int descriptor, apr_pool_t *pool)
+{
+    int *const kept = apr_palloc(pool, sizeof *kept);
+
+    *kept = descriptor;
+    apr_pool_cleanup_register(pool, kept, close_descriptor, apr_pool_cleanup_null);
+}
+
+sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                              const void *tail, apr_size_t tail_length, apr_pool_t *pool)
+{
+    joint_t joint = {sr_sha256_begin(pool), NULL, 0};
+    int i, descriptor = -1;
+
+    if (files->nelts > 1 || tail_length) SR_TRY(sr_temporary_open(&joint.file, documents, pool));
+    for (i = 0; i < files->nelts; i++) {
+        const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
+        sr_error_t *error;
+
+        descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        if (descriptor < 0) return sr_documents_trouble(pool, "opening", path);
+        error = add_descriptor(&joint, descriptor, path, pool);
+        if (joint.file || error) close(descriptor);
+        SR_TRY(error);
+    }
+    joined->sha256 = sr_sha256_end_hex(joint.digest, pool);
+    joined->size = joint.size + (apr_off_t)tail_length;
+    if (joint.file) {
+        SR_TRY(sr_temporary_write(joint.file, tail, tail_length));
+        SR_TRY(sr_temporary_reopen(&descriptor, joint.file));
+        sr_temporary_drop(joint.file);
+    }
+    own(descriptor, pool);
+    joined->descriptor = descriptor;
+    return NULL;
+}
+
+/* --- turns */
+
+struct sr_documents_turn_t {
+    int descriptor; /* -1 once it is over */
+};
+
+void sr_documents_turn_end(sr_documents_turn_t *turn)
+{
+    if (turn->descriptor >= 0) close(turn->descriptor);
+    turn->descriptor = -1;
+}
+
+static apr_status_t end_turn(void *turn)
+{
+    sr_documents_turn_end(turn);
+    return APR_SUCCESS;
+}
+
+/* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
+ * other as processes do, and a process that dies lets go. Two keys that meet at one byte only wait for each other. */
+sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool)
+{
+    const char *const path = apr_pstrcat(pool, documents->root, "/.turns", NULL);
+    sr_documents_turn_t *const made = apr_pcalloc(pool, sizeof *made);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    const char *const hash = sr_sha256_hex(key, strlen(key), pool);
+
+    lock.l_start = (off_t)(apr_strtoi64(apr_pstrndup(pool, hash, 15), NULL, 16));
+    made->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (made->descriptor < 0) return sr_documents_trouble(pool, "opening", path);
+    apr_pool_cleanup_register(pool, made, end_turn, apr_pool_cleanup_null);
+    while (fcntl(made->descriptor, F_OFD_SETLKW, &lock) != 0)
+        if (errno != EINTR) return sr_documents_trouble(pool, "locking", path);
+    *turn = made;
+    return NULL;
+}
