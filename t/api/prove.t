@@ -6,7 +6,7 @@ use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
 use Sigreq::Here qw(organisation suite ctl documents workers wait_for is_text nothing_happens);
-use Sigreq::PDF 'pdf';
+use Sigreq::PDF qw(pdf repairable without_end);
 use Test::More;
 
 my $org    = organisation();
@@ -44,8 +44,6 @@ sub asks_nobody {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     is(scalar(my @now = workers()), 0, "$name: no helper was asked");
 }
-
-sub without_end { my $bytes = shift; return substr $bytes, 0, index $bytes, 'startxref' }
 
 # its second page has annotations that cannot be read, which only who adds some there will see
 sub damaged_inside {
@@ -104,21 +102,10 @@ subtest 'many fields, many documents' => sub {
     is_deeply(report($twin->json('/documents/0/sha256'))->{normalised}, undef, '… is nothing special');
 };
 
-my %repairable = (
-    'no end'                   => sub { without_end(pdf(pages => [{ text => nonce() }], @_)) },
-    'text before the header'   => sub { "hello\n" . pdf(pages => [{ text => nonce() }], @_) },
-    'a form to be drawn'       => sub {
-        pdf(nonce   => nonce(), catalog => '/AcroForm<</Fields[6 0 R]/NeedAppearances true/DR<</Font<</F 3 0 R>>>>'
-                . '/DA(/F 12 Tf 0 g)>>',
-            pages   => [{ more => '/Annots[6 0 R]' }],
-            objects => [
-                '<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(Written)/DA(/F 12 Tf 0 g)/Rect[10 10 200 40]/P 5 0 R>>'],
-            @_);
-    },
-);
+my %repairable = repairable();
 for my $what (sort keys %repairable) {
     subtest "repaired: $what" => sub {
-        my $bytes  = $repairable{$what}->(inherit => { mediabox => [0, 0, 400, 300], rotate => 90 });
+        my $bytes  = $repairable{$what}->(nonce(), inherit => { mediabox => [0, 0, 400, 300], rotate => 90 });
         my $before = documents();
         my $made   = post($bytes);
         is($made->code, 201, 'accepted') or return diag $made->body;
@@ -201,7 +188,7 @@ nothing_happens($org, 'refusals', sub {
 });
 my $poor = organisation(quota => 0);
 nothing_happens($poor, 'no quota for a document that had to be repaired', sub {
-    is($poor->{live}->create(files => [['a.pdf', $_->()]])->code, 403, 'refused') for values %repairable;
+    is($poor->{live}->create(files => [['a.pdf', $_->(nonce())]])->code, 403, 'refused') for values %repairable;
 });
 
 subtest 'a report that is of no use' => sub {

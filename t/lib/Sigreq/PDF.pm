@@ -4,7 +4,7 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf pdf_of_size);
+our @EXPORT_OK = qw(pdf pdf_of_size repairable without_end);
 
 # pdf(pages => N or [{mediabox, cropbox, rotate, text, more}, …], pad => BYTES, inherit => {mediabox, rotate},
 #     objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
@@ -57,6 +57,23 @@ sub pdf_of_size {
     my $bytes = pdf(%o, pad => $pad);
     die "no PDF of $size bytes\n" unless length $bytes == $size;
     return $bytes;
+}
+
+sub without_end { my $bytes = shift; return substr $bytes, 0, index $bytes, 'startxref' }
+
+# What cannot be continued as it is: kind → CODE of a text that makes it unlike others also when it is written anew, and
+# options of pdf(), which has one page then.
+sub repairable {
+    my $field = '<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(Written)/DA(/F 12 Tf 0 g)/Rect[10 10 200 40]/P 5 0 R>>';
+    my $form  = '/AcroForm<</Fields[6 0 R]/NeedAppearances true/DR<</Font<</F 3 0 R>>>>/DA(/F 12 Tf 0 g)>>';
+    return (
+        'no end'                 => sub { my $text = shift; without_end(pdf(pages => [{ text => $text }], @_)) },
+        'text before the header' => sub { my $text = shift; "hello\n" . pdf(pages => [{ text => $text }], @_) },
+        'a form to be drawn'     => sub {
+            my $text = shift;
+            pdf(pages => [{ text => $text, more => '/Annots[6 0 R]' }], catalog => $form, objects => [$field], @_);
+        },
+    );
 }
 
 sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n$bytes\nendstream" }
