@@ -4,7 +4,8 @@ use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use JSON::PP    ();
-use Sigreq::Here   qw(organisation is_error documents temporary_files wait_for);
+use Mojo::File     'path';
+use Sigreq::Here   qw(suite organisation is_error documents temporary_files wait_for);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
 use Test::More;
@@ -184,6 +185,17 @@ subtest 'refusing' => sub {
     my $page = $other->get('', headers => { Accept => 'text/html' })->body;
     like($page, qr/Somebody else has refused/, 'the page says so');
     is($one->post(form => { action => 'refuse' }, headers => { Accept => 'text/html' })->code, 409, 'by form too');
+};
+
+subtest 'the logs' => sub {
+    my $secret = uuid_of($ann);
+    my $short  = substr $secret, 0, 8;
+    my $folder = suite->{dir} . '/t/logs';
+    for my $log (qw(error_log access_log)) {
+        my $text = path("$folder/$log")->slurp;
+        unlike($text, qr/\Q$secret\E/, "$log does not have the link");
+        like($text, qr{/sign/\Q$short\E\.\.\.}, '… but that it was used') if $log eq 'access_log';
+    }
 };
 
 sub encode  { return Mojo::JSON::encode_json($_[0]->state) }
