@@ -149,7 +149,7 @@ subtest 'damage that is found later' => sub {
 };
 
 subtest 'a document without fields is not sealed, so nothing is asked of it' => sub {
-    my $bytes  = without_end(pdf(nonce => nonce()));
+    my $bytes  = $repairable{'no end'}->(nonce());
     my $before = documents();
     is($client->create(files => [['a.pdf', pdf(nonce => nonce())], ['b.pdf', $bytes]])->code, 201, 'beside another');
     is(documents(), $before + 2, 'it is not written anew');
@@ -192,7 +192,7 @@ nothing_happens($poor, 'no quota for a document that had to be repaired', sub {
 });
 
 subtest 'a report that is of no use' => sub {
-    my $bytes = without_end(pdf(nonce => nonce()));
+    my $bytes = $repairable{'no end'}->(nonce());
     my $made  = post($bytes);
     my $known = path(stored($made->json('/documents/0/sha256')) . '.json');
     my $good  = $known->slurp;
