@@ -4,7 +4,8 @@
  * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
  * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
  * compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and
- * certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a document)
+ * certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a document) ·
+ * result.c (what was found, as JSON)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -304,8 +305,6 @@ typedef enum sr_pdf_conclusion_t {
     SR_PDF_UNSIGNED,
     SR_PDF_UNREADABLE /* `verdict` and `reason` say why */
 } sr_pdf_conclusion_t;
-/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
-const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
 
 typedef struct sr_pdf_verification_t {
     sr_pdf_conclusion_t conclusion;
@@ -320,5 +319,17 @@ typedef struct sr_pdf_verification_t {
  * has taken over can make no signature valid. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- result.c */
+/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
+const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
+/* "intact", "broken", "unchecked" */
+const char *sr_cms_state_name(sr_cms_state_t state);
+/* The conclusion in plain words; why, when it is SR_PDF_UNREADABLE. */
+const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
+/* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,"ours",
+ * "name"|null,"reason"|null,"claimedAt"|null,"signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
+ * what docs/api.md calls a verification. The caller's reference. */
+json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);
 
 #endif

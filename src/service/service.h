@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · open.c · sign.c · refuse.c · tokens.c · webhooks.c ·
- * page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · sign.c · refuse.c · tokens.c ·
+ * webhooks.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -50,7 +50,7 @@ typedef struct sr_upload_t {
 
 typedef struct sr_create_t {
     const char *token_hash;
-    const sr_token_t *caller;          /* of sr_service_authenticate, before the body was read */
+    const sr_token_t *caller; /* of sr_service_authenticate, before the body was read */
     sr_client_t client;
     const apr_array_header_t *uploads; /* sr_upload_t */
     sr_documents_t *documents;         /* the folder the spools belong to */
@@ -139,6 +139,20 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */
 sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                               const sr_client_t *client, const char *reason, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- verify.c */
+typedef struct sr_verify_t {
+    const char *token_hash;
+    sr_environment_t environment; /* of the caller */
+    sr_spool_t *spool;            /* the document, ended */
+    const char *sha256;
+    apr_off_t size;
+} sr_verify_t;
+/* *answer (the caller's reference) is the object of sr_pdf_verification_json with "sha256", "size", "known" (these
+ * very bytes are the caller's: see SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null) and "document" ({"uuid","name"}
+ * or null). Nothing is stored. Errors: SR_EBADREQUEST when signatures cannot be looked for, with the reason. */
+sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                              apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
 /* *secret is shown once. `name` was checked by the caller; expires_at 0: never. */

@@ -97,6 +97,10 @@ typedef enum sr_op_t {
      *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,
      *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
+    /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
+     * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
+     * submission's certificate of completion. One of them where there are several. */
+    SR_OP_DOCUMENT_KNOWN,
     /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
      * MISSING (also while there is none) | UNAUTHORIZED */
     SR_OP_CERTIFICATE_GET,

@@ -134,6 +134,21 @@ for my $what (sort keys %repairable) {
     };
 }
 
+subtest 'the same damaged document many times at once' => sub {
+    for my $what (sort keys %repairable) {
+        my $bytes   = $repairable{$what}->(nonce());
+        my @answers = $client->parallel(8, 8, sub { $client->create_p(files => [['a.pdf', $bytes]]) });
+        is_deeply([map { $_->code } @answers], [(201) x 8], "$what: all are accepted");
+        ctl('gc', '--documents', suite->{dir} . '/documents');
+        my @shown = map {
+            $client->get('/signatures/' . $_->json('/uuid') . '/documents/' . $_->json('/documents/0/uuid'))
+        } @answers;
+        is_deeply([map { $_->code } @shown], [(200) x 8], '… and each has what it is sealed as');
+        is(scalar(grep { $_->body eq $bytes } @shown), 0, '… which is not the upload');
+        asks_nobody('afterwards', sub { is(post($bytes)->code, 201, '… and it is known') });
+    }
+};
+
 subtest 'damage that is found later' => sub {
     my $bytes  = damaged_inside();
     my $before = documents();
