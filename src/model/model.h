@@ -14,7 +14,10 @@ const char *sr_environment_name(sr_environment_t environment); /* "test", "produ
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
  * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":1,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ *   {"version":2,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ * and in the stored one perhaps what was found out later:
+ *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
+ *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
  * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
  */
 typedef struct sr_page_t {
@@ -22,12 +25,19 @@ typedef struct sr_page_t {
     int rotate;    /* clockwise degrees the page is turned when displayed */
 } sr_page_t;
 
-#define SR_PAGES_VERSION 1 /* raise it when a report's meaning changes: older stored ones are then made anew */
+/* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
+#define SR_PAGES_VERSION 2
+#define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 
 typedef struct sr_pages_t {
     int count;
     const apr_array_header_t *runs; /* sr_page_run_t */
-    const char *report;             /* the text form it came from */
+    int signatures;                 /* that it has already */
+    bool normalise;                 /* it has to be written anew before anything can be appended */
+    int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
+    const char *normalised_sha256; /* or NULL */
+    apr_off_t normalised_size;
+    const char *report; /* the text form it was read from */
 } sr_pages_t;
 typedef struct sr_page_run_t {
     int count;
@@ -38,6 +48,13 @@ typedef struct sr_page_run_t {
 sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool);
 /* The page at a 0-based index, or NULL when there is none. */
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
+bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
+/* The same pages, with one more that is prepared; `pages` itself when that was known, or there is no room for it. */
+const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool);
+/* The same pages, with the document that was written anew. */
+const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
+/* The text form with what was added since it was read. */
+const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- area.c */
 typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
@@ -82,7 +99,6 @@ typedef struct sr_document_t {
     const char *normalised_sha256; /* of what is shown and sealed in its place, or NULL */
     apr_off_t normalised_size;
     const sr_pages_t *pages;
-    bool stored; /* it was there before, with its report */
 } sr_document_t;
 
 typedef struct sr_field_t {

@@ -216,6 +216,12 @@ void sr_spool_drop(sr_spool_t *spool);
 
 /* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
 sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
+ * when two do it at once the last one stays. */
+sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
+                                      apr_pool_t *pool);
+/* A stored document to be read, at offset 0; closed with the pool. */
+sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
