@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c ·
- * signature.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c · signature.c · completion.c ·
+ * token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -86,9 +86,9 @@ typedef struct sr_document_t {
 } sr_document_t;
 
 typedef struct sr_field_t {
-    const char *type;     /* "signature" */
+    const char *type; /* "signature" */
     const char *name;
-    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
@@ -270,6 +270,17 @@ typedef struct sr_signature_t {
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------- completion.c */
+typedef struct sr_completion_t {
+    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    const json_t *events; /* its audit trail, in its order: of each the `hash` */
+    sr_environment_t environment;
+    const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
+    apr_time_t time;     /* of the certificate */
+} sr_completion_t;
+/* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
+json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {
     const char *uuid, *name;
@@ -278,7 +289,7 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    apr_time_t created_at, expires_at, revoked_at;                              /* 0: never */
+    apr_time_t created_at, expires_at, revoked_at;                             /* 0: never */
 } sr_token_t;
 
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */

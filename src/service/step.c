@@ -5,12 +5,11 @@
 
 #define ATTEMPTS 20
 
-void sr_step_event(sr_step_t *step, const char *kind, json_t *detail)
+void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail)
 {
     json_t *own = sr_json_own(detail ? detail : json_object(), step->pool);
-    const char *signer = step->signing->signer;
     sr_event_text_t text;
-    const sr_event_t event = {kind, step->now, signer, *step->client, own};
+    const sr_event_t event = {kind, step->now, signer, signer ? *step->client : (sr_client_t){0}, own};
     sr_event_write(&text, &event, ++step->number, step->hash, step->pool);
     step->hash = text.hash;
     json_array_append_new(step->events, json_pack("{s:s,s:s}", "hash", text.hash, "body", text.body));
@@ -20,7 +19,7 @@ void sr_step_open(sr_step_t *step)
 {
     if (step->signing->state != SR_SIGNING_SENT) return;
     sr_signing_open(step->signing, step->now);
-    sr_step_event(step, "opened", NULL);
+    sr_step_event(step, step->signing->signer, "opened", NULL);
 }
 
 static json_t *time_of(const json_t *submitter, const char *key)
