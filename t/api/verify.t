@@ -128,6 +128,9 @@ subtest 'signed through a link' => sub {
             is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… and sealed here, each time');
         }
         is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown }, 'with more it is not');
+        my $found = raw($who, $who->get("/signatures/$made->{uuid}/certificate")->body)->json;
+        is_like($found, { conclusion => 'signed', %it, document => undef }, 'and the certificate of completion is');
+        is($found->{signatures}[0]{ours}, $yes, '… sealed here, too');
         my $other = $who == $client ? $org->{live} : $client;
         is_like(raw($other, $revisions[1])->json, $unknown, 'nor in the other environment');
         is_deeply(raw($other, $revisions[1])->json('/signatures/0/ours'), $no, '… where the seal is another');
