@@ -289,7 +289,8 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_completion_t {
     const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
-    const json_t *events; /* its audit trail, in its order: of each the `hash` */
+    int events;           /* of its audit trail, and the hash of the last: it stands for all before it */
+    const char *events_hash;
     sr_environment_t environment;
     const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
     apr_time_t time;     /* of the certificate */
