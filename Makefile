@@ -89,7 +89,7 @@ $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard conf/schema/$(d)/*.sql)))
+$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/$(d)_*.sql conf/schema/$(d)/*.sql) src/store/store.h))
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 build/embed/%.h: src/api/%

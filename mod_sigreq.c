@@ -73,6 +73,7 @@ static int handler(request_rec *r)
     if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {
         .database = sr_run_database(r->server, r->pool),
+        .base_url = base,
         .documents_root = conf->documents,
         .pdf = sr_run_helper(),
         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
  * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c ·
- * signature.c · token.c
+ * signature.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -268,6 +268,23 @@ typedef struct sr_signature_t {
  * Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- webhook.c
+ * What is told of a submission (contract, Events; decisions.md, Webhooks).
+ */
+typedef struct sr_webhook_t {
+    const char *kind; /* "sent", "completed": of the submission; "signed", "refused": of one signer */
+    apr_time_t at;
+    const char *submission, *signer; /* uuids; signer NULL for "sent" and "completed" */
+    sr_environment_t environment;
+} sr_webhook_t;
+
+/* The event as the store takes it (store.h, "webhook"), with a new event id. `view` is the submission's after the
+ * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
+sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
+                           apr_pool_t *pool);
+/* A view with the base URL in the place of each mark. */
+const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

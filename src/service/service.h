@@ -17,6 +17,10 @@
 /* What a use case works with: made by the adapter above for each request. */
 typedef struct sr_service_t {
     sr_store_source_t *database;
+    const char *base_url; /* of this location, without a slash at the end: what links to it begin with */
+    /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
+    void (*wake)(void *baton);
+    void *wake_baton;
     const char *documents_root;
     sr_pdf_pool_t *pdf;
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
@@ -32,6 +36,8 @@ sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_h
 /* The same for an operation whose answer is one body. */
 sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
                                 const char *const *arguments, int count, apr_pool_t *pool);
+/* After the commit of what may have an event for webhooks. */
+void sr_service_wake(const sr_service_t *service);
 /* The current time as the store takes it. */
 const char *sr_service_now(apr_pool_t *pool);
 
