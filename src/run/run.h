@@ -33,4 +33,11 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
 /* What a document of this environment is sealed with. */
 const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
 
+/* ----------------------------------------------------------------------------------------------- deliver.c */
+/* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
+void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
+/* sr_service_t's wake; the baton is the request's server_rec. */
+void sr_run_deliver_wake(void *server);
+
 #endif
