@@ -1,13 +1,14 @@
 /* databases.c: how many databases there are. mod_dbd gives a virtual host connections of its own where its section has
- * directives of it, and does not tell anybody; the delivery thread has to look into each database, so the configuration is
- * asked. */
+ * directives of it, and does not tell anybody; the delivery thread has to look into each database, so the configuration
+ * is asked. */
 #include "conf/conf.h"
 
 /* Whether a list of directives has one of mod_dbd's that make it another database. */
 static bool has_database(const ap_directive_t *directive)
 {
     for (; directive; directive = directive->next)
-        if (!strcasecmp(directive->directive, "DBDriver") || !strcasecmp(directive->directive, "DBDParams")) return true;
+        if (!strcasecmp(directive->directive, "DBDriver") || !strcasecmp(directive->directive, "DBDParams"))
+            return true;
     return false;
 }
 

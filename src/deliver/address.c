@@ -1,6 +1,6 @@
-/* address.c: which addresses may be called. Whoever registers a URL chooses its name and, by DNS, its address: so it is the
- * address of the socket that is judged, when it is about to connect (security.md, 5). The tables are IANA's special-purpose
- * registries (RFC 6890 and what was added). */
+/* address.c: which addresses may be called. Whoever registers a URL chooses its name and, by DNS, its address: so it is
+ * the address of the socket that is judged, when it is about to connect (security.md, 5). The tables are IANA's
+ * special-purpose registries (RFC 6890 and what was added). */
 #include "deliver/deliver.h"
 
 #include <arpa/inet.h>
@@ -50,10 +50,10 @@ static const struct {
     range_t range;
     int at; /* where the IPv4 address begins */
 } embedded[] = {
-    {{{[10] = 0xff, [11] = 0xff}, 96, NULL}, 12},                          /* mapped */
-    {{{[8] = 0xff, [9] = 0xff}, 96, NULL}, 12},                            /* translated (RFC 2765) */
-    {{{0x00, 0x64, 0xff, 0x9b}, 96, NULL}, 12},                            /* NAT64 */
-    {{{0x20, 0x02}, 16, NULL}, 2},                                         /* 6to4 */
+    {{{[10] = 0xff, [11] = 0xff}, 96, NULL}, 12}, /* mapped */
+    {{{[8] = 0xff, [9] = 0xff}, 96, NULL}, 12},   /* translated (RFC 2765) */
+    {{{0x00, 0x64, 0xff, 0x9b}, 96, NULL}, 12},   /* NAT64 */
+    {{{0x20, 0x02}, 16, NULL}, 2},                /* 6to4 */
 };
 
 static bool is_in(const unsigned char *address, const range_t *range)

@@ -24,8 +24,8 @@ struct sr_call_t {
     char error[CURL_ERROR_SIZE + 64];
 };
 
-/* No seek function stands beside it, so libcurl cannot send a body twice: where a connection that is used again turns out
- * to be dead after the body has left, it gives up instead of trying another. */
+/* No seek function stands beside it, so libcurl cannot send a body twice: where a connection that is used again turns
+ * out to be dead after the body has left, it gives up instead of trying another. */
 static size_t send_body(char *buffer, size_t size, size_t count, void *data)
 {
     sr_call_t *call = data;

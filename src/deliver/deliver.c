@@ -1,6 +1,6 @@
-/* deliver.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for, in
- * one transaction; then all calls under way go on at once in one libcurl multi handle. Room is shared: a destination gets
- * at most EACH of the SLOTS, so that one that hangs delays no other. */
+/* deliver.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for,
+ * in one transaction; then all calls under way go on at once in one libcurl multi handle. Room is shared: a destination
+ * gets at most EACH of the SLOTS, so that one that hangs delays no other. */
 #include "deliver/deliver.h"
 
 #include <apr_atomic.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { SLOTS = 128, EACH = 16 };
-#define LEASE apr_time_from_sec(30) /* twice what a call may take: whoever lives has recorded it by then */
+#define LEASE apr_time_from_sec(30)  /* twice what a call may take: whoever lives has recorded it by then */
 #define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
 #define LOOK_MIN apr_time_from_sec(2)
 #define LOOK_JITTER apr_time_from_sec(3)
@@ -29,8 +29,8 @@ typedef struct database_t {
     apr_uint64_t turns; /* that came through: the next one's claims are named by it */
     json_t *ended;
     apr_time_t first_ended;
-    bool more;         /* the last turn gave all it was asked for */
-    char after[256];   /* the destination it ended with */
+    bool more;       /* the last turn gave all it was asked for */
+    char after[256]; /* the destination it ended with */
     apr_time_t look_at, retry_at;
     apr_interval_time_t retry;
 } database_t;
@@ -268,8 +268,7 @@ static void take_turn(sr_deliver_t *d, int number)
         if (!row->body || !destination || !d->free) continue;
         const size_t length = strcspn(++destination, " ");
         begin_call(d, number, claim, row);
-        apr_cpystrn(database->after, apr_pstrmemdup(d->turn_pool, destination, length),
-                    sizeof database->after);
+        apr_cpystrn(database->after, apr_pstrmemdup(d->turn_pool, destination, length), sizeof database->after);
         count++;
     }
     database->more = rows > 0 && count == rows;

@@ -2,9 +2,9 @@
  *
  * Sections: address.c · call.c · deliver.c
  *
- * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once. What
- * became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's time
- * records it as interrupted. Everything that has to survive is in the store.
+ * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
+ * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
+ * time records it as interrupted. Everything that has to survive is in the store.
  */
 #ifndef SR_DELIVER_H
 #define SR_DELIVER_H
@@ -34,8 +34,8 @@ typedef struct sr_call_result_t {
 } sr_call_result_t;
 
 sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_header_t *allowed, apr_pool_t *pool);
-/* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with the
- * call as CURLINFO_PRIVATE. */
+/* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with
+ * the call as CURLINFO_PRIVATE. */
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
 

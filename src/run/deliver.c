@@ -1,5 +1,5 @@
-/* deliver.c: the delivery thread of this child: started when the child is, stopped before mod_dbd's connections go. Each
- * child has one; what they share is the store. */
+/* deliver.c: the delivery thread of this child: started when the child is, stopped before mod_dbd's connections go.
+ * Each child has one; what they share is the store. */
 #include <httpd.h>
 #include <http_log.h>
 #include <apr_thread_proc.h>

@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
  * Sections: call.c · authenticate.c · create.c · submissions.c · open.c · sign.c · refuse.c · tokens.c · webhooks.c ·
- * page.c · health.c
+ * history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -145,6 +145,17 @@ sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *tok
 /* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
 sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
                                    const char *url, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- history.c */
+typedef struct sr_history_filter_t {
+    const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
+} sr_history_filter_t;
+/* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
+sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
+                               const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
+/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now. */
+sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+                                 const char *event_id, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 typedef struct sr_health_t {
