@@ -109,11 +109,15 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
 }
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
-static const char *creation_text(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+static sr_error_t *creation_text(const char **text, const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, apr_pool_t *pool)
 {
-    const char *key = request->idempotency_key;
-    json_t *row = sr_json_own(json_object(), pool);
+    const char *key = request->idempotency_key, *view = sr_submission_view(submission, pool);
+    const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
+    json_t *row = sr_json_own(json_object(), pool), *webhook;
     sr_event_text_t event;
+    SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
+    json_object_set_new(row, "webhooks", json_pack("[o]", webhook));
     creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));
     json_object_set_new(row, "now", json_integer(submission->created_at));
@@ -123,7 +127,7 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
     json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
     json_object_set_new(row, "send_email", json_boolean(submission->send_email));
     json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
-    json_object_set_new(row, "view", json_string(sr_submission_view(submission, pool)));
+    json_object_set_new(row, "view", json_string(view));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
@@ -131,15 +135,16 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
     json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
     json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
-    return sr_json_text(row, pool);
+    *text = sr_json_text(row, pool);
+    return NULL;
 }
 
 /* Everything that can be refused without touching disk or database, in the contract's order. */
-static sr_error_t *check(const sr_service_t *service, sr_submission_t *submission, const sr_create_t *request,
-                         apr_pool_t *pool)
+static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                         const sr_create_t *request, apr_pool_t *pool)
 {
-    apr_array_header_t *documents, *signers;
-    SR_TRY(sr_uploads_check(service, &documents, request, pool));
+    apr_array_header_t *signers;
+    SR_TRY(sr_uploads_check(service, intake, request, pool));
     SR_TRY(check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
         return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
@@ -148,9 +153,10 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
     sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers,
                                 service->max_fields};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
-    SR_TRY(sr_signers_resolve(signers, documents, pool));
+    SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
+    SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
     submission->name = request->name;
-    submission->documents = documents;
+    submission->documents = intake->documents;
     submission->signers = signers;
     return NULL;
 }
@@ -158,15 +164,17 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
 /* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. Where
  * the database went away nobody knows whether it committed: the files then stay for gc to judge. */
 static sr_error_t *keep(const sr_service_t *service, const char **view, bool *unwanted, sr_submission_t *submission,
-                        const sr_create_t *request, apr_pool_t *pool)
+                        const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     *unwanted = true;
-    SR_TRY(sr_uploads_keep(submission->documents, request));
+    SR_TRY(sr_uploads_keep(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
-    const char *argument = creation_text(request, submission, pool);
+    const char *argument;
+    SR_TRY(creation_text(&argument, service, request, submission, pool));
     sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
+    if (!error) sr_service_wake(service);
     return error;
 }
 
@@ -175,12 +183,14 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
     sr_documents_lock_t *lock;
+    sr_intake_t intake = {0};
     bool unwanted = false;
     SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
-    sr_error_t *error = check(service, &submission, request, pool);
-    if (!error) error = keep(service, view, &unwanted, &submission, request, pool);
+    sr_error_t *error = check(service, &intake, &submission, request, pool);
+    if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
     sr_documents_unlock(lock);
-    if (unwanted) sr_uploads_take_back(service, request, pool);
+    sr_uploads_drop(&intake);
+    if (unwanted) sr_uploads_take_back(service, &intake, request, pool);
     SR_TRY(error);
     *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");

@@ -153,6 +153,27 @@ subtest 'the second signs by a form' => sub {
     is_error($bob->sign, 409, 'You have signed already');
 };
 
+subtest 'the certificate of completion' => sub {
+    my $shown = $client->get("/signatures/$uuid")->json->{certificate};
+    like($shown->{url}, qr{\Q/api/v3/signatures/$uuid/certificate\E$}, 'its url');
+    my $res = $client->get("/signatures/$uuid/certificate");
+    is(sha256_hex($res->body), $shown->{sha256}, 'its sha256');
+    is(length $res->body,      $shown->{size},   'its size');
+    like($res->headers->content_disposition, qr/Lease/, 'its name');
+    my $told = pdfsig($res->body);
+    is_deeply([@$told{qw(signatures valid total)}], [1, 1, 1], 'pdfsig: valid, total document') or diag $told->{said};
+    is(qpdf_check($res->body), '', 'qpdf --check');
+    my $text = Sigreq::Signer::text_of($res->body);
+    like($text, qr/\Q$_\E/, "it says $_") for 'Lease', 'Ann Lee', 'Bob', 'ann@example.org', '127.0.0.1', 'TEST';
+    unlike($text, qr/\Q@{[ uuid_of($_) ]}\E/, 'and no link') for $ann, $bob;
+    my $packed = $text =~ s/\s+//gr;
+    like($packed, qr/\Q$_\E/, 'a hash') for $made->{documents}[0]{sha256};
+    is($bob->get('/certificate')->body, $res->body, 'the signers get it too');
+    my ($last) = reverse @{ $client->get("/signatures/$uuid/audit")->json->{events} };
+    is($last->{event},               'completed',      'the last event');
+    is($last->{detail}{certificate}, $shown->{sha256}, '… has its hash');
+};
+
 subtest 'the evidence' => sub {
     my $audit  = $client->get("/signatures/$uuid/audit")->json;
     my @events = @{ $audit->{events} };

@@ -294,7 +294,7 @@ static void test_sealing(void)
        "it is large enough, and within the page");
     is_str(help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, pool), &probe, pool),
            apr_psprintf(pool,
-                        "accepted {\"version\":1,\"pages\":%d,\"runs\":[[%d,0,0,595.28,841.89,0]],\"signatures\":0,"
+                        "accepted {\"version\":2,\"pages\":%d,\"runs\":[[%d,0,0,595.28,841.89,0]],\"signatures\":0,"
                         "\"normalise\":false}",
                         composed.pages, composed.pages),
            "it can be signed as it is");
@@ -313,6 +313,50 @@ static void test_sealing(void)
     apr_pool_destroy(pool);
 }
 
+/* What the model asks for is what the helper understands: each text of the question is on the page. */
+static int count_missing(const json_t *value, const char *text, apr_pool_t *pool)
+{
+    int missing = 0;
+    const char *key;
+    json_t *member;
+    if (json_is_string(value) && strcmp(json_string_value(value), "code") != 0
+        && !has(text, json_string_value(value), pool)) {
+        printf("# missing: %s\n", json_string_value(value));
+        missing++;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) missing += count_missing(json_array_get(value, i), text, pool);
+    json_object_foreach((json_t *)value, key, member) if (strcmp(key, "time") != 0 && strcmp(key, "language") != 0)
+        missing += count_missing(member, text, pool);
+    return missing;
+}
+
+static void test_certificate(void)
+{
+    static const char view[] =
+        "{\"name\":\"Contract\",\"uuid\":\"44444444-d9cb-469f-a165-70867728950e\",\"createdAt\":"
+        "\"2026-11-20T18:09:23.123Z\",\"createdBy\":{\"firstname\":\"Cy\",\"email\":\"cy@x.org\"},\"documents\":[{"
+        "\"name\":\"a.pdf\",\"uuid\":\"d\",\"pages\":3,\"sha256\":\"" HASH
+        "\"}],\"submitters\":[{\"firstname\":\"Ann\","
+        "\"lastname\":\"Lee\",\"email\":\"ann@x.org\",\"completedAt\":\"2026-11-21T18:09:23.123Z\",\"signedDocuments\":"
+        "[{\"uuid\":\"d\",\"size\":9,\"sha256\":\"" HASH "\"}],\"signerInformation\":{\"ip\":\"2001:db8::1\","
+        "\"userAgent\":\"Agent/7 (X; Y)\",\"openedAt\":\"2026-11-20T19:09:23.123Z\",\"signatureType\":\"typed\","
+        "\"consent\":\"1-en\"}}]}";
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    apr_pool_create(&pool, bench.pool);
+    const sr_completion_t completion = {.view = text_of(view, pool),
+                                        .events = 3,
+                                        .events_hash = HASH,
+                                        .environment = SR_TEST,
+                                        .service = "sign.x.org",
+                                        .time = apr_time_from_sec(1800000000)};
+    const json_t *what = sr_json_own(sr_completion_certificate(&completion, pool), pool);
+    free(compose(&composed, what, "certificate.pdf", pool).data);
+    is_int(composed.pages, 1, "a certificate of completion on one page");
+    is_int(count_missing(what, text_in("certificate.pdf", pool), pool), 0, "which has all of its texts");
+    apr_pool_destroy(pool);
+}
+
 int main(void)
 {
     bench = seal_begin(10000);
@@ -324,5 +368,6 @@ int main(void)
     test_limits();
     test_piles();
     test_sealing();
+    test_certificate();
     return seal_end(&bench);
 }
