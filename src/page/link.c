@@ -124,12 +124,12 @@ static sr_error_t *read_form(action_t *action, sr_http_t *http)
     return sr_signature_typed(&action->signature, typed, http->pool);
 }
 
-static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const char *signer, const action_t *action)
+static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const action_t *action)
 {
     const sr_client_t client = client_of(http);
     if (action->action == SR_SIGNING_REFUSE)
-        return sr_service_refuse(http->service, signing, signer, &client, action->reason, http->pool);
-    return sr_service_sign(http->service, signing, signer, &client, &action->signature, http->pool);
+        return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
+    return sr_service_sign(http->service, signing, &client, &action->signature, http->pool);
 }
 
 sr_error_t *sr_page_post(sr_http_t *http)
@@ -142,7 +142,7 @@ sr_error_t *sr_page_post(sr_http_t *http)
     if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
     SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool)); /* nobody else makes us read a body */
     SR_TRY(form ? read_form(&action, http) : read_json(&action, http));
-    SR_TRY(act(&signing, http, signer, &action));
+    SR_TRY(act(&signing, http, &action));
     if (form) return sr_http_see_other(http, sr_page_link(http, signing->signer));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);

@@ -22,7 +22,7 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 {
     SR_TRY(sr_service_signing(service, signing, signer, pool));
     if ((*signing)->state != SR_SIGNING_SENT) return NULL;
-    return sr_step_take(service, signing, signer, client, open, NULL, pool);
+    return sr_step_take(service, signing, client, open, NULL, pool);
 }
 
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)

@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · open.c · seen.c · show.c · sign.c · refuse.c ·
- * tokens.c · webhooks.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · show.c · sign.c ·
+ * refuse.c · tokens.c · webhooks.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -159,16 +159,31 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
 int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
-/* Seals all documents on which he has fields. When it returns without an error all is durable; with one nothing has
- * changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT when he has signed or refused already, or another has
- * refused; SR_EBADREQUEST for a signature that cannot be drawn; SR_EUNAVAILABLE when it cannot be sealed now. */
-sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                            const sr_client_t *client, const sr_signature_t *signature, apr_pool_t *pool);
+/* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
+ * without an error all is durable; with one nothing has changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT
+ * when he has signed or refused already, or another has refused; SR_EBADREQUEST for a signature that cannot be drawn;
+ * SR_EUNAVAILABLE when it cannot be sealed now. */
+sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                            const sr_signature_t *signature, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */
-sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                              const sr_client_t *client, const char *reason, apr_pool_t *pool);
+sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                              const char *reason, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- verify.c */
+typedef struct sr_verify_t {
+    const char *token_hash;
+    sr_environment_t environment; /* of the caller */
+    sr_spool_t *spool;            /* the document, ended */
+    const char *sha256;
+    apr_off_t size;
+} sr_verify_t;
+/* *answer (the caller's reference) is the object of sr_pdf_verification_json with "sha256", "size", "known" (these
+ * very bytes are the caller's: see SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null) and "document" ({"uuid","name"}
+ * or null). Nothing is stored. Errors: SR_EBADREQUEST when signatures cannot be looked for, with the reason. */
+sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                              apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
 /* *secret is shown once. `name` was checked by the caller; expires_at 0: never. */

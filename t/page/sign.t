@@ -4,7 +4,8 @@ use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
 use JSON::PP    ();
-use Sigreq::Here   qw(organisation is_error documents temporary_files wait_for);
+use Mojo::File     'path';
+use Sigreq::Here   qw(suite organisation is_error documents temporary_files wait_for);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
 use Test::More;
@@ -152,6 +153,27 @@ subtest 'the second signs by a form' => sub {
     is_error($bob->sign, 409, 'You have signed already');
 };
 
+subtest 'the certificate of completion' => sub {
+    my $shown = $client->get("/signatures/$uuid")->json->{certificate};
+    like($shown->{url}, qr{\Q/api/v3/signatures/$uuid/certificate\E$}, 'its url');
+    my $res = $client->get("/signatures/$uuid/certificate");
+    is(sha256_hex($res->body), $shown->{sha256}, 'its sha256');
+    is(length $res->body,      $shown->{size},   'its size');
+    like($res->headers->content_disposition, qr/Lease/, 'its name');
+    my $told = pdfsig($res->body);
+    is_deeply([@$told{qw(signatures valid total)}], [1, 1, 1], 'pdfsig: valid, total document') or diag $told->{said};
+    is(qpdf_check($res->body), '', 'qpdf --check');
+    my $text = Sigreq::Signer::text_of($res->body);
+    like($text, qr/\Q$_\E/, "it says $_") for 'Lease', 'Ann Lee', 'Bob', 'ann@example.org', '127.0.0.1', 'TEST';
+    unlike($text, qr/\Q@{[ uuid_of($_) ]}\E/, 'and no link') for $ann, $bob;
+    my $packed = $text =~ s/\s+//gr;
+    like($packed, qr/\Q$_\E/, 'a hash') for $made->{documents}[0]{sha256};
+    is($bob->get('/certificate')->body, $res->body, 'the signers get it too');
+    my ($last) = reverse @{ $client->get("/signatures/$uuid/audit")->json->{events} };
+    is($last->{event},               'completed',      'the last event');
+    is($last->{detail}{certificate}, $shown->{sha256}, '… has its hash');
+};
+
 subtest 'the evidence' => sub {
     my $audit  = $client->get("/signatures/$uuid/audit")->json;
     my @events = @{ $audit->{events} };
@@ -184,6 +206,17 @@ subtest 'refusing' => sub {
     my $page = $other->get('', headers => { Accept => 'text/html' })->body;
     like($page, qr/Somebody else has refused/, 'the page says so');
     is($one->post(form => { action => 'refuse' }, headers => { Accept => 'text/html' })->code, 409, 'by form too');
+};
+
+subtest 'the logs' => sub {
+    my $secret = uuid_of($ann);
+    my $short  = substr $secret, 0, 8;
+    my $folder = suite->{dir} . '/t/logs';
+    for my $log (qw(error_log access_log)) {
+        my $text = path("$folder/$log")->slurp;
+        unlike($text, qr/\Q$secret\E/, "$log does not have the link");
+        like($text, qr{/sign/\Q$short\E\.\.\.}, '… but that it was used') if $log eq 'access_log';
+    }
 };
 
 sub encode  { return Mojo::JSON::encode_json($_[0]->state) }

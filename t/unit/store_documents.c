@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void test_open(void)
 {
     sr_documents_t *opened;
@@ -142,7 +144,7 @@ static void test_twice(void)
 static void test_half(void)
 {
     static const char *const useless[] = {"{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}", "",
-                                          "{\"version\":1,", "\0\0\0"};
+                                          "{\"version\":2,", "\0\0\0"};
     const char *sha256;
     sr_pages_t *pages;
     apr_size_t i;
@@ -163,6 +165,37 @@ static void test_half(void)
            "which is then replaced");
     }
     is_int(count_files(), 2, "and nothing else is there");
+}
+
+/* A stored report is replaced in one step, whatever it was; and a stored document can be read. */
+static void test_rewrite(void)
+{
+    const char *sha256;
+    sr_pages_t *pages;
+    apr_pool_t *own;
+    int descriptor, before;
+
+    start_over();
+    sha256 = keep("rewritten", REPORT);
+    before = open_descriptors();
+    ok(!sr_documents_report_write(documents, sha256, OTHER_REPORT, pool), "a report is written anew");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool), "and read");
+    is_str(pages->report, OTHER_REPORT, "as it was written");
+    ok(!sr_documents_report_write(documents, sha256, REPORT, pool), "and once more");
+    is_int(count_files(), 2, "nothing else is there");
+    is_int(open_descriptors(), before, "no descriptor is left open");
+    ok(keep("rewritten", OTHER_REPORT) && !sr_documents_pages(&pages, documents, sha256, pool)
+           && strcmp(pages->report, REPORT) == 0,
+       "keeping the document again leaves it");
+    ok(sr_documents_report_write(documents, DIGITS, REPORT, pool) != NULL, "a document that is not there has none");
+    is_int(count_files(), 2, "and gets none");
+
+    apr_pool_create(&own, pool);
+    ok(!sr_documents_descriptor(&descriptor, documents, sha256, own) && holds(descriptor, "rewritten", 9),
+       "the document is read");
+    apr_pool_destroy(own);
+    is_int(open_descriptors(), before, "and closed with its pool");
+    ok(sr_documents_descriptor(&descriptor, documents, DIGITS, pool) != NULL, "one that is not there is not");
 }
 
 static void test_lock(void)
@@ -285,7 +318,9 @@ static int without_unnamed_files(void)
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
         if (sr_spool_keep(spool, REPORT) || sr_spool_keep(spool, REPORT)) return 4;
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, lengths[i])) return 5;
+        if (sr_documents_report_write(documents, sha256, OTHER_REPORT, pool)) return 10;
         if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 6;
+        if (strcmp(pages->report, OTHER_REPORT) != 0) return 11;
         if (count_files() != 2 * (int)(i + 1)) return 7; /* nothing in tmp */
         if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 8;
         sr_spool_drop(spool);
@@ -338,6 +373,45 @@ static int keep_often(void)
     return 0;
 }
 
+/* Readers of a report that is written again and again find the one or the other, always whole. */
+#define REWRITES 400
+static const char *rewritten;
+
+static int rewrite_often(void)
+{
+    int i;
+
+    for (i = 0; i < REWRITES; i++)
+        if (sr_documents_report_write(documents, rewritten, i % 2 ? REPORT : OTHER_REPORT, pool)) return 1;
+    return 0;
+}
+
+static int read_often(void)
+{
+    sr_pages_t *pages;
+    int i;
+
+    for (i = 0; i < REWRITES; i++) {
+        if (sr_documents_pages(&pages, documents, rewritten, pool) || !pages) return 1;
+        if (strcmp(pages->report, REPORT) != 0 && strcmp(pages->report, OTHER_REPORT) != 0) return 2;
+    }
+    return 0;
+}
+
+static void test_rewriters(void)
+{
+    int (*const bodies[])(void) = {rewrite_often, rewrite_often, read_often, read_often};
+    pid_t children[4];
+    int i;
+
+    start_over();
+    rewritten = keep("rewritten often", REPORT);
+    for (i = 0; i < 4; i++) children[i] = start_child(bodies[i]);
+    for (i = 0; i < 2; i++) is_int(wait_child(children[i]), 0, "a report is written by two at once");
+    for (; i < 4; i++) is_int(wait_child(children[i]), 0, "and is whole for who reads it");
+    is_int(count_files(), 2, "nothing else is left");
+}
+
 static sr_error_t *nobody_uses_it(void *baton, const char *sha256, bool *used, apr_pool_t *scratch)
 {
     *used = false;
@@ -386,8 +460,10 @@ int main(void)
     test_drop();
     test_twice();
     test_half();
+    test_rewrite();
     test_lock();
     test_trouble();
+    test_rewriters();
     test_many();
     end();
     return done();

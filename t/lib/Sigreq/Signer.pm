@@ -78,6 +78,8 @@ sub pdfsig {
     return \%count;
 }
 
+sub text_of { my $file = saved(shift); return scalar qx(pdftotext -layout '$file' - 2>&1) }
+
 sub qpdf_check { my $file = saved(shift); my $said = qx(qpdf --check '$file' 2>&1); return $? ? $said : '' }
 
 1;
