@@ -1,4 +1,5 @@
-/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, gc.c and cache.c share. Others use store.h. */
+/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, gc.c and cache.c share. Others use
+ * store.h. */
 #ifndef SR_DOCUMENTS_H
 #define SR_DOCUMENTS_H
 

@@ -269,9 +269,9 @@ sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, 
                                  apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ cache.c
- * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>, where a key is a digest (64 hexadecimal
- * digits), a dot, and lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole or not
- * there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
+ * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
+ * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
+ * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
  */
 typedef struct sr_cached_t {
     apr_file_t *file; /* closed with the pool */
