@@ -84,6 +84,7 @@ subtest 'a text' => sub {
 subtest 'what is not there' => sub {
     my $gone = sub { is_error(image($ann, $document, @_), 404, 'Not found', "page @_") };
     $gone->($_), $gone->($_, @forever) for 3, 4, 999_999_999, '9' x 30, -1, '00', '01', '1.0', 'x', '%20', '0x0', '+1';
+    is(image($ann, $more, 0, version => $more->{sha256})->code, 200, '(the other document has its own)');
     $gone->(0, version => $_)
         for 'x', '', substr($version, 1), uc $version, "$version ", $more->{sha256}, 'a' x 64;
     is_error(text($ann, $document, 3), 404, 'Not found', 'text of page 3');
