@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
  * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · show.c · sign.c ·
- * refuse.c · tokens.c · webhooks.c · page.c · health.c
+ * refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -20,6 +20,10 @@ typedef struct sr_seen_t sr_seen_t;
 /* What a use case works with: made by the adapter above for each request. */
 typedef struct sr_service_t {
     sr_store_source_t *database;
+    const char *base_url; /* of this location, without a slash at the end: what links to it begin with */
+    /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
+    void (*wake)(void *baton);
+    void *wake_baton;
     const char *documents_root, *cache_root;
     sr_pdf_pool_t *pdf;
     sr_seen_t *seen;                  /* or NULL */
@@ -36,6 +40,8 @@ sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_h
 /* The same for an operation whose answer is one body. */
 sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
                                 const char *const *arguments, int count, apr_pool_t *pool);
+/* After the commit of what may have an event for webhooks. */
+void sr_service_wake(const sr_service_t *service);
 /* The current time as the store takes it. */
 const char *sr_service_now(apr_pool_t *pool);
 
@@ -200,6 +206,17 @@ sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *tok
 /* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
 sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
                                    const char *url, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- history.c */
+typedef struct sr_history_filter_t {
+    const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
+} sr_history_filter_t;
+/* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
+sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
+                               const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
+/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now. */
+sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+                                 const char *event_id, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 typedef struct sr_health_t {

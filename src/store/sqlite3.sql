@@ -81,6 +81,15 @@ ON CONFLICT (token_id, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, submission_uuid = excluded.submission_uuid,
         created_at = excluded.created_at
 
+WITH p(j) AS (SELECT %s)
+INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
+                      url, body)
+SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
+       l.organization_id, l.environment, w.value->>'$.kind', p.j->>'$.now', l.urls->>(w.value->>'$.kind'),
+       w.value->>'$.body'
+FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
+WHERE l.submission = lower(p.j->>'$.uuid') AND l.urls->>(w.value->>'$.kind') IS NOT NULL
+
 -- @answer
 WITH p(j) AS (SELECT %s)
 SELECT 'ok', j->>'$.view', NULL FROM p
@@ -258,6 +267,15 @@ INSERT INTO revision (document_uuid, number, signer_uuid, sha256, size, whole_sh
 SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(p.j->>'$.signer'), r.value->>'$.sha256',
        r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', p.j->>'$.now'
 FROM p CROSS JOIN json_each(p.j, '$.revisions') r
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
+                      url, body)
+SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
+       l.organization_id, l.environment, w.value->>'$.kind', p.j->>'$.now', l.urls->>(w.value->>'$.kind'),
+       w.value->>'$.body'
+FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
+WHERE l.submission = lower(p.j->>'$.submission') AND l.urls->>(w.value->>'$.kind') IS NOT NULL
 
 -- @answer
 WITH p(j) AS (SELECT %s)

@@ -73,7 +73,10 @@ typedef struct sr_row_t {
  * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
  * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
  * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
- * "revoked_at"}: what has no value is null. */
+ * "revoked_at"}: what has no value is null.
+ * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
+ * sr_webhook_row): it becomes a call to make, where the submission's token has a URL for that kind. The body is the
+ * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. */
 typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
@@ -81,7 +84,7 @@ typedef enum sr_op_t {
      *  "event_hash","event",
      *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
-     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since"}
+     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
      * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
      * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
      * connection) changes nothing and is OK. Signers start as "sent". Times are `now`. An idempotency row older
@@ -115,7 +118,7 @@ typedef enum sr_op_t {
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
      *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),
      *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
-     *  "certificate_sha256"|null,"certificate_size"|null}
+     *  "certificate_sha256"|null,"certificate_size"|null,"webhooks":[webhook]|absent}
      * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
      * changes nothing and is OK. */
     SR_OP_SIGNING_CHANGE,
@@ -133,8 +136,31 @@ typedef enum sr_op_t {
     /* $T, uuid → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time */
     SR_OP_TOKEN_REVOKE,
 
+    /* $T, rows at most, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
+     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with what was called and how it ended: {"uuid","event_id",
+     *  "event","submission","token","url" (at most 255 characters),"success","status"|null,"error"|null,"created_at",
+     *  "ended_at"} */
+    SR_OP_HISTORY_LIST,
+    /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
+     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | UNAUTHORIZED. The event is
+     * called once more, at the URL its token has now. Repeating it with the same uuid changes nothing and is OK. */
+    SR_OP_HISTORY_REDELIVER,
+
     /* For health: no argument → OK + {"schema":<version>} */
     SR_OP_PING,
+
+    /* The delivery thread (src/deliver). */
+    /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
+    SR_OP_DELIVERY_LOOK,
+    /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),"each" (at most, of one destination),
+     *  "busy":{"<destination>":<calls under way>},"after" (a destination, or ""),
+     *  "ended":[{"id","claim","status"|null,"success","error"|null}]}
+     * → OK, a row for each claim: body is what to post, key "<id> <destination> <url>"; the last row has neither.
+     * Records how the calls of `ended` went; records claims whose lease is over as "interrupted, outcome unknown"
+     * (should the truth still come, it replaces that); then claims what is pending for `lease` under the name `claim`.
+     * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
+     * Repeating it with the same `claim` gives the same claims again. */
+    SR_OP_DELIVERY_TURN,
 
     /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"
      * {"uuid","firstname","lastname","email","organization_uuid","created_at"}. Lists give every row, oldest first. */
@@ -160,6 +186,8 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_DOCUMENT_USED,
     /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
     SR_OP_ADMIN_EXPIRE,
+    /* webhook calls that ended before this time are forgotten → OK + {"deleted":n} */
+    SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
 

@@ -141,7 +141,7 @@ BEGIN
     SELECT * INTO p FROM json_to_record(p_change) AS r(
         submission uuid, signer uuid, now bigint, seen integer, seen_hash text, view text, status text,
         opened_at bigint, completed_at bigint, refused_at bigint, refusal_reason text, information text,
-        events json, revisions json, certificate_sha256 text, certificate_size bigint);
+        events json, revisions json, certificate_sha256 text, certificate_size bigint, webhooks json);
     UPDATE sigreq.submission
     SET updated_at = p.now, view = p.view, events = p.seen + json_array_length(p.events),
         events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
@@ -163,6 +163,7 @@ BEGIN
     SELECT r.document, r.number, p.signer, r.sha256, r.size, r.whole_sha256, r.whole_size, p.now
     FROM json_to_recordset(p.revisions)
          AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
+    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
     RETURN 'ok';
 END $$
 
@@ -178,7 +179,7 @@ BEGIN
     SELECT * INTO p FROM json_to_record(p_submission) AS r(
         token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
         search text, view text, event_hash text, event text, documents json, signers json, idempotency_key text,
-        fingerprint text, idempotency_since bigint);
+        fingerprint text, idempotency_since bigint, webhooks json);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
     IF NOT FOUND THEN
@@ -233,6 +234,7 @@ BEGIN
     INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
     SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
     FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
+    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
     RETURN E'ok\n' || p.view;
 END $$
 
