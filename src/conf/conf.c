@@ -244,6 +244,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SWITCH TAKE1
 #define ARGUMENTS_PATH TAKE1
 #define ARGUMENTS_URL TAKE1
+#define ARGUMENTS_ANCESTORS TAKE1
 #define ARGUMENTS_ORIGIN TAKE1
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
@@ -317,6 +318,9 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
     if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);
+    /* one that is missing is made, by httpd's user */
+    if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
+        return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);
     /* where only the request is limited, the smaller limit simply holds */
     if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
         return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";

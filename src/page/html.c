@@ -115,7 +115,7 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *th
     set_url(own, "style", theme->style, http);
     set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
-    set_text(values, "brand", name ? name : sr_page_text(texts, "brand"));
+    set_text(values, "brand", name ? name : sr_page_word(texts, "brand"));
     set_text(values, "language", sr_page_language(http));
     set_text(values, "dir", sr_json_string(texts, "dir"));
     set_url(values, "css", sr_page_asset_url("page.css", http->pool), http);
@@ -195,10 +195,10 @@ sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
     sr_page_theme_t theme;
     sr_page_theme(&theme, http);
     SR_TRY(sr_page_texts(&texts, http, &theme));
-    const char *title = sr_page_text(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
+    const char *title = sr_page_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
     set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
     set_text(problem, "title", title);
-    set_text(problem, "text", sr_page_text(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
+    set_text(problem, "text", sr_page_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) set_text(problem, "detail", message);
     if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
         set_url(problem, "link", http->params[0], http);

@@ -1,6 +1,6 @@
 /* page.h: <location>/sign: what signers see and do. routes.c is the table; link.c the page itself, document.c what is
- * downloaded from it, assets.c and theme.c what browsers load for it. Whoever knows the uuid in the path is the signer:
- * there is no token here.
+ * downloaded from it, pages.c what is seen on it, assets.c and theme.c what browsers load for it. Whoever knows the
+ * uuid in the path is the signer: there is no token here.
  *
  * How a page is made: html.c puts the values together, texts.c the words, theme.c what the administrator changed;
  * template.c fills them into the pieces of HTML that files.c has.
@@ -24,6 +24,8 @@ sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
 sr_error_t *sr_page_document(sr_http_t *http);
 sr_error_t *sr_page_certificate(sr_http_t *http);
+sr_error_t *sr_page_image(sr_http_t *http);
+sr_error_t *sr_page_text(sr_http_t *http);
 sr_error_t *sr_page_asset(sr_http_t *http);
 sr_error_t *sr_page_theme_file(sr_http_t *http);
 
@@ -55,7 +57,7 @@ const char *sr_page_language(sr_http_t *http);
 /* Its catalogue: {"dir", "page": texts of the HTML, "script": those of the script}; the pool's. */
 sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t *theme);
 /* One text of the HTML's, as it is. */
-const char *sr_page_text(const json_t *texts, const char *key);
+const char *sr_page_word(const json_t *texts, const char *key);
 
 /* --------------------------------------------------------------------------------------------- template.c */
 /* The piece of that name, filled; see there for what it may hold. */

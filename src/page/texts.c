@@ -20,7 +20,7 @@ sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t
     return NULL;
 }
 
-const char *sr_page_text(const json_t *texts, const char *key)
+const char *sr_page_word(const json_t *texts, const char *key)
 {
     const char *text = sr_json_string(json_object_get(texts, "page"), key);
     return text ? text : "";
