@@ -28,11 +28,6 @@ function goTo(element) {
     element.focus({ preventScroll: true })
 }
 
-const isSeen = element => {
-    const { top, bottom } = element.getBoundingClientRect()
-    return bottom > 0 && top < innerHeight
-}
-
 /** The bar at the bottom: how far he is, and the one thing to do next. */
 function prepareBar(fields, steps) {
     const counter = document.querySelector('[data-counter]'), track = document.querySelector('[data-track]')
@@ -52,7 +47,7 @@ function prepareBar(fields, steps) {
     button.addEventListener('click', () => {
         const field = next()
         if (!field) return steps.finish()
-        if (field === here && isSeen(field.button)) return steps.press(field)
+        if (field === here) return steps.press(field)
         here = field
         goTo(field.button)
         show()
