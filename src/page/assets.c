@@ -23,7 +23,7 @@ sr_error_t *sr_page_asset(sr_http_t *http)
     const sr_embedded_t *asset = sr_page_asset_file(http->params[0]);
     request_rec *r = http->r;
     size_t form = 2;
-    sr_page_headers(http);
+    http->show_error = NULL;
     apr_table_setn(r->err_headers_out, "Vary", "Accept-Encoding");
     if (!asset) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     while (form && !(asset->forms[form].bytes && sr_http_accepts_encoding(http, encodings[form]))) form--;

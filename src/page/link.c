@@ -11,7 +11,8 @@ const char *sr_page_ancestors(sr_http_t *http)
     return *http->page->frame_ancestors ? http->page->frame_ancestors : "'none'";
 }
 
-void sr_page_headers(sr_http_t *http)
+/* Nobody is told the link, nothing is kept, nothing of others is loaded. */
+static void set_headers(sr_http_t *http)
 {
     apr_table_t *headers = http->r->err_headers_out;
     apr_table_setn(headers, "Referrer-Policy", "no-referrer");
@@ -41,9 +42,14 @@ static sr_client_t client_of(sr_http_t *http)
 /* What every handler begins with: who it is, and how he wants to be answered. */
 static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 {
-    sr_page_headers(http);
-    if (!json) http->show_error = sr_page_error;
+    http->show_error = json ? NULL : sr_page_error;
     return sr_page_uuid(signer, http, 0);
+}
+
+void sr_page_begin(sr_http_t *http)
+{
+    set_headers(http);
+    if (!sr_http_prefers_json(http)) http->show_error = sr_page_error;
 }
 
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)

@@ -19,6 +19,8 @@ typedef struct sr_page_settings_t {
     const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
 } sr_page_settings_t;
 
+/* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */
+void sr_page_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
@@ -29,8 +31,6 @@ sr_error_t *sr_page_text(sr_http_t *http);
 sr_error_t *sr_page_asset(sr_http_t *http);
 sr_error_t *sr_page_theme_file(sr_http_t *http);
 
-/* Headers of every answer below /sign: nobody is told the link, nothing is kept, nothing of others is loaded. */
-void sr_page_headers(sr_http_t *http);
 /* Who may put the page into a frame, as in a Content-Security-Policy. */
 const char *sr_page_ancestors(sr_http_t *http);
 /* A path parameter that must be a uuid; what is none is no link. */

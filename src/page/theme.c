@@ -64,7 +64,7 @@ void sr_page_theme(sr_page_theme_t *theme, sr_http_t *http)
 sr_error_t *sr_page_theme_file(sr_http_t *http)
 {
     apr_finfo_t info;
-    sr_page_headers(http);
+    http->show_error = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (strcmp(files[i].name, http->params[0]) || !find(&info, http, files[i].name)) continue;
         apr_array_header_t *paths = apr_array_make(http->pool, 1, sizeof(const char *));

@@ -100,10 +100,11 @@ const isExpected = (problem, expected) => expected.some(pattern => pattern.test(
 
 /**
  * Opens a page, does `work(page)`, and sees to it that nothing happened that must not: an error in the console or in a
- * script, a request to another host, a report against the policy. Options are the browser context's, and `expected`.
+ * script, a request to another host, a report against the policy. Options are the browser context's, what is `expected` in the console, and `prepare(page)`,
+ * which is done before.
  */
 export async function visit(link, options, work) {
-    const { expected = [], ...context } = options
+    const { expected = [], prepare = () => {}, ...context } = options
     const own = await browser.newContext({ ...devices.desktop, locale: 'en-GB', ...context })
     const problems = []
     const note = problem => isExpected(problem, expected) || problems.push(problem)
@@ -120,6 +121,7 @@ export async function visit(link, options, work) {
     const page = await own.newPage()
     page.setDefaultTimeout(10_000)
     try {
+        await prepare(page)
         await page.goto(link)
         const result = await work(page)
         assert.deepEqual(problems, [])
@@ -151,6 +153,9 @@ export async function assertAccessible(page, what) {
 // --- what a signer does
 
 export const shown = (page, name) => page.getByRole('heading', { name }).waitFor()
+
+/** What the bar says how far he is. */
+export const counted = (page, hasText) => page.locator('[data-counter]', { hasText }).waitFor()
 
 /** The page is ready when its script is, and the first image is there. */
 export async function ready(page) {

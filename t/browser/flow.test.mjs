@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, ask, assertAccessible, assertSealed, bob, create, devices, drawByTouch, drawOn, field, finish, openSignature,
-    ready, shoot, shown, typeSignature, visit,
+    ann, ask, assertAccessible, assertSealed, bob, counted, create, devices, drawByTouch, drawOn, field, finish,
+    openSignature, ready, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 
 // a red square of 2 × 2
@@ -25,7 +25,7 @@ test('drawn with a mouse, once for three fields', async () => {
         await drawOn(page, page.locator('[data-pad]'))
         await shoot(page, 'desktop-draw')
         await page.locator('[data-adopt]').click()
-        await page.locator('[data-counter]').getByText('All signed').waitFor()
+        await counted(page, 'All signed')
         assert.equal(await page.locator('.field.signed').count(), 3)
         await shoot(page, 'desktop-placed')
         await finish(page)
@@ -51,10 +51,10 @@ test('drawn by touch on a phone, field by field', async () => {
         await shoot(page, 'phone-draw')
         await page.locator('[data-all] input').tap()
         await page.locator('[data-adopt]').tap()
-        await page.getByText('1 of 2 signed').waitFor()
+        await counted(page, '1 of 2 signed')
         await page.getByRole('button', { name: 'Next field' }).tap()
         await page.getByRole('button', { name: 'Sign here', exact: true }).tap()
-        await page.locator('[data-counter]').getByText('All signed').waitFor()
+        await counted(page, 'All signed')
         await shoot(page, 'phone-placed')
         await page.getByRole('button', { name: 'Finish' }).tap()
         assert.ok(await page.locator('#finish [data-consent]').isChecked(), 'he has agreed in the intro')

@@ -11,6 +11,7 @@ export default async function* tap(source) {
         if (type === 'test:diagnostic' || data.nesting || !['test:pass', 'test:fail'].includes(type)) continue
         const skipped = data.skip === undefined ? '' : ` # SKIP ${data.skip}`
         yield `${type === 'test:pass' ? 'ok' : 'not ok'} ${++count} - ${data.name.replaceAll('#', '\\#')}${skipped}\n`
+        if (process.env.SIGREQ_TIMES) console.error(Math.round(data.details.duration_ms), data.name)
         if (type === 'test:fail') for (const line of told(data.details.error)) yield `# ${line}\n`
     }
     yield `1..${count}\n`

@@ -10,6 +10,7 @@ export function prepareDialog(id) {
         present: () => {
             error.textContent = ''
             if (!dialog.open) dialog.showModal()
+            dialog.querySelector('h2').focus()
         },
         say: message => (error.textContent = message),
     })

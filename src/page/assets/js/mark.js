@@ -69,11 +69,12 @@ function paintImage(context, image, { width, height }) {
 
 /** Paints it as large as the canvas allows. */
 export async function paint(canvas, mark) {
+    if (!canvas.clientWidth) return // it is not shown
     if (mark?.type === 'typed') await document.fonts.load(`40px ${FONT}`, mark.text).catch(() => {})
     const image = mark?.type === 'uploaded' ? await imageOf(mark.image) : null
     const size = fit(canvas), context = canvas.getContext('2d')
     context.clearRect(0, 0, size.width, size.height)
-    if (!size.width || !mark) return
+    if (!mark) return
     if (mark.type === 'typed') paintTyped(context, mark.text, size)
     if (mark.type === 'drawn') paintDrawn(canvas, mark.strokes, size)
     if (image) paintImage(context, image, size)

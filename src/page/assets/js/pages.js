@@ -68,7 +68,7 @@ export function preparePages(state, link, { announce }) {
             sharpen(page)
             layText(page, sourceOf(page, 'json?'))
         }
-    }, { rootMargin: '100% 0%' })
+    }, { rootMargin: '1000px 0px' })
 
     function setZoom(to) {
         const seen = pages.find(page => page.element.getBoundingClientRect().bottom > 80) ?? pages[0]
@@ -86,6 +86,7 @@ export function preparePages(state, link, { announce }) {
 
     for (const page of pages) {
         watchLoading(page)
+        sharpen(page)
         observer.observe(page.element)
     }
     for (const button of document.querySelectorAll('[data-zoom]')) {

@@ -23,8 +23,10 @@ function prepareConsent(link) {
     return { given: () => boxes.some(box => box.checked) }
 }
 
+/** Smoothly where it is near; a leap over many pages would load them all on the way. */
 function goTo(element) {
-    element.scrollIntoView({ block: 'center', behavior: still.matches ? 'auto' : 'smooth' })
+    const far = Math.abs(element.getBoundingClientRect().top) > 3 * innerHeight
+    element.scrollIntoView({ block: 'center', behavior: far || still.matches ? 'instant' : 'smooth' })
     element.focus({ preventScroll: true })
 }
 

@@ -1,18 +1,35 @@
-// textlayer.js: the words of a page, unseen, each over its own image: that is what is selected, found and read aloud.
+// textlayer.js: the words of a page, unseen, over their own image: that is what is selected, found and read aloud.
 import { text } from './texts.js'
 
 const FONT = 'sans-serif'
 const measure = document.createElement('canvas').getContext('2d')
 
-/** A word as wide and as high as the page has it. */
-function wordOf([word, left, top, width, height], aspect) {
-    const span = document.createElement('span')
-    span.textContent = `${word} `
+/** Words of a line that follow each other; a gap as wide as two letters begins anew, as between the cells of a table. */
+function runsOf(line, aspect) {
+    const runs = []
+    for (const [word, left, top, width, height] of line) {
+        const run = runs.at(-1)
+        if (run && left >= run.left && left - run.right < (2 * height) / aspect) {
+            run.text += ` ${word}`
+            run.right = left + width
+            run.bottom = Math.max(run.bottom, top + height)
+            run.top = Math.min(run.top, top)
+        } else {
+            runs.push({ text: word, left, top, right: left + width, bottom: top + height })
+        }
+    }
+    return runs
+}
+
+/** As wide and as high as the page has it. */
+function show(run, aspect) {
+    const span = document.createElement('span'), height = run.bottom - run.top
+    span.textContent = run.text
     measure.font = `100px ${FONT}`
-    const natural = (measure.measureText(word).width / 100) * height / aspect // percent of the page's width
+    const natural = ((measure.measureText(run.text).width / 100) * height) / aspect // percent of the page's width
     Object.assign(span.style, {
-        left: `${left}%`, top: `${top}%`, fontSize: `${height}cqh`,
-        transform: natural ? `scaleX(${(width / natural).toFixed(4)})` : '',
+        left: `${run.left}%`, top: `${run.top}%`, fontSize: `${height}cqh`,
+        transform: natural ? `scaleX(${((run.right - run.left) / natural).toFixed(4)})` : '',
     })
     return span
 }
@@ -29,7 +46,7 @@ function build(page, { width, height, lines }) {
     layer.dir = 'auto'
     for (const line of lines) {
         const row = document.createElement('p')
-        row.append(...line.map(word => wordOf(word, width / height)))
+        row.append(...runsOf(line, width / height).map(run => show(run, width / height)))
         layer.append(row)
     }
     if (lines.length) {
