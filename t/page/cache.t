@@ -76,7 +76,8 @@ subtest 'many at once' => sub {
     for my $try (1 .. 20) { # until every child has its helper
         last if helpers() >= ($event ? 2 : 4);
         my ($other, $row) = fresh($httpd);
-        $client->parallel(12, 12, sub { $other->request_p(GET => page_url($row, 0, 'png', width => 200 * (1 + shift))) });
+        $client->parallel(12, 12,
+            sub { $other->request_p(GET => page_url($row, 0, 'png', width => 200 * (1 + shift))) });
     }
     my $one = work_of(sub {
         is($many->get(page_url($seen, 1, 'png', @large))->code, 200, 'one page'); });
