@@ -29,6 +29,7 @@ PDFD_CXX := $(wildcard src/pdfd/*.cc)
 CTL_SRC  := $(wildcard src/ctl/*.c)
 UNIT_SRC := $(wildcard t/unit/*.c)
 SPEED_SRC := $(wildcard t/speed/*.c)
+TOOL_SRC := $(wildcard t/tool/*.c)
 
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
@@ -36,6 +37,7 @@ say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
 obj = $(patsubst %.cc,build/obj/%.o,$(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1))))
 SPEED_BIN := $(patsubst t/speed/%.c,build/speed/%,$(SPEED_SRC))
 UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
+TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
 .PHONY: all deps run test bench corpus install clean units
@@ -48,7 +50,7 @@ all:
 else
 all: $(PROGRAMS)
 endif
-units: $(UNIT_BIN)
+units: $(UNIT_BIN) $(TOOL_BIN)
 
 build/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
@@ -75,6 +77,11 @@ build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
 build/t/pdf_render: private BASE_LIBS += -lpng
+
+# what tests call and is no test
+build/t/tool/%: build/obj/t/tool/%.o build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # figures of the PDF helper: timed, so no tests; `make bench` runs them
 build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
@@ -144,4 +151,4 @@ corpus:
 clean:
 	rm -rf build
 
--include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC)))
+-include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))

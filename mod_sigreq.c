@@ -9,20 +9,32 @@
 
 #include "api/api.h"
 #include "conf/conf.h"
+#include "page/page.h"
 #include "run/run.h"
 
 #define HANDLER "sigreq"
-#define API_BASE "/api/v3"
 
-/* The part of the path below <location>/api/v3, or NULL when the request is not ours. */
-static const char *api_path(const request_rec *r, const sr_conf_t *conf)
+/* What is below a location. */
+static const struct {
+    const char *base;
+    const sr_route_t *routes;
+} areas[] = {{"/api/v3", sr_api_routes}, {"/sign", sr_page_routes}};
+
+/* The part of the path below <location>/api/v3 or <location>/sign, or NULL when the request is not ours. *routes (may
+ * be NULL) is what there is. */
+static const char *own_path(const request_rec *r, const sr_conf_t *conf, const sr_route_t **routes)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
     if (!conf->enabled || strncmp(r->uri, conf->location, location)) return NULL;
-    const char *path = r->uri + location;
-    if (strncmp(path, API_BASE, sizeof API_BASE - 1)) return NULL;
-    path += sizeof API_BASE - 1;
-    return *path == '/' || !*path ? path : NULL;
+    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+        const char *path = r->uri + location;
+        if (strncmp(path, areas[i].base, strlen(areas[i].base))) continue;
+        path += strlen(areas[i].base);
+        if (*path && *path != '/') continue;
+        if (routes) *routes = areas[i].routes;
+        return path;
+    }
+    return NULL;
 }
 
 /* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. Before mod_proxy, so that
@@ -30,7 +42,7 @@ static const char *api_path(const request_rec *r, const sr_conf_t *conf)
 static int translate_name(request_rec *r)
 {
     const sr_conf_t *conf = sr_conf_of_request(r);
-    if (!conf->enabled || !api_path(r, conf)) return DECLINED;
+    if (!conf->enabled || !own_path(r, conf, NULL)) return DECLINED;
     r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
     return OK;
 }
@@ -48,7 +60,7 @@ static int map_to_storage(request_rec *r)
 /* Asked anew: a path that mod_rewrite has changed ("[PT]") has the configuration of its location only now. */
 static int type_checker(request_rec *r)
 {
-    if (r->proxyreq || !api_path(r, sr_conf_of_request(r))) return DECLINED;
+    if (r->proxyreq || !own_path(r, sr_conf_of_request(r), NULL)) return DECLINED;
     r->handler = HANDLER;
     return OK;
 }
@@ -68,7 +80,8 @@ static int handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
     const sr_conf_t *conf = sr_conf_of_request(r);
-    const char *path = api_path(r, conf);
+    const sr_route_t *routes;
+    const char *path = own_path(r, conf, &routes);
     if (!path) return DECLINED;
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
@@ -88,7 +101,7 @@ static int handler(request_rec *r)
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
     sr_http_t http = {.r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits};
-    return sr_http_dispatch(&http, sr_api_routes);
+    return sr_http_dispatch(&http, routes);
 }
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
@@ -131,6 +144,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(sr_run_log_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }
 
 AP_DECLARE_MODULE(sigreq) = {

@@ -18,6 +18,8 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http);
 sr_error_t *sr_api_signatures_list(sr_http_t *http);
 sr_error_t *sr_api_signature_get(sr_http_t *http);
 sr_error_t *sr_api_document_get(sr_http_t *http);
+sr_error_t *sr_api_certificate_get(sr_http_t *http);
+sr_error_t *sr_api_audit_get(sr_http_t *http);
 sr_error_t *sr_api_tokens_create(sr_http_t *http);
 sr_error_t *sr_api_tokens_list(sr_http_t *http);
 sr_error_t *sr_api_token_current(sr_http_t *http);
@@ -25,6 +27,7 @@ sr_error_t *sr_api_token_get(sr_http_t *http);
 sr_error_t *sr_api_token_revoke(sr_http_t *http);
 sr_error_t *sr_api_webhook_set(sr_http_t *http);
 sr_error_t *sr_api_webhook_remove(sr_http_t *http);
+sr_error_t *sr_api_verify(sr_http_t *http);
 sr_error_t *sr_api_history_list(sr_http_t *http);
 sr_error_t *sr_api_history_redeliver(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);
@@ -33,6 +36,9 @@ sr_error_t *sr_api_health(sr_http_t *http);
 /* Shared by the lists (page.c): limit and cursor of the query; the answer's envelope around bodies. */
 sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after);
 sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page);
+/* Shared by what takes files (upload.c): whether a part is one of the files; whether it is encoded as it must be. */
+bool sr_api_is_file(const sr_part_t *part);
+sr_error_t *sr_api_check_part(const sr_part_t *part, apr_pool_t *pool);
 /* A path parameter that must be a UUID: what is none cannot exist. */
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
 

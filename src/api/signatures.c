@@ -51,6 +51,12 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     return sr_http_view(http, HTTP_OK, view);
 }
 
+static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+{
+    const sr_http_content_t content = {download->paths, "application/pdf", download->sha256, download->name, NULL};
+    return sr_http_content(http, &content);
+}
+
 sr_error_t *sr_api_document_get(sr_http_t *http)
 {
     const char *token_hash, *submission, *document, *version = NULL;
@@ -62,6 +68,30 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
         return sr_error(http->pool, SR_EBADREQUEST, "version must be original, or left out");
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_api_uuid(&document, http, 1));
-    SR_TRY(sr_service_document(http->service, &download, token_hash, submission, document, http->pool));
-    return sr_http_file(http, download.path, "application/pdf", download.sha256, download.name);
+    SR_TRY(
+        sr_service_document(http->service, &download, token_hash, submission, document, version != NULL, http->pool));
+    return reply_download(http, &download);
+}
+
+sr_error_t *sr_api_certificate_get(sr_http_t *http)
+{
+    const char *token_hash, *submission;
+    sr_download_t download;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&submission, http, 0));
+    SR_TRY(sr_service_certificate(http->service, &download, token_hash, submission, http->pool));
+    return reply_download(http, &download);
+}
+
+sr_error_t *sr_api_audit_get(sr_http_t *http)
+{
+    const char *token_hash, *submission;
+    json_t *events;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&submission, http, 0));
+    SR_TRY(sr_service_audit(http->service, &events, token_hash, submission, http->pool));
+    json_t *answer = json_object();
+    json_object_set_new(answer, "submission", json_string(submission));
+    json_object_set(answer, "events", events);
+    return sr_http_json(http, HTTP_OK, answer);
 }

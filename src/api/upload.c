@@ -61,9 +61,18 @@ static sr_error_t *begin_text(receiver_t *receiver, int which)
     return NULL;
 }
 
-static bool is_plain_encoding(const char *encoding)
+sr_error_t *sr_api_check_part(const sr_part_t *part, apr_pool_t *pool)
 {
-    return !encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit");
+    const char *encoding = part->encoding;
+    if (!encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit")) return NULL;
+    /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
+    return sr_error(pool, SR_EVALIDATION, "Content-Transfer-Encoding is not supported");
+}
+
+bool sr_api_is_file(const sr_part_t *part)
+{
+    /* a form sends a file field that was left empty as a part with an empty file name */
+    return !strcmp(part->name, "file") && part->filename && *part->filename;
 }
 
 static sr_error_t *begin_part(void *baton, const sr_part_t *part)
@@ -72,10 +81,8 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     receiver->upload = NULL;
     receiver->current = -1;
     receiver->size = 0;
-    if (!is_plain_encoding(part->encoding)) /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
-        return sr_error(receiver->http->pool, SR_EVALIDATION, "Content-Transfer-Encoding is not supported");
-    /* a form sends a file field that was left empty as a part with an empty file name */
-    if (!strcmp(part->name, "file") && part->filename && *part->filename) return begin_file(receiver, part);
+    SR_TRY(sr_api_check_part(part, receiver->http->pool));
+    if (sr_api_is_file(part)) return begin_file(receiver, part);
     for (int i = 0; i < TEXT_COUNT; i++)
         if (!strcmp(part->name, texts[i].name) && !part->filename) return begin_text(receiver, i);
     return NULL;

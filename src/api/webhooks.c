@@ -28,7 +28,7 @@ sr_error_t *sr_api_webhook_set(sr_http_t *http)
     json_t *body;
     SR_TRY(sr_http_bearer(&token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &caller, token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http));
+    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX));
     const json_t *url = json_object_get(body, "url");
     if (json_is_null(url)) return store(http, token_hash, NULL);
     if (!url || (json_is_string(url) && !json_string_length(url)))

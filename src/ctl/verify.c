@@ -11,76 +11,13 @@
 
 #define TIMEOUT apr_time_from_sec(30)
 
-static const char *const states[] = {"intact", "broken", "unchecked"};
-static const char *const trusts[] = {"unknown", "trusted", "untrusted"};
-
-static const char *const sentences[] = {
-    [SR_PDF_SIGNED] = "every signature is intact, and nothing was added after the last",
-    [SR_PDF_EXTENDED] = "every signature is intact, and something was added after the last",
-    [SR_PDF_BROKEN] = "not every signature is intact",
-    [SR_PDF_UNCHECKED] = "not every signature can be checked here",
-    [SR_PDF_UNSIGNED] = "it has no signatures",
-};
-
-static const char *reason_of(const sr_pdf_verification_t *found)
-{
-    if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion];
-    if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";
-    return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
-}
-
-/* ------------------------------------------------------------------------------------------------- answers */
-
-static json_t *signer_json(const sr_cms_certificate_t *signer)
-{
-    json_t *object = json_object();
-
-    if (!signer) {
-        json_decref(object);
-        return json_null();
-    }
-    json_object_set_new(object, "name", json_string(signer->name));
-    json_object_set_new(object, "subject", json_string(signer->subject));
-    json_object_set_new(object, "issuer", json_string(signer->issuer));
-    json_object_set_new(object, "serial", json_string(signer->serial));
-    json_object_set_new(object, "sha256", json_string(signer->sha256));
-    json_object_set_new(object, "key", json_string(signer->key));
-    json_object_set_new(object, "begins_at", sr_time_json(signer->from));
-    json_object_set_new(object, "expires_at", sr_time_json(signer->until));
-    return object;
-}
-
-static json_t *signature_json(const sr_pdf_found_t *one)
-{
-    json_t *object = json_object();
-
-    json_object_set_new(object, "field", json_string(one->field));
-    json_object_set_new(object, "state", json_string(states[one->state]));
-    json_object_set_new(object, "fault", sr_json_string_or_null(one->fault));
-    json_object_set_new(object, "whole", json_boolean(one->whole));
-    json_object_set_new(object, "covers", one->covers ? json_integer(one->covers) : json_null());
-    json_object_set_new(object, "later_updates", one->later < 0 ? json_null() : json_integer(one->later));
-    json_object_set_new(object, "ours", json_boolean(one->signer.ours));
-    json_object_set_new(object, "name", sr_json_string_or_null(one->name));
-    json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));
-    json_object_set_new(object, "claimed_at", sr_time_json(one->claimed));
-    json_object_set_new(object, "signer", signer_json(one->signer.signer));
-    json_object_set_new(object, "algorithm", sr_json_string_or_null(one->signer.algorithm));
-    json_object_set_new(object, "expired", json_boolean(one->signer.expired));
-    json_object_set_new(object, "trust", json_string(trusts[one->signer.trust]));
-    json_object_set_new(object, "distrust", sr_json_string_or_null(one->signer.distrust));
-    return object;
-}
-
 static void print_json(ctl_t *ctl, const sr_pdf_verification_t *found)
 {
-    json_t *answer = json_object(), *all = json_array();
+    json_t *answer = json_object(), *more = sr_pdf_verification_json(found);
 
     json_object_set_new(answer, "file", json_string(sr_text_printable(ctl->values[OPTION_FILE], ctl->pool)));
-    json_object_set_new(answer, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
-    json_object_set_new(answer, "reason", json_string(reason_of(found)));
-    for (int i = 0; i < found->count; i++) json_array_append_new(all, signature_json(&found->signatures[i]));
-    json_object_set_new(answer, "signatures", all);
+    json_object_update(answer, more);
+    json_decref(more);
     ctl_print(ctl, answer, NULL);
 }
 
@@ -94,8 +31,8 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
     const sr_cms_certificate_t *signer = one->signer.signer;
     const char *updates = one->later == 1 ? "1 update" : apr_psprintf(ctl->pool, "%d updates", one->later);
 
-    printf("\n  %s: %s%s%s%s\n", one->field, states[one->state], one->fault ? ": " : "", one->fault ? one->fault : "",
-           one->signer.ours ? ", by this service" : "");
+    printf("\n  %s: %s%s%s%s\n", one->field, sr_cms_state_name(one->state), one->fault ? ": " : "",
+           one->fault ? one->fault : "", one->signer.ours ? ", by this service" : "");
     if (one->whole) print_line("covers", "the whole document");
     else if (one->covers && one->later >= 0)
         print_line("covers",
@@ -117,7 +54,7 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
 static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 {
     printf("%s: %s: %s\n", sr_text_printable(ctl->values[OPTION_FILE], ctl->pool),
-           sr_pdf_conclusion_name(found->conclusion), reason_of(found));
+           sr_pdf_conclusion_name(found->conclusion), sr_pdf_verification_reason(found));
     for (int i = 0; i < found->count; i++) print_signature(ctl, &found->signatures[i]);
 }
 

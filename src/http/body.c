@@ -6,7 +6,8 @@
 #include <strings.h>
 
 #define PIECE 65536
-#define JSON_BODY_MAX 65536
+#define FORM_MAX 65536
+#define FORM_FIELDS_MAX 100
 
 static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
 {
@@ -83,12 +84,21 @@ static sr_error_t *append(void *baton, const char *data, apr_size_t length)
     return NULL;
 }
 
-sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http)
+/* Room for a body: what is announced, where that is less than what may come. */
+static apr_size_t room(sr_http_t *http, apr_size_t limit)
 {
-    buffer_t buffer = {apr_palloc(http->pool, JSON_BODY_MAX), 0};
+    const char *header = apr_table_get(http->r->headers_in, "Content-Length");
+    apr_off_t announced;
+    return header && ap_parse_strict_length(&announced, header) && announced < (apr_off_t)limit ? (apr_size_t)announced
+                                                                                                : limit;
+}
+
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit)
+{
+    buffer_t buffer = {apr_palloc(http->pool, room(http, limit)), 0};
     sr_error_t *mistyped = sr_http_expect_type(http, "application/json", NULL);
     if (mistyped && apr_table_get(http->r->headers_in, "Content-Type")) return mistyped;
-    SR_TRY(sr_http_read(http, JSON_BODY_MAX, append, &buffer));
+    SR_TRY(sr_http_read(http, (apr_off_t)limit, append, &buffer));
     if (!buffer.length) {
         *object = sr_json_own(json_object(), http->pool);
         return NULL;
@@ -97,5 +107,32 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http)
     sr_error_t *bad = sr_json_parse(object, buffer.data, buffer.length, http->pool);
     if (bad) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object: %s", bad->message);
     if (!json_is_object(*object)) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object");
+    return NULL;
+}
+
+/* httpd's own parser. A value that is no UTF-8 is refused as JSON would be. */
+sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields)
+{
+    apr_array_header_t *pairs;
+    SR_TRY(sr_http_expect_type(http, "application/x-www-form-urlencoded", NULL));
+    int status = ap_parse_form_data(http->r, NULL, &pairs, FORM_FIELDS_MAX, FORM_MAX);
+    if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) return too_large(http, FORM_MAX);
+    if (status) return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
+    http->body_read = true;
+    for (int i = 0; i < pairs->nelts; i++) {
+        const ap_form_pair_t *pair = &APR_ARRAY_IDX(pairs, i, ap_form_pair_t);
+        for (const sr_http_field_t *field = fields; field->name; field++) {
+            if (strcmp(field->name, pair->name)) continue;
+            apr_off_t length;
+            apr_size_t size;
+            apr_brigade_length(pair->value, 1, &length);
+            size = (apr_size_t)length;
+            char *value = apr_pcalloc(http->pool, size + 1);
+            apr_brigade_flatten(pair->value, value, &size);
+            if (!sr_text_is_utf8(value, size))
+                return sr_error(http->pool, SR_EBADREQUEST, "The field %s must be UTF-8 text", field->name);
+            *field->value = value;
+        }
+    }
     return NULL;
 }

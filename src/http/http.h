@@ -13,7 +13,8 @@
 #define SR_HTTP_PARAMS 4
 
 /* One request of ours. All of it lives in r->pool. */
-typedef struct sr_http_t {
+typedef struct sr_http_t sr_http_t;
+struct sr_http_t {
     request_rec *r;
     apr_pool_t *pool;
     const char *base_url;               /* of the location, without a slash at the end */
@@ -22,8 +23,10 @@ typedef struct sr_http_t {
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
     bool plain_errors; /* 413 as text/plain too (POST /signatures) */
-    bool body_read;    /* to its end: the connection can serve another request */
-} sr_http_t;
+    /* Writes the body of an error in place of JSON; NULL: JSON. */
+    sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
+    bool body_read; /* to its end: the connection can serve another request */
+};
 
 /* ------------------------------------------------------------------------------------------------ router.c
  * Routes are a const table, ended by a row without a path. Several rows may share a path (one per method).
@@ -49,8 +52,17 @@ sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
 sr_error_t *sr_http_empty(sr_http_t *http);
 /* Bytes of a type, in memory that lives as long as the process or the request. */
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length);
-/* An immutable file as a download, with ETag, Range and If-None-Match; `etag` without quotes. */
-sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, const char *etag, const char *name);
+/* Content in immutable files (paths, const char *), one after the other; with ETag, Range and If-None-Match. */
+typedef struct sr_http_content_t {
+    const apr_array_header_t *paths;
+    const char *type;
+    const char *etag;          /* without quotes */
+    const char *name;          /* of a download, or NULL: to be shown */
+    const char *cache_control; /* NULL: "private, no-cache" */
+} sr_http_content_t;
+sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
+/* 303 to an absolute URL. */
+sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
 /* The answer for an error: the one place where a code becomes a status, a body and a log level. */
 void sr_http_error(sr_http_t *http, const sr_error_t *error);
 
@@ -58,8 +70,16 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error);
 typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);
 /* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
-/* The JSON object of an application/json body; an absent body is an empty object. */
-sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http);
+#define SR_HTTP_JSON_MAX 65536
+/* The JSON object of an application/json body of at most `limit` bytes; an absent body is an empty object. */
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit);
+/* A field of an application/x-www-form-urlencoded body. */
+typedef struct sr_http_field_t {
+    const char *name;
+    const char **value; /* left alone when absent */
+} sr_http_field_t;
+/* Fills the values of a table ended by a NULL name; fields it does not name are left out. */
+sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields);
 /* Checks the media type of the body; *parameters (may be NULL) is what follows it. Errors: SR_EMEDIATYPE. */
 sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters);
 
@@ -72,6 +92,12 @@ sr_error_t *sr_http_unauthorized(apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------- agent.c */
 /* The User-Agent, printable and not too long, or NULL. */
 const char *sr_http_user_agent(sr_http_t *http);
+/* Whether the client likes JSON better than HTML (RFC 9110, 12.5.1); HTML where it does not say. */
+bool sr_http_prefers_json(sr_http_t *http);
+/* Whether a browser only fetches in advance: nobody has asked to see it yet. */
+bool sr_http_is_prefetch(sr_http_t *http);
+/* Whether a request that changes something comes from a page of another site (Origin, RFC 6454). */
+bool sr_http_is_foreign(sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------- query.c
  * The query string, percent-decoded, each name at most once.

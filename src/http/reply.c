@@ -77,9 +77,8 @@ static const char *disposition(const char *name, apr_pool_t *pool)
     return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
 }
 
-sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, const char *etag, const char *name)
+static sr_error_t *add_file(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *length, const char *path)
 {
-    request_rec *r = http->r;
     apr_file_t *file;
     apr_finfo_t info;
     apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
@@ -88,22 +87,39 @@ sr_error_t *sr_http_file(sr_http_t *http, const char *path, const char *type, co
     if (status)
         return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The document cannot be read at present"),
                                 http->pool, "%s: %pm", path, &status);
-    apr_table_setn(r->headers_out, "Cache-Control", "private, no-cache");
-    set_headers(http, HTTP_OK, type);
-    apr_table_setn(r->headers_out, "Content-Disposition", disposition(name, http->pool));
-    apr_table_setn(r->headers_out, "ETag", apr_pstrcat(http->pool, "\"", etag, "\"", NULL));
+    apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
+    *length += info.size;
+    return NULL;
+}
+
+sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
+{
+    request_rec *r = http->r;
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_off_t length = 0;
+    for (int i = 0; i < content->paths->nelts; i++)
+        SR_TRY(add_file(http, brigade, &length, APR_ARRAY_IDX(content->paths, i, const char *)));
+    apr_table_setn(r->headers_out, "Cache-Control",
+                   content->cache_control ? content->cache_control : "private, no-cache");
+    set_headers(http, HTTP_OK, content->type);
+    if (content->name) apr_table_setn(r->headers_out, "Content-Disposition", disposition(content->name, http->pool));
+    apr_table_setn(r->headers_out, "ETag", apr_pstrcat(http->pool, "\"", content->etag, "\"", NULL));
     ap_set_accept_ranges(r);
     int condition = ap_meets_conditions(r);
     if (condition != OK) {
         r->status = condition; /* 304 or 412, without a body */
         return NULL;
     }
-    ap_set_content_length(r, info.size);
-    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
-    apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
+    ap_set_content_length(r, length);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
     ap_pass_brigade(r->output_filters, brigade);
     return NULL;
+}
+
+sr_error_t *sr_http_see_other(sr_http_t *http, const char *url)
+{
+    apr_table_setn(http->r->headers_out, "Location", url);
+    return sr_http_bytes(http, HTTP_SEE_OTHER, TEXT_TYPE, "", 0);
 }
 
 static const struct {
@@ -164,6 +180,7 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
         sr_http_bytes(http, status, TEXT_TYPE, error->message, strlen(error->message));
         return;
     }
+    if (http->show_error && !http->show_error(http, status, error->message)) return;
     json_t *body = json_object();
     json_object_set_new(body, "statusCode", json_integer(status));
     json_object_set_new(body, "error", json_string(reason_of(status)));

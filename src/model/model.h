@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c ·
- * signature.c · webhook.c · token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c · signature.c ·
+ * completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -14,7 +14,10 @@ const char *sr_environment_name(sr_environment_t environment); /* "test", "produ
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
  * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":1,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ *   {"version":2,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ * and in the stored one perhaps what was found out later:
+ *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
+ *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
  * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
  */
 typedef struct sr_page_t {
@@ -22,12 +25,19 @@ typedef struct sr_page_t {
     int rotate;    /* clockwise degrees the page is turned when displayed */
 } sr_page_t;
 
-#define SR_PAGES_VERSION 1 /* raise it when a report's meaning changes: older stored ones are then made anew */
+/* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
+#define SR_PAGES_VERSION 2
+#define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 
 typedef struct sr_pages_t {
     int count;
     const apr_array_header_t *runs; /* sr_page_run_t */
-    const char *report;             /* the text form it came from */
+    int signatures;                 /* that it has already */
+    bool normalise;                 /* it has to be written anew before anything can be appended */
+    int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
+    const char *normalised_sha256; /* or NULL */
+    apr_off_t normalised_size;
+    const char *report; /* the text form it was read from */
 } sr_pages_t;
 typedef struct sr_page_run_t {
     int count;
@@ -38,6 +48,13 @@ typedef struct sr_page_run_t {
 sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool);
 /* The page at a 0-based index, or NULL when there is none. */
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
+bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
+/* The same pages, with one more that is prepared; `pages` itself when that was known, or there is no room for it. */
+const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool);
+/* The same pages, with the document that was written anew. */
+const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
+/* The text form with what was added since it was read. */
+const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- area.c */
 typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
@@ -85,9 +102,9 @@ typedef struct sr_document_t {
 } sr_document_t;
 
 typedef struct sr_field_t {
-    const char *type;     /* "signature" */
+    const char *type; /* "signature" */
     const char *name;
-    const char *document; /* as sent; once resolved, the document's name as shown */
+    const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
     sr_area_t area;
     sr_placement_t placement; /* once resolved */
@@ -269,6 +286,18 @@ typedef struct sr_signature_t {
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------- completion.c */
+typedef struct sr_completion_t {
+    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    int events;           /* of its audit trail, and the hash of the last: it stands for all before it */
+    const char *events_hash;
+    sr_environment_t environment;
+    const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
+    apr_time_t time;     /* of the certificate */
+} sr_completion_t;
+/* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
+json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- webhook.c
  * What is told of a submission (contract, Events; decisions.md, Webhooks).
  */
@@ -294,7 +323,7 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    apr_time_t created_at, expires_at, revoked_at;                              /* 0: never */
+    apr_time_t created_at, expires_at, revoked_at;                             /* 0: never */
 } sr_token_t;
 
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */

@@ -34,6 +34,45 @@ static bool take_run(const json_t *value, sr_page_run_t *run)
     return run->page.rotate % 90 == 0 && run->page.rotate < 360;
 }
 
+/* What was found out later, where there is any of it. */
+static bool take_prepared(sr_pages_t *pages, const json_t *list)
+{
+    int i, page;
+
+    if (!list) return true;
+    if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX_PREPARED) return false;
+    for (i = 0; i < (int)json_array_size(list); i++) {
+        if (!take_count(json_array_get(list, (size_t)i), 0, &page) || page >= pages->count) return false;
+        pages->prepared[pages->prepared_count++] = page;
+    }
+    return true;
+}
+
+static bool take_normalised(sr_pages_t *pages, const json_t *object, apr_pool_t *pool)
+{
+    const char *const sha256 = sr_json_string(object, "sha256");
+    const json_t *const size = json_object_get(object, "size");
+
+    if (!object) return true;
+    if (!sha256 || strlen(sha256) != SR_SHA256_HEX_LENGTH || strspn(sha256, "0123456789abcdef") != SR_SHA256_HEX_LENGTH)
+        return false;
+    if (!json_is_integer(size) || json_integer_value(size) < 1) return false;
+    pages->normalised_sha256 = apr_pstrdup(pool, sha256);
+    pages->normalised_size = (apr_off_t)json_integer_value(size);
+    return true;
+}
+
+static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
+{
+    const json_t *const normalise = json_object_get(value, "normalise");
+
+    if (!take_count(json_object_get(value, "signatures"), 0, &pages->signatures) || !json_is_boolean(normalise))
+        return false;
+    pages->normalise = json_is_true(normalise);
+    return take_prepared(pages, json_object_get(value, "prepared"))
+           && take_normalised(pages, json_object_get(value, "normalised"), pool);
+}
+
 static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
 {
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "report of pages: %s", cause);
@@ -65,6 +104,7 @@ sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *p
     }
     if (!take_count(json_object_get(value, "pages"), 1, &(*pages)->count) || sum != (*pages)->count)
         return refuse(pool, "the runs do not add up to the pages");
+    if (!take_rest(*pages, value, pool)) return refuse(pool, "what is known besides is malformed");
     (*pages)->runs = runs;
     (*pages)->report = apr_pstrdup(pool, report);
     return NULL;
@@ -82,4 +122,52 @@ const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index)
         index -= run->count;
     }
     return NULL;
+}
+
+/* --- what is found out later */
+
+bool sr_pages_is_prepared(const sr_pages_t *pages, int index)
+{
+    int i;
+
+    for (i = 0; i < pages->prepared_count; i++)
+        if (pages->prepared[i] == index) return true;
+    return false;
+}
+
+const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool)
+{
+    sr_pages_t *more;
+
+    if (pages->prepared_count == SR_PAGES_MAX_PREPARED || sr_pages_is_prepared(pages, index)) return pages;
+    more = apr_pmemdup(pool, pages, sizeof *pages);
+    more->prepared[more->prepared_count++] = index;
+    return more;
+}
+
+const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool)
+{
+    sr_pages_t *const more = apr_pmemdup(pool, pages, sizeof *pages);
+
+    more->normalised_sha256 = sha256;
+    more->normalised_size = size;
+    return more;
+}
+
+const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool)
+{
+    json_t *value, *prepared;
+    int i;
+
+    if (sr_json_parse(&value, pages->report, strlen(pages->report), pool)) return pages->report; /* it was read */
+    if (pages->prepared_count) {
+        prepared = json_array();
+        for (i = 0; i < pages->prepared_count; i++) json_array_append_new(prepared, json_integer(pages->prepared[i]));
+        json_object_set_new(value, "prepared", prepared);
+    }
+    if (pages->normalised_sha256)
+        json_object_set_new(
+            value, "normalised",
+            json_pack("{s:s,s:I}", "sha256", pages->normalised_sha256, "size", (json_int_t)pages->normalised_size));
+    return sr_json_text(value, pool);
 }

@@ -61,7 +61,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_wo
         bool last = false;
         if (question->output) {
             SR_TRY(sr_pdf_output_begin(question->output, question->room, pool));
-            descriptors[1] = question->output->descriptor;
+            descriptors[document < 0 ? 0 : 1] = question->output->descriptor;
         }
         *outcome = ask(&last, worker, question, descriptors, deadline, pool);
         if (*outcome == ANSWERED && !last) return NULL;

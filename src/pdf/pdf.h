@@ -3,8 +3,9 @@
  *
  * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
  * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
- * protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a
- * signature) · check.c (checking one) · verify.c (the signatures of a document)
+ * compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and
+ * certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a document) ·
+ * result.c (what was found, as JSON)
  *
  * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
  * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
@@ -166,6 +167,31 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
 /* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
 
+/* --------------------------------------------------------------------------------------------- compose.c
+ * A new document from texts: A4, as many pages as it needs. `what` is
+ *   {"title":"…","subtitle":"…","banner":"…",   above all else on each page, in red
+ *    "sections":[{"heading":"…","items":[{"heading":"…","rows":[…]},…]},…],
+ *    "seal":"…",                                beneath the place for a signature
+ *    "footer":"…","language":"en","time":"2026-11-20T18:09:23Z"}
+ * and a row is ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken
+ * anywhere; or ["label","value","label","value"], side by side where both are short. All but `time`, when it was made,
+ * may be left out. Texts are of any script, at most 32 KiB each, and never cut, but for banner and footer (three lines)
+ * and the caption of the seal (one). The same question has the same answer, byte by byte, on one system.
+ */
+#define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
+
+typedef struct sr_pdf_composed_t {
+    const char *reason;        /* NULL: there is a document; else plain words that go on after "cannot be composed: " */
+    sr_pdf_output_t *document;
+    int pages;
+    struct {
+        int page; /* 0-based */
+        double rect[4];
+    } field; /* where nothing is written, so that a signature can be seen there: for sr_pdf_prepare */
+} sr_pdf_composed_t;
+/* Errors: SR_EUNAVAILABLE when no worker can be had, or this system has no fonts. */
+sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------ certificate.c */
 typedef struct sr_cms_certificate_t {
     const char *name;             /* its common name, or the most particular part of the subject that it has */
@@ -279,8 +305,6 @@ typedef enum sr_pdf_conclusion_t {
     SR_PDF_UNSIGNED,
     SR_PDF_UNREADABLE /* `verdict` and `reason` say why */
 } sr_pdf_conclusion_t;
-/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
-const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
 
 typedef struct sr_pdf_verification_t {
     sr_pdf_conclusion_t conclusion;
@@ -295,5 +319,17 @@ typedef struct sr_pdf_verification_t {
  * has taken over can make no signature valid. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- result.c */
+/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
+const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
+/* "intact", "broken", "unchecked" */
+const char *sr_cms_state_name(sr_cms_state_t state);
+/* The conclusion in plain words; why, when it is SR_PDF_UNREADABLE. */
+const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
+/* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,"ours",
+ * "name"|null,"reason"|null,"claimedAt"|null,"signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
+ * what docs/api.md calls a verification. The caller's reference. */
+json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);
 
 #endif

@@ -2,11 +2,11 @@
  *
  * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so
  * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
- * with the header's first byte): the document, and then the result, a file in memory that the client has made and
- * sized; the worker maps it to write into it, which needs no system call that its sandbox would not have anyway, and
- * can make it no larger. The answer repeats the question's id. A worker speaks first: a message with id 0 says that
- * it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault, afterwards the
- * document's.
+ * with the header's first byte): the document, where it is about one, and then the result, a file in memory that the
+ * client has made and sized; the worker maps it to write into it, which needs no system call that its sandbox would not
+ * have anyway, and can make it no larger. The answer repeats the question's id. A worker speaks first: a message with
+ * id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault,
+ * afterwards the document's.
  *
  *   question                                    answer
  *   ping                                        {}
@@ -32,6 +32,9 @@
  *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
  *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
  *                                               is there when the signature does not cover what it must.
+ *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
+ *     what pdf.h says                           bytes of PDF
+ *                                               {"refused":"…"} {"unavailable":"…"}
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -43,8 +46,8 @@
 #define SR_PDF_DESCRIPTORS 2     /* that one question may carry */
 
 #define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
-#define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages, each with a box of its own, take about 2 MB */
-#define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
+#define SR_PDF_MAX_ANSWER (4 << 20)    /* 20,000 pages, each with a box of its own, take about 2 MB */
+#define SR_PDF_MAX_REASON 200          /* bytes of printable ASCII */
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
@@ -53,11 +56,13 @@
 #define SR_PDF_OP_NORMALISE "normalise"
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
+#define SR_PDF_OP_COMPOSE "compose"
 
 /* What each operation may write into its result. */
 #define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time

@@ -10,12 +10,16 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (256 << 10)
-#define MAX_DER_BYTES (1 << 20) /* of one signature, with its chain and what it proves of revocation */
+/* Of all signatures together, with their chains and what they prove of revocation. Taken apart they use up to 20 times
+ * as much memory; a signature of ours has about a kilobyte. */
+#define MAX_DER_BYTES (1 << 20)
+#define MAX_GAP_BYTES (2 * MAX_DER_BYTES) /* of one, in digits, with the room that it does not need */
 /* Each signature of an honest document covers a revision of its own, so that all tails together are less than the
  * file: hashing takes two passes at most. */
 #define MAX_PASSES 4
 
 static const char GAP[] = "its ByteRange does not leave out just its Contents";
+static const char LARGE[] = "it is larger than what is checked here";
 static const char COSTLY[] = "the document has too many signatures of everything to check them all";
 
 typedef struct job_t {
@@ -28,16 +32,12 @@ typedef struct job_t {
 
 typedef struct verify_t {
     int descriptor;
-    apr_off_t size, budget, room; /* bytes that may still be hashed, and kept as signatures */
+    apr_off_t size, budget;  /* bytes that may still be hashed */
+    apr_size_t room;         /* and be taken apart as signatures */
+    unsigned char *contents; /* of the signature at hand */
     unsigned char *block;
     apr_pool_t *pool;
 } verify_t;
-
-const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
-{
-    static const char *const names[] = {"signed", "extended", "broken", "unchecked", "unsigned", "unreadable"};
-    return names[conclusion];
-}
 
 static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t wanted, apr_off_t offset)
 {
@@ -94,6 +94,22 @@ static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const cha
     signature->fault = fault;
 }
 
+/* The bytes of a gap as it stands in the file, or 0 when there is none that could be read. */
+static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
+{
+    const apr_off_t *range = listed->range;
+    bool readable = listed->has_range && is_range(range, size) && range[2] - range[1] <= MAX_GAP_BYTES;
+    return readable ? (apr_size_t)(range[2] - range[1]) : 0;
+}
+
+static bool take_room(verify_t *verify, apr_size_t length)
+{
+    while (length > 0 && !verify->contents[length - 1]) length--; /* zeros are not taken apart */
+    if (length > verify->room) return false;
+    verify->room -= length;
+    return true;
+}
+
 static sr_error_t *read_contents(job_t *job, verify_t *verify)
 {
     const apr_off_t *range = job->listed->range;
@@ -104,16 +120,12 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
         set_fault(job->signature, SR_CMS_UNCHECKED, "it is of a kind that is not checked here");
         return NULL;
     }
-    apr_size_t length = (apr_size_t)(range[2] - range[1]);
-    verify->room -= range[2] - range[1];
-    if (length > MAX_DER_BYTES * 2 || verify->room < 0) {
-        set_fault(job->signature, SR_CMS_UNCHECKED, "it is larger than what is checked here");
-        return NULL;
-    }
-    unsigned char *contents = apr_palloc(verify->pool, length);
-    SR_TRY(read_at(verify, contents, length, range[1]));
-    if (!decode_hex(contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
-    else job->cms = sr_cms_read(contents, length, verify->pool);
+    apr_size_t length = gap_of(job->listed, verify->size);
+    if (length) SR_TRY(read_at(verify, verify->contents, length, range[1]));
+    if (!length) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
+    else if (!decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    else if (!take_room(verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
+    else job->cms = sr_cms_read(verify->contents, length, verify->pool);
     return NULL;
 }
 
@@ -242,6 +254,12 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                              const sr_cms_context_t *context)
 {
     job_t **jobs = apr_palloc(verify->pool, sizeof *jobs * (apr_size_t)(list->count + 1));
+    apr_size_t largest = 0;
+    for (int i = 0; i < list->count; i++) {
+        apr_size_t gap = gap_of(&list->signatures[i], verify->size);
+        if (gap > largest) largest = gap;
+    }
+    verify->contents = apr_palloc(verify->pool, largest);
     if (list->count) qsort(list->signatures, (size_t)list->count, sizeof *list->signatures, by_range);
     for (int i = 0; i < list->count; i++) {
         const sr_pdf_listed_t *listed = &list->signatures[i];
@@ -279,7 +297,7 @@ sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *wo
     verify_t verify = {.descriptor = descriptor,
                        .size = size,
                        .budget = size * MAX_PASSES,
-                       .room = size,
+                       .room = MAX_DER_BYTES,
                        .block = apr_palloc(pool, BLOCK_BYTES),
                        .pool = pool};
     return check_all(verification, &list, &verify, context);

@@ -1,18 +1,37 @@
-/* fonts.c: the fonts that typed signatures are drawn with. In the sandbox no file can be opened, so the fonts are
- * mapped before: fontconfig sorts all that the system has, handwriting first, and leaves out each one whose
- * characters those before it have; what stays knows every character that any of them knows. Mapping costs address
- * space, not memory. Colour fonts have no outlines and are passed over. */
+/* fonts.c: the fonts that sigreq-pdfd draws texts of its own with: typed signatures, and composed documents. They are
+ * mapped before the sandbox closes, so that where it allows no files typing and composing work all the same: fontconfig
+ * sorts all that the system has, the wanted style first, and leaves out each one whose characters those before it have;
+ * what stays knows every character that any of them knows. Mapping costs address space, not memory. Colour fonts have
+ * no outlines and are passed over. */
 #include "pdfd/glyphs.h"
 
 #include <fontconfig/fontconfig.h>
+#include <string.h>
 #include <sys/stat.h>
 
-#define STYLE "cursive,Z003,Dancing Script,serif" /* families, the best first */
 #define MAX_FONTS 96
+#define MAX_FACES (2 * MAX_FONTS)
 #define MAX_MAPPED ((apr_size_t)384 << 20)
 
-static sr_pdfd_font_t fonts[MAX_FONTS];
-static int count;
+typedef struct list_t {
+    const char *wanted; /* families, the best first */
+    bool alone;         /* only the best one, and then the plain ones */
+    sr_pdfd_font_t *fonts[MAX_FONTS];
+    int count;
+} list_t;
+
+static list_t lists[SR_PDFD_STYLES] = {
+    [SR_PDFD_TYPED] = {.wanted = "cursive,Z003,Dancing Script,serif"},
+    [SR_PDFD_PLAIN] = {.wanted = "Noto Sans,Nimbus Sans,Liberation Sans,DejaVu Sans,sans"},
+    [SR_PDFD_BOLD] = {.wanted = "Noto Sans,Nimbus Sans,Liberation Sans,DejaVu Sans,sans:bold", .alone = true},
+    [SR_PDFD_CODE] = {.wanted = "DejaVu Sans Mono,Noto Sans Mono,Liberation Mono,monospace", .alone = true},
+};
+static sr_pdfd_font_t faces[MAX_FACES];
+static struct {
+    const char *file;
+    int index;
+} sources[MAX_FACES];
+static int face_count;
 static apr_size_t mapped;
 
 static bool is_usable(FcPattern *pattern)
@@ -24,48 +43,82 @@ static bool is_usable(FcPattern *pattern)
     return outline && !colour && !variable; /* a variable font is listed by its instances, too */
 }
 
-static void load(FcPattern *pattern)
+/* Where the same face is in two lists, it is mapped once. */
+static sr_pdfd_font_t *find(const char *file, int index)
+{
+    for (int i = 0; i < face_count; i++)
+        if (sources[i].index == index && !strcmp(sources[i].file, file)) return &faces[i];
+    return NULL;
+}
+
+/* NULL when it cannot be had. */
+static sr_pdfd_font_t *map(const char *file, int index)
+{
+    struct stat info;
+    if (face_count == MAX_FACES || stat(file, &info) || (apr_size_t)info.st_size > MAX_MAPPED - mapped) return NULL;
+    hb_blob_t *blob = hb_blob_create_from_file_or_fail(file);
+    if (!blob) return NULL;
+    sr_pdfd_font_t *font = NULL;
+    hb_face_t *face = hb_face_create(blob, (unsigned)index & 0xffff); /* the upper half is of variable fonts */
+    unsigned size = hb_face_get_upem(face);
+    mapped += (apr_size_t)info.st_size;
+    if (hb_face_get_glyph_count(face) && size) {
+        font = &faces[face_count];
+        *font = (sr_pdfd_font_t){.font = hb_font_create(face), .scale = SR_PDFD_EM / size};
+        sources[face_count].file = file;
+        sources[face_count++].index = index;
+    }
+    hb_face_destroy(face);
+    hb_blob_destroy(blob);
+    return font;
+}
+
+/* fontconfig's patterns, which the names of the files are from, are never freed. */
+static bool load(list_t *list, FcPattern *pattern)
 {
     FcChar8 *file;
     int index = 0;
-    struct stat info;
-    if (FcPatternGetString(pattern, FC_FILE, 0, &file) != FcResultMatch) return;
+    if (list->count == MAX_FONTS || FcPatternGetString(pattern, FC_FILE, 0, &file) != FcResultMatch) return false;
     FcPatternGetInteger(pattern, FC_INDEX, 0, &index);
-    if (stat((const char *)file, &info) || (apr_size_t)info.st_size > MAX_MAPPED - mapped) return;
-    hb_blob_t *blob = hb_blob_create_from_file_or_fail((const char *)file);
-    if (!blob) return;
-    mapped += (apr_size_t)info.st_size;
-    hb_face_t *face = hb_face_create(blob, (unsigned)index & 0xffff); /* the upper half is of variable fonts */
-    unsigned size = hb_face_get_upem(face);
-    if (hb_face_get_glyph_count(face) && size)
-        fonts[count++] = (sr_pdfd_font_t){.font = hb_font_create(face), .scale = SR_PDFD_EM / size};
-    hb_face_destroy(face);
-    hb_blob_destroy(blob);
+    sr_pdfd_font_t *font = find((const char *)file, index);
+    if (!font) font = map((const char *)file, index);
+    if (font) list->fonts[list->count++] = font;
+    return font;
+}
+
+/* The best one alone is the first of them all that can be had: sorting without leaving any out is quick. */
+static void load_list(list_t *list, FcFontSet *usable)
+{
+    FcResult result;
+    FcPattern *wanted = FcNameParse((const FcChar8 *)list->wanted);
+    FcConfigSubstitute(NULL, wanted, FcMatchPattern);
+    FcDefaultSubstitute(wanted);
+    FcFontSet *sorted = FcFontSetSort(NULL, &usable, 1, wanted, !list->alone, NULL, &result);
+    for (int i = 0; sorted && i < sorted->nfont; i++)
+        if (load(list, sorted->fonts[i]) && list->alone) break;
+    if (sorted) FcFontSetDestroy(sorted);
+    FcPatternDestroy(wanted);
+    const list_t *plain = &lists[SR_PDFD_PLAIN];
+    for (int i = 0; list->alone && i < plain->count && list->count < MAX_FONTS; i++)
+        list->fonts[list->count++] = plain->fonts[i];
 }
 
 void sr_pdfd_fonts_load(void)
 {
     FcFontSet *all = FcInit() ? FcConfigGetFonts(NULL, FcSetSystem) : NULL;
     FcFontSet *usable = FcFontSetCreate();
-    FcResult result;
     for (int i = 0; all && i < all->nfont; i++) {
         if (!is_usable(all->fonts[i])) continue;
         FcPatternReference(all->fonts[i]);
         FcFontSetAdd(usable, all->fonts[i]);
     }
-    FcPattern *wanted = FcNameParse((const FcChar8 *)STYLE);
-    FcConfigSubstitute(NULL, wanted, FcMatchPattern);
-    FcDefaultSubstitute(wanted);
-    FcFontSet *sorted = usable->nfont ? FcFontSetSort(NULL, &usable, 1, wanted, FcTrue, NULL, &result) : NULL;
-    for (int i = 0; sorted && i < sorted->nfont && count < MAX_FONTS; i++) load(sorted->fonts[i]);
-    if (sorted) FcFontSetDestroy(sorted);
+    for (int i = 0; usable->nfont && i < SR_PDFD_STYLES; i++) load_list(&lists[i], usable);
     FcFontSetDestroy(usable);
-    FcPatternDestroy(wanted);
 }
 
-const sr_pdfd_font_t *sr_pdfd_font(int index)
+sr_pdfd_font_t *sr_pdfd_font(sr_pdfd_style_t style, int index)
 {
-    return index < count ? &fonts[index] : NULL;
+    return index < lists[style].count ? lists[style].fonts[index] : NULL;
 }
 
 apr_size_t sr_pdfd_fonts_mapped(void)

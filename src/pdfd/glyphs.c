@@ -1,6 +1,6 @@
 /* glyphs.c: a typed signature as filled outlines, so that no reader needs the font. The text is parted into runs of one
- * direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and Devanagari need. Pango
- * would do the same, but opens font files whenever it likes, which the sandbox does not allow. */
+ * direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and Devanagari need. It
+ * draws outlines, so of what typeset.c needs pango for, the lines, there is one. */
 #include "pdfd/glyphs.h"
 
 #include <fribidi.h>
@@ -86,7 +86,7 @@ static void find_scripts(text_t *text)
 static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
 {
     const sr_pdfd_font_t *font;
-    for (int i = 0; (font = sr_pdfd_font(i)); i++) {
+    for (int i = 0; (font = sr_pdfd_font(SR_PDFD_TYPED, i)); i++) {
         int at = from;
         while (at < to && has(font, text->characters[at])) at++;
         if (at == to) return font;

@@ -50,6 +50,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, MEMORY_BYTES},
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES},
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES},
     {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES},
 };
 
@@ -117,13 +118,15 @@ static bool map(unsigned char **data, apr_size_t size, int protection, int descr
 static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descriptors)
 {
     unsigned char *document = NULL;
-    if (op->takes_document != (descriptors[0] >= 0) || op->has_result != (descriptors[1] >= 0)) return false;
+    int count = 0, result = op->takes_document ? 1 : 0;
+    while (count < SR_PDF_DESCRIPTORS && descriptors[count] >= 0) count++;
+    if (count != op->takes_document + op->has_result) return false;
     if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
-    if (op->has_result && !measure(&question->room, descriptors[1])) return false;
+    if (op->has_result && !measure(&question->room, descriptors[result])) return false;
     sr_pdfd_limits_question(op->memory + question->room + sr_pdfd_fonts_mapped(), question->bytes.size);
     if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
     question->bytes.data = document;
-    return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[1]);
+    return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[result]);
 }
 
 json_t *sr_pdfd_fault(const char *fault, const char *reason)
@@ -174,8 +177,8 @@ static bool serve(int asked, apr_pool_t *pool)
     sr_pdf_header_t header;
     const char *text;
     int descriptors[SR_PDF_DESCRIPTORS];
-    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION,
-                                         sr_pdf_clock() + IDLE_US, pool);
+    sr_pdf_wire_t state =
+        sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + IDLE_US, pool);
     if (state != SR_PDF_WIRE_OK) return false;
     text = answer(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
@@ -204,6 +207,10 @@ int main(void)
         return 1;
     }
     sr_pdfd_fonts_load();
+    if (!sr_pdfd_compose_warm_up(pool)) {
+        fprintf(stderr, "sigreq-pdfd: pango and cairo do not write the sample document\n");
+        return 1;
+    }
     if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
     if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
     for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {

@@ -39,6 +39,7 @@ static const char *write_again(qpdf_data q)
     qpdf_update_all_pages_cache(q);
     qpdf_push_inherited_attributes_to_page(q);
     if (qpdf_init_write_memory(q) & QPDF_ERRORS) return why(q);
+    qpdf_set_deterministic_ID(q, QPDF_TRUE); /* the same upload gives the same document, which is stored once */
     qpdf_set_object_stream_mode(q, qpdf_o_preserve);
     qpdf_set_stream_data_mode(q, qpdf_s_preserve);
     return qpdf_write(q) & QPDF_ERRORS ? why(q) : NULL;

@@ -3,7 +3,8 @@
  * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
  * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
- * · covers.c · signatures.c
+ * · covers.c · signatures.c · compose.c · typeset.c (typeset.h) ·
+ * fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -33,7 +34,7 @@ typedef struct sr_pdfd_question_t {
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise,
-    sr_pdfd_signatures;
+    sr_pdfd_signatures, sr_pdfd_compose;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -205,7 +206,7 @@ typedef struct sr_pdfd_mark_t {
 typedef const char *sr_pdfd_mark_maker_t(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
                                          const apr_array_header_t *widgets);
 sr_pdfd_mark_maker_t sr_pdfd_ink_mark, sr_pdfd_text_mark, sr_pdfd_image_mark; /* ink.c, glyphs.c, image.c */
-/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it would be too late. */
+/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it may be too late. */
 void sr_pdfd_fonts_load(void);
 /* Address space that they take. */
 apr_size_t sr_pdfd_fonts_mapped(void);
@@ -251,5 +252,10 @@ bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
  * not be walked. NULL, or what is wrong. */
 const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
                                     const sr_pdfd_bytes_t *bytes);
+
+/* --------------------------------------------------------------------------------------------- compose.c */
+/* Composes a sample, so that everything lazy in pango and cairo is loaded before the sandbox closes; the fonts are to
+ * be loaded before. False when it cannot be had. */
+bool sr_pdfd_compose_warm_up(apr_pool_t *pool);
 
 #endif

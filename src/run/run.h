@@ -1,7 +1,7 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
  * PDF helpers of this child, what documents are sealed with.
  *
- * Sections: database.c · helper.c · seal.c
+ * Sections: database.c · helper.c · seal.c · log.c
  */
 #ifndef SR_RUN_H
 #define SR_RUN_H
@@ -32,6 +32,10 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
 /* What a document of this environment is sealed with. */
 const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
+
+/* --------------------------------------------------------------------------------------------------- log.c */
+/* log_transaction, before any log: sets the variable `sigreq-request`. */
+int sr_run_log_request(request_rec *r);
 
 /* ----------------------------------------------------------------------------------------------- deliver.c */
 /* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */

@@ -140,11 +140,11 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
 }
 
 /* Everything that can be refused without touching disk or database, in the contract's order. */
-static sr_error_t *check(const sr_service_t *service, sr_submission_t *submission, const sr_create_t *request,
-                         apr_pool_t *pool)
+static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
+                         const sr_create_t *request, apr_pool_t *pool)
 {
-    apr_array_header_t *documents, *signers;
-    SR_TRY(sr_uploads_check(service, &documents, request, pool));
+    apr_array_header_t *signers;
+    SR_TRY(sr_uploads_check(service, intake, request, pool));
     SR_TRY(check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
         return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
@@ -153,9 +153,10 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
     sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers,
                                 service->max_fields};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
-    SR_TRY(sr_signers_resolve(signers, documents, pool));
+    SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
+    SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
     submission->name = request->name;
-    submission->documents = documents;
+    submission->documents = intake->documents;
     submission->signers = signers;
     return NULL;
 }
@@ -163,10 +164,10 @@ static sr_error_t *check(const sr_service_t *service, sr_submission_t *submissio
 /* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. Where
  * the database went away nobody knows whether it committed: the files then stay for gc to judge. */
 static sr_error_t *keep(const sr_service_t *service, const char **view, bool *unwanted, sr_submission_t *submission,
-                        const sr_create_t *request, apr_pool_t *pool)
+                        const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     *unwanted = true;
-    SR_TRY(sr_uploads_keep(submission->documents, request));
+    SR_TRY(sr_uploads_keep(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     const char *argument;
@@ -182,12 +183,14 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
     sr_documents_lock_t *lock;
+    sr_intake_t intake = {0};
     bool unwanted = false;
     SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
-    sr_error_t *error = check(service, &submission, request, pool);
-    if (!error) error = keep(service, view, &unwanted, &submission, request, pool);
+    sr_error_t *error = check(service, &intake, &submission, request, pool);
+    if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
     sr_documents_unlock(lock);
-    if (unwanted) sr_uploads_take_back(service, request, pool);
+    sr_uploads_drop(&intake);
+    if (unwanted) sr_uploads_take_back(service, &intake, request, pool);
     SR_TRY(error);
     *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");

@@ -22,5 +22,18 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 {
     SR_TRY(sr_service_signing(service, signing, signer, pool));
     if ((*signing)->state != SR_SIGNING_SENT) return NULL;
-    return sr_step_take(service, signing, signer, client, open, NULL, pool);
+    return sr_step_take(service, signing, client, open, NULL, pool);
+}
+
+sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)
+{
+    sr_documents_t *documents;
+    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    for (int i = 0; i < signing->documents->nelts; i++) {
+        sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        sr_pages_t *pages;
+        SR_TRY(sr_documents_pages(&pages, documents, document->base_sha256, pool));
+        document->boxes = pages;
+    }
+    return NULL;
 }

@@ -11,15 +11,15 @@ static sr_error_t *refuse(const sr_service_t *service, sr_step_t *step, void *ba
     sr_step_open(step);
     sr_signing_refuse(step->signing, step->now, reason);
     json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
-    sr_step_event(step, "refused", detail);
+    sr_step_event(step, step->signing->signer, "refused", detail);
     return NULL;
 }
 
-sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                              const sr_client_t *client, const char *reason, apr_pool_t *pool)
+sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                              const char *reason, apr_pool_t *pool)
 {
     if (reason && sr_text_is_blank(reason)) reason = NULL;
     if (reason && sr_text_length(reason) > REASON_MAX_CHARACTERS)
         return sr_error(pool, SR_EBADREQUEST, "A reason must have at most %d characters", REASON_MAX_CHARACTERS);
-    return sr_step_take(service, signing, signer, client, refuse, (void *)reason, pool);
+    return sr_step_take(service, signing, client, refuse, (void *)reason, pool);
 }

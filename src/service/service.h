@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · open.c · sign.c · refuse.c · tokens.c · webhooks.c ·
- * history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · sign.c · refuse.c · tokens.c ·
+ * webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -56,7 +56,7 @@ typedef struct sr_upload_t {
 
 typedef struct sr_create_t {
     const char *token_hash;
-    const sr_token_t *caller;          /* of sr_service_authenticate, before the body was read */
+    const sr_token_t *caller; /* of sr_service_authenticate, before the body was read */
     sr_client_t client;
     const apr_array_header_t *uploads; /* sr_upload_t */
     sr_documents_t *documents;         /* the folder the spools belong to */
@@ -102,11 +102,24 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t
                                    apr_pool_t *pool);
 
 typedef struct sr_download_t {
-    const char *path, *name, *sha256;
+    const apr_array_header_t *paths; /* const char *: files, to be read one after the other */
+    const char *name, *sha256;
 } sr_download_t;
-/* A document's file as it was uploaded. */
+/* A document as it stands, or as it was uploaded. */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
-                                const char *submission_uuid, const char *document_uuid, apr_pool_t *pool);
+                                const char *submission_uuid, const char *document_uuid, bool original,
+                                apr_pool_t *pool);
+/* The certificate of completion. */
+sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *download, const char *token_hash,
+                                   const char *submission_uuid, apr_pool_t *pool);
+/* The events as a JSON array. */
+sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
+                             const char *submission_uuid, apr_pool_t *pool);
+/* The same downloads, for who has them already. */
+sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
+                                const sr_signed_document_t *document, bool original, apr_pool_t *pool);
+sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
+                                            const char *submission_name, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- open.c
  * Signing: whoever knows a signer's uuid is the signer. No token; SR_ENOTFOUND for what is no link.
@@ -118,17 +131,35 @@ sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signi
 sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                     const sr_client_t *client, apr_pool_t *pool);
 
+/* Looks up the sizes of all pages (`boxes`), where they are known. */
+sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------- sign.c */
-/* Seals all documents on which he has fields. When it returns without an error all is durable; with one nothing has
- * changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT when he has signed or refused already, or another has
- * refused; SR_EBADREQUEST for a signature that cannot be drawn; SR_EUNAVAILABLE when it cannot be sealed now. */
-sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                            const sr_client_t *client, const sr_signature_t *signature, apr_pool_t *pool);
+/* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
+ * without an error all is durable; with one nothing has changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT
+ * when he has signed or refused already, or another has refused; SR_EBADREQUEST for a signature that cannot be drawn;
+ * SR_EUNAVAILABLE when it cannot be sealed now. */
+sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                            const sr_signature_t *signature, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */
-sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                              const sr_client_t *client, const char *reason, apr_pool_t *pool);
+sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                              const char *reason, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- verify.c */
+typedef struct sr_verify_t {
+    const char *token_hash;
+    sr_environment_t environment; /* of the caller */
+    sr_spool_t *spool;            /* the document, ended */
+    const char *sha256;
+    apr_off_t size;
+} sr_verify_t;
+/* *answer (the caller's reference) is the object of sr_pdf_verification_json with "sha256", "size", "known" (these
+ * very bytes are the caller's: see SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null) and "document" ({"uuid","name"}
+ * or null). Nothing is stored. Errors: SR_EBADREQUEST when signatures cannot be looked for, with the reason. */
+sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                              apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
 /* *secret is shown once. `name` was checked by the caller; expires_at 0: never. */

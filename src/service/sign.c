@@ -3,6 +3,7 @@
  * the document; a crash before leaves a file no row names. */
 #include <string.h>
 
+#include "service/seal.h"
 #include "service/step.h"
 
 typedef struct signing_t {
@@ -10,19 +11,13 @@ typedef struct signing_t {
     const sr_signature_t *signature;
 } signing_t;
 
-static sr_error_t *cannot(apr_pool_t *pool, const char *what, const char *why)
-{
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The document could not be sealed, try again later"), pool,
-                            "%s: %s", what, why);
-}
-
 /* --- preparing: before the first signature the fields of all signers are added, in the same revision */
 
 static sr_error_t *read_field(sr_pdf_field_t *field, const json_t *row, const char *alias, apr_pool_t *pool)
 {
     const json_t *rect = json_object_get(row, "rect");
     *field = (sr_pdf_field_t){.signer = alias, .page = (int)json_integer_value(json_object_get(row, "page"))};
-    if (json_array_size(rect) != 4) return cannot(pool, "a field", "no rectangle");
+    if (json_array_size(rect) != 4) return sr_seal_failed(pool, "a field", "no rectangle");
     for (size_t i = 0; i < 4; i++) field->rect[i] = json_number_value(json_array_get(rect, i));
     return NULL;
 }
@@ -52,7 +47,7 @@ static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update,
     if (document->revisions->nelts) return NULL;
     SR_TRY(all_fields(&fields, signing, document, pool));
     SR_TRY(sr_pdf_prepare(update, service->pdf, joined->descriptor, joined->size, fields, pool));
-    return update->fault == SR_PDF_DONE ? NULL : cannot(pool, "preparing", update->reason);
+    return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
 
 /* --- sealing */
@@ -64,7 +59,7 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
     SR_TRY(sr_documents_join(joined, s->documents, files, prepared ? prepared->bytes : NULL,
                              prepared ? prepared->length : 0, pool));
     if (strcmp(joined->sha256, sr_signed_document_sha256(document)))
-        return cannot(pool, document->uuid, "what is stored is not what was stored");
+        return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
     return NULL;
 }
 
@@ -72,9 +67,6 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                         const sr_signature_t *signature, const sr_joined_t *joined)
 {
     const sr_signing_t *signing = step->signing;
-    const sr_cms_identity_t *seal = service->seal[signing->environment];
-    const unsigned char *cms;
-    apr_size_t length;
     const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
                                      .name = sr_signing_name(signing->submitter, step->pool),
                                      .time = step->now,
@@ -83,12 +75,7 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                                      .text = signature->text,
                                      .image = signature->image,
                                      .image_size = signature->image_size};
-    SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &what, step->pool));
-    if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT)
-        return sr_error(step->pool, SR_EBADREQUEST, "%s", revision->reason);
-    if (revision->fault != SR_PDF_DONE) return cannot(step->pool, "filling", revision->reason);
-    SR_TRY(sr_cms_sign(&cms, &length, seal, revision->digest, step->pool));
-    return sr_pdf_seal(revision, cms, length, step->pool);
+    return sr_seal(service, revision, joined, &what, step->pool);
 }
 
 static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_t *document,
@@ -114,8 +101,8 @@ static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_
     return NULL;
 }
 
-static sr_error_t *seal(const sr_service_t *service, const signing_t *s, sr_step_t *step,
-                        sr_signed_document_t *document, json_t *evidence)
+static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s, sr_step_t *step,
+                                 sr_signed_document_t *document, json_t *evidence)
 {
     const char *before = sr_signed_document_sha256(document);
     sr_joined_t joined;
@@ -144,22 +131,23 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
     for (int i = 0; i < signing->documents->nelts; i++) {
         sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
-        if (sr_signing_has_field(signing->submitter, document)) SR_TRY(seal(service, s, step, document, evidence));
+        if (sr_signing_has_field(signing->submitter, document))
+            SR_TRY(sign_document(service, s, step, document, evidence));
     }
     sr_step_open(step);
     sr_signing_complete(signing, step->now, step->client, s->signature->kind, sr_consent_version, step->pool);
-    sr_step_event(step, "signed", json_incref(detail));
-    return NULL;
+    sr_step_event(step, step->signing->signer, "signed", json_incref(detail));
+    return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
 }
 
-sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                            const sr_client_t *client, const sr_signature_t *signature, apr_pool_t *pool)
+sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                            const sr_signature_t *signature, apr_pool_t *pool)
 {
     signing_t s = {.signature = signature};
     sr_documents_lock_t *lock;
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
     SR_TRY(sr_documents_lock(&lock, s.documents, false, pool));
-    sr_error_t *error = sr_step_take(service, signing, signer, client, sign, &s, pool);
+    sr_error_t *error = sr_step_take(service, signing, client, sign, &s, pool);
     sr_documents_unlock(lock);
     return error;
 }

@@ -5,12 +5,11 @@
 
 #define ATTEMPTS 20
 
-void sr_step_event(sr_step_t *step, const char *kind, json_t *detail)
+void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail)
 {
     json_t *own = sr_json_own(detail ? detail : json_object(), step->pool);
-    const char *signer = step->signing->signer;
     sr_event_text_t text;
-    const sr_event_t event = {kind, step->now, signer, *step->client, own};
+    const sr_event_t event = {kind, step->now, signer, signer ? *step->client : (sr_client_t){0}, own};
     sr_event_write(&text, &event, ++step->number, step->hash, step->pool);
     step->hash = text.hash;
     json_array_append_new(step->events, json_pack("{s:s,s:s}", "hash", text.hash, "body", text.body));
@@ -20,7 +19,7 @@ void sr_step_open(sr_step_t *step)
 {
     if (step->signing->state != SR_SIGNING_SENT) return;
     sr_signing_open(step->signing, step->now);
-    sr_step_event(step, "opened", NULL);
+    sr_step_event(step, step->signing->signer, "opened", NULL);
 }
 
 static json_t *time_of(const json_t *submitter, const char *key)
@@ -73,19 +72,18 @@ static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const 
     return sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
 }
 
-sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                         const sr_client_t *client, sr_step_body_t body, void *baton, apr_pool_t *pool)
+sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                         sr_step_body_t body, void *baton, apr_pool_t *pool)
 {
     sr_step_t step = {.client = client, .pool = pool};
     sr_documents_t *documents;
     sr_documents_turn_t *turn;
     sr_outcome_t outcome = SR_STALE;
     sr_error_t *error = NULL;
-    SR_TRY(sr_service_signing(service, signing, signer, pool));
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
     SR_TRY(sr_documents_turn(&turn, documents, (*signing)->submission, pool));
     for (int i = 0; i < ATTEMPTS && !error && outcome == SR_STALE; i++)
-        error = try_once(service, &step, signer, body, baton, &outcome);
+        error = try_once(service, &step, (*signing)->signer, body, baton, &outcome);
     sr_documents_turn_end(turn);
     SR_TRY(error);
     if (outcome == SR_STALE) return sr_error(pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");

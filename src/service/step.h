@@ -1,4 +1,4 @@
-/* step.h: what open.c, sign.c and refuse.c share: one step of a submission, from what was read of it to its commit. */
+/* step.h: what open.c, sign.c and refuse.c share: a step of a submission, from what was read of it to its commit. */
 #ifndef SR_STEP_H
 #define SR_STEP_H
 
@@ -17,12 +17,13 @@ typedef struct sr_step_t {
 /* What one kind of step does: checks, changes step->signing, adds events. Called anew when somebody else came first. */
 typedef sr_error_t *(*sr_step_body_t)(const sr_service_t *service, sr_step_t *step, void *baton);
 
-/* Reads the submission of a signer, calls `body`, commits what it added, if anything; and again where somebody else has
- * changed the submission in between. */
-sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const char *signer,
-                         const sr_client_t *client, sr_step_body_t body, void *baton, apr_pool_t *pool);
-/* Adds an event; `detail` (whose reference is taken over) may be NULL: nothing to tell. */
-void sr_step_event(sr_step_t *step, const char *kind, json_t *detail);
+/* Waits for the turn of this submission, reads it anew, calls `body`, commits what that added, if anything; and again
+ * where somebody else has changed the submission in between. *signing: as it was read before; then as it is now. */
+sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                         sr_step_body_t body, void *baton, apr_pool_t *pool);
+/* Adds an event, of a signer or (NULL) of nobody; `detail` (whose reference is taken over) may be NULL: nothing to
+ * tell. */
+void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail);
 /* That the signer has come, where it was not known yet: whoever signs or refuses has opened his link. */
 void sr_step_open(sr_step_t *step);
 

@@ -22,19 +22,3 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t
                              time_argument(filter->created_after, pool), time_argument(filter->created_before, pool)};
     return sr_service_list(service, page, SR_OP_SUBMISSION_LIST, token_hash, query, filters, 4, pool);
 }
-
-sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
-                                const char *submission_uuid, const char *document_uuid, apr_pool_t *pool)
-{
-    const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid, document_uuid}, *row;
-    json_t *document;
-    sr_documents_t *documents;
-    SR_TRY(sr_service_call_one(service, SR_OP_DOCUMENT_GET, &row, arguments, 4, pool));
-    SR_TRY(sr_json_parse(&document, row, strlen(row), pool));
-    download->name = sr_json_string(document, "name");
-    download->sha256 = sr_json_string(document, "sha256");
-    if (!download->name || !download->sha256) return sr_error(pool, SR_EINTERNAL, "The document's row is incomplete");
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
-    download->path = sr_documents_path(documents, download->sha256, pool);
-    return NULL;
-}

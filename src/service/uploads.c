@@ -52,25 +52,60 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     case SR_PDF_PASSWORD: return sr_error(pool, SR_EVALIDATION, "Document %s is password protected", name);
     case SR_PDF_REFUSED: break;
     }
-    return sr_error(pool, SR_EVALIDATION, "Document %s cannot be signed: %s", name, probe->reason);
+    return sr_intake_refuse(name, probe->reason, pool);
 }
 
-static sr_error_t *read_pages(const sr_service_t *service, sr_pages_t **pages, const sr_create_t *request,
+static sr_error_t *ask_helper(const sr_service_t *service, const sr_pages_t **pages, const sr_intake_t *intake,
                               const sr_upload_t *upload, apr_pool_t *pool)
 {
-    const char *report;
-    SR_TRY(sr_documents_report(&report, request->documents, upload->sha256, pool));
-    if (report) return sr_pages_parse(pages, report, pool);
-
     sr_pdf_probe_t probe = {0};
     int descriptor;
+    SR_TRY(sr_intake_in_time(intake, upload->name, pool));
     SR_TRY(sr_spool_descriptor(upload->spool, &descriptor));
     SR_TRY(sr_pdf_probe(&probe, service->pdf, descriptor, upload->size, pool));
     *pages = probe.pages;
     return verdict_error(&probe, upload->name, pool);
 }
 
-sr_error_t *sr_uploads_check(const sr_service_t *service, apr_array_header_t **documents, const sr_create_t *request,
+static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_pages_t *pages;
+    SR_TRY(sr_documents_pages(&pages, request->documents, file->sha256, pool));
+    file->pages = pages;
+    file->stored = pages != NULL;
+    return NULL;
+}
+
+/* What an upload that was seen before was written anew as. It may be gone, where no submission needed it. */
+static sr_error_t *find_normalised(sr_files_t *files, const sr_create_t *request, apr_pool_t *pool)
+{
+    const sr_pages_t *own = files->upload.pages;
+    sr_file_t found = {.sha256 = own->normalised_sha256, .size = own->normalised_size};
+    if (!found.sha256) return NULL;
+    SR_TRY(find_stored(&found, request, pool));
+    if (found.stored && found.pages->count == own->count) files->normalised = found;
+    return NULL;
+}
+
+static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake, const sr_upload_t *upload,
+                               const sr_create_t *request, apr_pool_t *pool)
+{
+    sr_files_t *files = apr_array_push(intake->files);
+    *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool}};
+    SR_TRY(find_stored(&files->upload, request, pool));
+    if (!files->upload.stored) SR_TRY(ask_helper(service, &files->upload.pages, intake, upload, pool));
+    SR_TRY(find_normalised(files, request, pool));
+    sr_document_t *document = apr_array_push(intake->documents);
+    *document = (sr_document_t){.uuid = sr_uuid_make(pool),
+                                .name = upload->name,
+                                .raw = upload->raw,
+                                .sha256 = upload->sha256,
+                                .size = upload->size,
+                                .pages = files->normalised.sha256 ? files->normalised.pages : files->upload.pages};
+    return NULL;
+}
+
+sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, const sr_create_t *request,
                              apr_pool_t *pool)
 {
     const apr_array_header_t *uploads = request->uploads;
@@ -78,29 +113,38 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, apr_array_header_t **d
     for (int i = 0; i < uploads->nelts; i++)
         if (!looks_like_pdf(&APR_ARRAY_IDX(uploads, i, sr_upload_t))) return not_pdf(pool);
     SR_TRY(check_names(uploads, pool));
-    *documents = apr_array_make(pool, uploads->nelts, sizeof(sr_document_t));
-    for (int i = 0; i < uploads->nelts; i++) {
-        const sr_upload_t *upload = &APR_ARRAY_IDX(uploads, i, sr_upload_t);
-        sr_pages_t *pages;
-        SR_TRY(read_pages(service, &pages, request, upload, pool));
-        sr_document_t *document = apr_array_push(*documents);
-        *document = (sr_document_t){.uuid = sr_uuid_make(pool),
-                                    .name = upload->name,
-                                    .raw = upload->raw,
-                                    .sha256 = upload->sha256,
-                                    .size = upload->size,
-                                    .pages = pages};
+    sr_intake_begin(intake, uploads->nelts, pool);
+    for (int i = 0; i < uploads->nelts; i++)
+        SR_TRY(read_upload(service, intake, &APR_ARRAY_IDX(uploads, i, sr_upload_t), request, pool));
+    return NULL;
+}
+
+/* What was found out of a stored document is noted if it can be: it only spares work. */
+static sr_error_t *keep(const sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!file->sha256 || (file->stored && !file->changed)) return NULL;
+    const char *report = sr_pages_write(file->pages, pool);
+    if (!file->stored) return sr_spool_keep(file->spool, report);
+    (void)sr_documents_report_write(request->documents, file->sha256, report, pool);
+    return NULL;
+}
+
+sr_error_t *sr_uploads_keep(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
+{
+    for (int i = 0; i < intake->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+        SR_TRY(keep(&files->normalised, request, pool)); /* first, as the upload's report names it */
+        SR_TRY(keep(&files->upload, request, pool));
     }
     return NULL;
 }
 
-sr_error_t *sr_uploads_keep(const apr_array_header_t *documents, const sr_create_t *request)
+void sr_uploads_drop(const sr_intake_t *intake)
 {
-    for (int i = 0; i < documents->nelts; i++) {
-        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
-        SR_TRY(sr_spool_keep(APR_ARRAY_IDX(request->uploads, i, sr_upload_t).spool, document->pages->report));
+    for (int i = 0; intake->files && i < intake->files->nelts; i++) {
+        const sr_file_t *normalised = &APR_ARRAY_IDX(intake->files, i, sr_files_t).normalised;
+        if (normalised->spool) sr_spool_drop(normalised->spool);
     }
-    return NULL;
 }
 
 static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
@@ -110,9 +154,13 @@ static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool
     return error && error->code == SR_ENOTFOUND ? NULL : error;
 }
 
-void sr_uploads_take_back(const sr_service_t *service, const sr_create_t *request, apr_pool_t *pool)
+void sr_uploads_take_back(const sr_service_t *service, const sr_intake_t *intake, const sr_create_t *request,
+                          apr_pool_t *pool)
 {
-    for (int i = 0; i < request->uploads->nelts; i++)
-        (void)sr_documents_collect(request->documents, APR_ARRAY_IDX(request->uploads, i, sr_upload_t).sha256, is_used,
-                                   (void *)service, pool);
+    for (int i = 0; i < intake->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+        const char *sha256[] = {files->upload.sha256, files->normalised.sha256};
+        for (int j = 0; j < 2; j++)
+            if (sha256[j]) (void)sr_documents_collect(request->documents, sha256[j], is_used, (void *)service, pool);
+    }
 }

@@ -80,18 +80,49 @@ static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
     return error;
 }
 
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
-    sr_pages_t *pages;
+    sr_pages_t *found;
     char *text;
 
-    *report = NULL;
+    *pages = NULL;
     SR_TRY(read_text(&text, sr_documents_report_path(documents, sha256, pool), pool));
     /* one of another version, or one that was damaged, is made anew */
-    if (!text || sr_pages_parse(&pages, text, pool)) return NULL;
-    if (access(path, F_OK) == 0) *report = text;
+    if (!text || sr_pages_parse(&found, text, pool)) return NULL;
+    if (access(path, F_OK) == 0) *pages = found;
     else if (errno != ENOENT) return sr_documents_trouble(pool, "looking for", path);
+    return NULL;
+}
+
+sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
+                                      apr_pool_t *pool)
+{
+    sr_temporary_t *file;
+    sr_error_t *error;
+
+    SR_TRY(sr_temporary_open(&file, documents, pool));
+    error = sr_temporary_write(file, report, strlen(report));
+    if (!error) error = sr_temporary_replace(file, sr_documents_report_path(documents, sha256, pool));
+    sr_temporary_drop(file);
+    return error;
+}
+
+static apr_status_t close_descriptor(void *descriptor)
+{
+    close(*(int *)descriptor);
+    return APR_SUCCESS;
+}
+
+sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+{
+    const char *const path = sr_documents_path(documents, sha256, pool);
+    int *const opened = apr_palloc(pool, sizeof *opened);
+
+    *opened = open(path, O_RDONLY | O_CLOEXEC);
+    if (*opened < 0) return sr_documents_trouble(pool, "opening", path);
+    apr_pool_cleanup_register(pool, opened, close_descriptor, apr_pool_cleanup_null);
+    *descriptor = *opened;
     return NULL;
 }
 

@@ -31,6 +31,8 @@ sr_error_t *sr_temporary_sync(sr_temporary_t *temporary);
 sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary);
 /* Gives it its name, in a folder that is there. When a file has that name already, *existed is true. */
 sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const char *path);
+/* The same, in the place of whatever has that name: who opens it finds the one or the other, whole. */
+sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 /* Lets go of it at once. May be called again. */
 void sr_temporary_drop(sr_temporary_t *temporary);
 

@@ -22,6 +22,9 @@ SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s
 -- @op DOCUMENT_GET 4
 SELECT sigreq.document_get(%s, %s, %s, %s)
 
+-- @op DOCUMENT_KNOWN 3
+SELECT sigreq.document_known(%s, %s, %s)
+
 -- @op CERTIFICATE_GET 3
 SELECT sigreq.certificate_get(%s, %s, %s)
 

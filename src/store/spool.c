@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MEMORY_FIRST 16384
 #define MEMORY_MOST 262144
 #define HEAD_MOST 1024
 
@@ -21,7 +20,6 @@ struct sr_spool_t {
     apr_off_t size;
     char head[HEAD_MOST];
     char *memory;         /* all of the content, while `file` is NULL; malloc'd, as pools give nothing back */
-    apr_size_t allocated; /* of memory */
     sr_temporary_t *file; /* all of the content, once it is more than MEMORY_MOST */
     int descriptor;       /* for reading, or -1 */
     sr_error_t *broken;   /* of a write that failed: the content is not whole */
@@ -53,25 +51,17 @@ void sr_spool_drop(sr_spool_t *spool)
     free(spool->memory);
     spool->descriptor = -1;
     spool->memory = NULL;
-    spool->allocated = 0;
 }
 
 /* --- writing */
 
-/* Makes room in memory for so many bytes in all. False when they are too many. */
-static bool make_room(sr_spool_t *spool, apr_size_t length)
+/* Whether so many bytes in all have their place in memory. It is asked for at once: what is not written to costs
+ * nothing, where growing would copy. */
+static bool fits(sr_spool_t *spool, apr_size_t length)
 {
-    apr_size_t wanted = spool->allocated ? spool->allocated : MEMORY_FIRST;
-    char *memory;
-
     if (length > MEMORY_MOST) return false;
-    while (wanted < length) wanted *= 2;
-    if (wanted == spool->allocated) return true;
-    memory = realloc(spool->memory, wanted);
-    if (!memory) return false; /* the disk may have room where memory has none */
-    spool->memory = memory;
-    spool->allocated = wanted;
-    return true;
+    if (!spool->memory) spool->memory = malloc(MEMORY_MOST);
+    return spool->memory != NULL; /* the disk may have room where memory has none */
 }
 
 static sr_error_t *move_to_file(sr_spool_t *spool)
@@ -83,13 +73,12 @@ static sr_error_t *move_to_file(sr_spool_t *spool)
     spool->file = file;
     free(spool->memory);
     spool->memory = NULL;
-    spool->allocated = 0;
     return NULL;
 }
 
 static sr_error_t *store(sr_spool_t *spool, const void *data, apr_size_t length)
 {
-    if (!spool->file && make_room(spool, (apr_size_t)spool->size + length)) {
+    if (!spool->file && fits(spool, (apr_size_t)spool->size + length)) {
         memcpy(spool->memory + spool->size, data, length);
         return NULL;
     }
@@ -166,13 +155,14 @@ sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor)
 /* A report that is in the way is of another version, or damaged: a good one would have been found before. */
 static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
 {
-    const char *const path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool), *report;
+    const char *const path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool);
+    sr_pages_t *known;
     bool existed;
 
     SR_TRY(sr_temporary_link(&existed, file, path));
     if (!existed) return NULL;
-    SR_TRY(sr_documents_report(&report, spool->documents, spool->sha256, spool->pool));
-    if (report) return NULL; /* somebody else was a moment faster */
+    SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
+    if (known) return NULL; /* somebody else was a moment faster */
     if (unlink(path) != 0 && errno != ENOENT) return sr_documents_trouble(spool->pool, "removing", path);
     return sr_temporary_link(&existed, file, path);
 }
@@ -190,9 +180,9 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report)
 {
     sr_temporary_t *report_file;
     sr_error_t *error;
-    const char *known;
+    sr_pages_t *known;
 
-    SR_TRY(sr_documents_report(&known, spool->documents, spool->sha256, spool->pool));
+    SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
     if (known) return NULL;
     /* whatever needs space comes before anything has a name: a full disk leaves nothing behind */
     if (!spool->file) SR_TRY(move_to_file(spool));

@@ -160,6 +160,27 @@ LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.
                       AND s.environment = t.environment
 LEFT JOIN document d ON d.uuid = a.document AND d.submission_id = s.id
 
+-- From the digest, which few rows have, to their submission; never from all submissions of the caller.
+-- @op DOCUMENT_KNOWN 3
+-- @answer
+WITH a(hash, now, sha256) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
+b AS MATERIALIZED (
+    SELECT t.id, (SELECT json_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)
+                  FROM (SELECT d.submission_id, d.uuid AS document_uuid, d.name FROM revision r
+                        CROSS JOIN document d ON d.uuid = r.document_uuid WHERE r.whole_sha256 = a.sha256
+                        UNION ALL
+                        SELECT submission_id, uuid, name FROM document d WHERE d.sha256 = a.sha256
+                        UNION ALL
+                        SELECT submission_id, uuid, name FROM document d WHERE d.normalised_sha256 = a.sha256
+                        UNION ALL
+                        SELECT id, NULL, name FROM submission s WHERE s.certificate_sha256 = a.sha256) f
+                  CROSS JOIN submission s ON s.id = f.submission_id AND s.user_id = t.user_id
+                       AND s.organization_id = t.organization_id AND s.environment = t.environment LIMIT 1) AS body
+    FROM a
+    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
+                     AND (t.expires_at IS NULL OR t.expires_at > a.now))
+SELECT CASE WHEN id IS NULL THEN 'unauthorized' WHEN body IS NULL THEN 'missing' ELSE 'ok' END, body, NULL FROM b
+
 -- @op CERTIFICATE_GET 3
 -- @answer
 WITH a(hash, now, submission) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))

@@ -100,6 +100,10 @@ typedef enum sr_op_t {
      *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,
      *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
+    /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
+     * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
+     * submission's certificate of completion. One of them where there are several. */
+    SR_OP_DOCUMENT_KNOWN,
     /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
      * MISSING (also while there is none) | UNAUTHORIZED */
     SR_OP_CERTIFICATE_GET,
@@ -238,8 +242,14 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
-/* The stored report of a document, or NULL when the document (or a report of this version) is not there. */
-sr_error_t *sr_documents_report(const char **report, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
+sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
+ * when two do it at once the last one stays. */
+sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
+                                      apr_pool_t *pool);
+/* A stored document to be read, at offset 0; closed with the pool. */
+sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 

@@ -48,13 +48,21 @@ static sr_error_t *open_unnamed(sr_temporary_t *temporary)
     return sr_documents_trouble(temporary->pool, "opening a file in", temporary->root);
 }
 
-static sr_error_t *open_named(sr_temporary_t *temporary)
+/* A name in <root>/tmp that nobody has. */
+static sr_error_t *make_name(const char **name, const sr_temporary_t *temporary)
 {
     const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
-    const char *const name = apr_pstrcat(temporary->pool, folder, "/", sr_uuid_make(temporary->pool), NULL);
 
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return sr_documents_trouble(temporary->pool, "making the folder", folder);
+    *name = apr_pstrcat(temporary->pool, folder, "/", sr_uuid_make(temporary->pool), NULL);
+    if (mkdir(folder, 0700) == 0 || errno == EEXIST) return NULL;
+    return sr_documents_trouble(temporary->pool, "making the folder", folder);
+}
+
+static sr_error_t *open_named(sr_temporary_t *temporary)
+{
+    const char *name;
+
+    SR_TRY(make_name(&name, temporary));
     temporary->descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, FILE_MODE);
     if (temporary->descriptor < 0) return sr_documents_trouble(temporary->pool, "making", name);
     temporary->name = name;
@@ -114,4 +122,18 @@ sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const ch
     if (linkat(AT_FDCWD, proc_path(temporary), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) return NULL;
     *existed = errno == EEXIST;
     return *existed ? NULL : sr_documents_trouble(temporary->pool, "linking", path);
+}
+
+sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path)
+{
+    const char *name;
+    bool existed;
+
+    /* only rename() replaces, and it needs a name to begin with */
+    if (!temporary->name) {
+        SR_TRY(make_name(&name, temporary));
+        SR_TRY(sr_temporary_link(&existed, temporary, name));
+        temporary->name = name;
+    }
+    return sr_temporary_link(&existed, temporary, path);
 }

@@ -4,7 +4,8 @@ use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite wait_for);
 use Sigreq::Httpd;
-use Sigreq::PDF qw(pdf pdf_of_size);
+use Sigreq::PDF    qw(pdf pdf_of_size);
+use Sigreq::Signer 'signers_of';
 use Test::More;
 
 plan skip_all => 'SQLite is enough' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
@@ -54,4 +55,15 @@ my @left = grep { -f && !/lock/ } glob(there() . '/tmp/*'), glob(there() . '/*')
 ok(!@left, 'no temporary file') or diag "@left";
 is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "again $$")]])->code, 201,
     'a smaller one still fits');
+
+# signing, with what was created while there was room
+my $made = $client->create(files => [['a.pdf', pdf(nonce => "sign $$")]])->json;
+my ($signer) = signers_of($made);
+open my $ballast, '>', there() . '/ballast' or die "ballast: $!";
+syswrite $ballast, 'x' x 65536 or last for 1 .. 100;
+is($signer->sign->code, 503, 'no room to sign: 503');
+is($client->get("/signatures/$made->{uuid}")->json->{submitters}[0]{status}, 'sent', 'nothing was changed');
+unlink there() . '/ballast';
+close $ballast;
+is($signer->sign->code, 200, 'room again: signed');
 done_testing;

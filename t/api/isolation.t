@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation used);
+use Sigreq::Signer;
 use Test::More;
 
 my $one       = organisation();
@@ -15,6 +16,7 @@ my %who       = (
 my (%made, %token);
 for my $name (sort keys %who) {
     $made{$name}  = $who{$name}->create(name => "of $name")->json;
+    $_->sign for Sigreq::Signer::signers_of($made{$name});
     $token{$name} = $who{$name}->get('/tokens/current')->json;
 }
 my $nothing = '00000000-0000-4000-8000-000000000000';
@@ -24,7 +26,9 @@ sub paths {    # what has an id of somebody's in its path
     return (
         ['GET',    "/signatures/$submission"], ['HEAD', "/signatures/$submission"],
         ['GET',    "/signatures/$submission/documents/$document"],
-        ['GET',    "/signatures/$submission/documents/$document?version=original"], ['GET', "/tokens/$token"],
+        ['GET',    "/signatures/$submission/documents/$document?version=original"],
+        ['GET',    "/signatures/$submission/certificate"], ['GET', "/signatures/$submission/audit"],
+        ['GET',    "/tokens/$token"],
         ['DELETE', "/tokens/$token"]);
 }
 my %absent = map { ("@$_[0] " . ($_->[1] =~ s/[0-9a-f]{8}-[0-9a-f-]+/UUID/gr) => $_) } paths(($nothing) x 3);
@@ -52,7 +56,7 @@ for my $asks (sort keys %who) {
         "$asks lists its own alone");
     is_deeply(
         [   map { $_->{uuid} }
-                @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'sent' })->json->{data} }],
+                @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'completed' })->json->{data} }],
         [$made{$asks}{uuid}],
         "$asks finds its own alone");
     is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/tokens')->json->{data} }], [$token{$asks}{uuid}],

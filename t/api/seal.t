@@ -4,8 +4,10 @@ use strict;
 use warnings;
 use File::Temp 'tempdir';
 use Mojo::File 'path';
-use Sigreq::Here qw(suite place children wait_for);
+use Sigreq::Here qw(suite place children wait_for organisation signed);
 use Sigreq::Httpd;
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer 'signers_of';
 use Test::More;
 
 my $folder = tempdir('seal.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
@@ -84,10 +86,20 @@ like($said, qr/SigreqSealCertificate/, '… which is said');
 
 sub healthy { Sigreq::Here::client(base => $_[0]->base)->get('/health')->code == 200 }
 
+my $token = organisation()->{live}{token};
+
+sub seals_with {    # whether the server takes what this pair has signed for its own
+    my ($httpd, $signed) = @_;
+    my $client = Sigreq::Here::client(base => $httpd->base, token => $token);
+    my $res = $client->post('/verify', body => $signed, headers => { 'Content-Type' => 'application/pdf' });
+    return $res->json('/signatures/0/ours');
+}
+
 subtest 'the key is read once, by the parent' => sub {
     my $pair  = create('mine');
     my $httpd = Sigreq::Httpd->new(seal => pair($pair))->start;
     is(sprintf('%o', (stat "$pair/seal.key")[2] & 07777), '600', 'the key was for its owner alone');
+    my $signed = signed(pdf(), $pair, 'Ann');
     unlink "$pair/seal.key", "$pair/seal.crt";
     ok(healthy($httpd), 'it serves without the files');
     my @before = children($httpd->pid);
@@ -98,6 +110,7 @@ subtest 'the key is read once, by the parent' => sub {
     };
     ok(wait_for($anew, 10),                           'and so does another child');
     ok(wait_for(sub { eval { healthy($httpd) } }, 5), '… that came later');
+    ok(seals_with($httpd, $signed),                   '… and has the pair');
 };
 subtest 'a pair for tests' => sub {
     my $httpd = Sigreq::Httpd->new->start;
@@ -105,6 +118,13 @@ subtest 'a pair for tests' => sub {
     like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'and says that it made one');
     is(scalar(() = $httpd->log =~ /SR0401/g), 1, 'once');
     unlike($httpd->log, qr/SR0402/, 'nothing expires');
+    my $client = organisation(client => { base => $httpd->base })->{test};
+    my $made   = $client->create->json;
+    is((signers_of($made))[0]->sign('Ann')->code, 200, 'a document is signed');
+    my $signed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
+    my $found  = $client->post('/verify', body => $signed, headers => { 'Content-Type' => 'application/pdf' })->json;
+    is_deeply([$found->{conclusion}, $found->{signatures}[0]{ours}], ['signed', Mojo::JSON->true], 'by that pair');
+    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding", 'whose name says so');
     $httpd = Sigreq::Httpd->new(seal => pair($ours) . "\n" . pair("$folder/soon", 'SigreqTestSeal'))->start;
     ok(healthy($httpd), 'serves with one');
     unlike($httpd->log, qr/SR0401/, 'and makes none');
@@ -121,9 +141,11 @@ subtest 'restarts' => sub {
         kill USR1 => $httpd->pid;
         return wait_for(sub { (() = $httpd->log =~ /SR0401/g) > $count || !-e "/proc/" . $httpd->pid }, 10);
     };
+    my ($first, $second) = map { signed(pdf(), $_, 'Ann') } $pair, $other;
+    ok(seals_with($httpd, $first) && !seals_with($httpd, $second), 'at first it has its first pair');
     copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
-    ok($again->(),      'with another pair');
-    ok(healthy($httpd), 'it serves');
+    ok($again->(), 'with another pair');
+    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }, 10), '… it has that one');
     my $pid = $httpd->pid;
     write_file("$pair/seal.crt", 'broken');
     my ($code) = $httpd->test;

@@ -133,10 +133,10 @@ SKIP: {
     my $found = json(0, 'a signed one', 'verify', $pdf, @helper);
     is($found->{conclusion}, 'signed', 'the conclusion');
     my $one = $found->{signatures}[0];
-    is_deeply([@$one{qw(field state whole later_updates ours trust fault)}],
+    is_deeply([@$one{qw(field state whole laterUpdates ours trust fault)}],
         ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef], 'its signature');
     is($one->{signer}{name}, 'Ours',                     'who');
-    is($one->{claimed_at},   '2026-11-20T12:00:00.000Z', 'when');
+    is($one->{claimedAt},   '2026-11-20T12:00:00.000Z', 'when');
     unlike((exits(0, 'as text', 'verify', $pdf, @helper))[0], qr/\e/, 'no escape sequence reaches the terminal');
     $one = json(0, 'ours', 'verify', $pdf, @helper, @ours)->{signatures}[0];
     is($one->{ours}, JSON::PP::true, 'is one of ours');

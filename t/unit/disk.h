@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPORT "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
-#define OTHER_REPORT "{\"version\":1,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define REPORT "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define OTHER_REPORT "{\"version\":2,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
 
 static apr_pool_t *pool;
 static const char *root;

@@ -4,39 +4,106 @@
 
 static apr_pool_t *pool;
 
+#define REST ",\"signatures\":0,\"normalise\":false}"
+#define ONE "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]"
+#define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define KNOWN ONE ",\"signatures\":0,\"normalise\":false,"
+
 static const char *const refused[] = {
     "",
     "[]",
     "{}",
-    "{\"version\":1}",
-    "{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}",
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}",
-    "{\"version\":\"1\",\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":0,\"runs\":[]}",
-    "{\"version\":1,\"pages\":1,\"runs\":{}}",
-    "{\"version\":1,\"pages\":1,\"runs\":[1,0,0,612,792,0]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]}",
-    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]}",
+    "{\"version\":2}",
+    "{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":\"2\",\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":0,\"runs\":[]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":{}" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[1,0,0,612,792,0]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]" REST,
+    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]" REST,
+    ONE "}",
+    ONE ",\"signatures\":0}",
+    ONE ",\"normalise\":false}",
+    ONE ",\"signatures\":-1,\"normalise\":false}",
+    ONE ",\"signatures\":0,\"normalise\":0}",
+    KNOWN "\"prepared\":0}",
+    KNOWN "\"prepared\":[1]}",
+    KNOWN "\"prepared\":[-1]}",
+    KNOWN "\"prepared\":[0.0]}",
+    KNOWN "\"prepared\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
+          "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}",
+    KNOWN "\"normalised\":\"" DIGITS "\"}",
+    KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\"}}",
+    KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":0}}",
+    KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":\"1\"}}",
+    KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "0\",\"size\":1}}",
+    KNOWN
+    "\"normalised\":{\"sha256\":\"../../../../../../etc/passwd/0123456789abcdef0123456789abcdef0123\",\"size\":1}}",
 };
+
+/* Pages, and what is found out of them later: by the text form and back. */
+static void test_known(void)
+{
+    static const char text[] = "{\"version\":2,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,"
+                               "\"normalise\":true}";
+    const sr_pages_t *more;
+    sr_pages_t *pages, *again;
+    const char *written;
+    int i;
+
+    if (!ok(!sr_pages_parse(&pages, text, pool), "a report of a new document")) return;
+    ok(pages->signatures == 3 && pages->normalise, "tells of signatures, and of what has to be done");
+    ok(!sr_pages_is_prepared(pages, 0) && !pages->normalised_sha256, "and nothing is known besides");
+    is_str(sr_pages_write(pages, pool), text, "so it is written as it was");
+
+    more = sr_pages_prepared(sr_pages_prepared(pages, 98, pool), 3, pool);
+    ok(sr_pages_is_prepared(more, 98) && sr_pages_is_prepared(more, 3) && !sr_pages_is_prepared(more, 0),
+       "pages that were prepared");
+    ok(!sr_pages_is_prepared(pages, 3), "are added to a copy");
+    ok(sr_pages_prepared(more, 3, pool) == more, "and none twice");
+    more = sr_pages_normalised(more, DIGITS, 5000000000, pool);
+    written = sr_pages_write(more, pool);
+    is_str(written,
+           "{\"version\":2,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
+           "\"prepared\":[98,3],\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":5000000000}}",
+           "the report says it");
+    if (!ok(!sr_pages_parse(&again, written, pool), "and is read again")) return;
+    ok(sr_pages_is_prepared(again, 98) && sr_pages_is_prepared(again, 3) && again->prepared_count == 2,
+       "with its pages");
+    is_str(again->normalised_sha256, DIGITS, "and what was written anew");
+    is_num((double)again->normalised_size, 5e9, "of any size");
+    is_str(sr_pages_write(again, pool), written, "and written as it was");
+    is_str(sr_pages_write(sr_pages_prepared(again, 7, pool), pool),
+           apr_pstrcat(pool, apr_pstrndup(pool, written, (apr_size_t)(strstr(written, ",3]") - written)), ",3,7]",
+                       strstr(written, ",3]") + 3, NULL),
+           "or with one page more");
+
+    for (more = pages, i = 0; i < 99; i++) more = sr_pages_prepared(more, i, pool);
+    is_int(more->prepared_count, SR_PAGES_MAX_PREPARED, "only so many pages are remembered");
+    ok(!sr_pages_parse(&again, sr_pages_write(more, pool), pool) && again->prepared_count == SR_PAGES_MAX_PREPARED
+           && sr_pages_is_prepared(again, 63) && !sr_pages_is_prepared(again, 64),
+       "which are read again too");
+}
 
 int main(void)
 {
-    static const char report[] = "{\"version\":1,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
+    static const char report[] = "{\"version\":2,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
                                  "[1,0,0,1,1,90]],\"signatures\":0,\"normalise\":false}";
     const sr_page_t *page;
     sr_pages_t *pages;
@@ -63,6 +130,7 @@ int main(void)
         sr_error_t *error = sr_pages_parse(&pages, refused[i], pool);
         ok(error && error->code == SR_EINTERNAL && error->cause, "refused: %s", refused[i]);
     }
+    test_known();
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

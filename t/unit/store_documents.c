@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static void test_open(void)
 {
     sr_documents_t *opened;
@@ -74,9 +76,10 @@ static void test_descriptor(sr_spool_t *spool, const char *content, apr_size_t l
 static void test_content(apr_size_t length, apr_size_t step)
 {
     const int before = open_descriptors();
-    const char *const content = make_content(length), *sha256 = NULL, *report, *head;
+    const char *const content = make_content(length), *sha256 = NULL, *head;
     apr_pool_t *own;
     sr_spool_t *spool;
+    sr_pages_t *pages;
     apr_size_t at, head_length;
     apr_off_t size = -1;
     struct stat status;
@@ -95,14 +98,14 @@ static void test_content(apr_size_t length, apr_size_t step)
     ok(memcmp(head, content, head_length) == 0, "and the first bytes");
     test_descriptor(spool, content, length);
     is_int(count_files(), 0, "the folder has nothing yet");
-    ok(!sr_documents_report(&report, documents, sha256, own) && !report, "and it is not known");
+    ok(!sr_documents_pages(&pages, documents, sha256, own) && !pages, "and it is not known");
 
     ok(!sr_spool_keep(spool, REPORT), "it is kept");
     ok(file_holds(sr_documents_path(documents, sha256, own), content, length), "the document is there");
     ok(stat(sr_documents_path(documents, sha256, own), &status) == 0 && (status.st_mode & 0777) == 0400,
        "not to be changed");
-    ok(!sr_documents_report(&report, documents, sha256, own), "its report is read");
-    is_str(report, REPORT, "and is what was given");
+    ok(!sr_documents_pages(&pages, documents, sha256, own), "its report is read");
+    is_str(pages->report, REPORT, "and is what was given");
     is_int(count_files(), 2, "nothing else is there");
     test_descriptor(spool, content, length);
     apr_pool_destroy(own);
@@ -127,40 +130,72 @@ static void test_drop(void)
 
 static void test_twice(void)
 {
-    const char *const sha256 = keep("twice", REPORT), *const path = sr_documents_path(documents, sha256, pool), *report;
+    const char *const sha256 = keep("twice", REPORT), *const path = sr_documents_path(documents, sha256, pool);
     struct stat first, second;
+    sr_pages_t *pages;
 
     ok(stat(path, &first) == 0, "a document is kept");
     is_str(keep("twice", OTHER_REPORT), sha256, "keeping it again is success");
     ok(stat(path, &second) == 0 && first.st_ino == second.st_ino, "and leaves the file as it is");
-    ok(!sr_documents_report(&report, documents, sha256, pool) && strcmp(report, REPORT) == 0, "and its report");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && strcmp(pages->report, REPORT) == 0, "and its report");
 }
 
 /* A document counts when it and a report of this version are there. */
 static void test_half(void)
 {
     static const char *const useless[] = {"{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}", "",
-                                          "{\"version\":1,", "\0\0\0"};
-    const char *sha256, *report;
+                                          "{\"version\":2,", "\0\0\0"};
+    const char *sha256;
+    sr_pages_t *pages;
     apr_size_t i;
 
     start_over();
     sha256 = keep("half", REPORT);
     unlink(sr_documents_path(documents, sha256, pool));
-    ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "a report alone does not count");
-    ok(keep("half", REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report, "keeping mends it");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && !pages, "a report alone does not count");
+    ok(keep("half", REPORT) && !sr_documents_pages(&pages, documents, sha256, pool) && pages, "keeping mends it");
     unlink(sr_documents_report_path(documents, sha256, pool));
-    ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "nor does a document alone");
-    ok(keep("half", REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report,
-       "keeping mends that too");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && !pages, "nor does a document alone");
+    ok(keep("half", REPORT) && !sr_documents_pages(&pages, documents, sha256, pool) && pages, "keeping mends that too");
     for (i = 0; i < sizeof useless / sizeof useless[0]; i++) {
         put_file(sr_documents_report_path(documents, sha256, pool), useless[i]);
-        ok(!sr_documents_report(&report, documents, sha256, pool) && !report, "nor a useless report: '%s'", useless[i]);
-        ok(keep("half", OTHER_REPORT) && !sr_documents_report(&report, documents, sha256, pool) && report
-               && strcmp(report, OTHER_REPORT) == 0,
+        ok(!sr_documents_pages(&pages, documents, sha256, pool) && !pages, "nor a useless report: '%s'", useless[i]);
+        ok(keep("half", OTHER_REPORT) && !sr_documents_pages(&pages, documents, sha256, pool) && pages
+               && strcmp(pages->report, OTHER_REPORT) == 0,
            "which is then replaced");
     }
     is_int(count_files(), 2, "and nothing else is there");
+}
+
+/* A stored report is replaced in one step, whatever it was; and a stored document can be read. */
+static void test_rewrite(void)
+{
+    const char *sha256;
+    sr_pages_t *pages;
+    apr_pool_t *own;
+    int descriptor, before;
+
+    start_over();
+    sha256 = keep("rewritten", REPORT);
+    before = open_descriptors();
+    ok(!sr_documents_report_write(documents, sha256, OTHER_REPORT, pool), "a report is written anew");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool), "and read");
+    is_str(pages->report, OTHER_REPORT, "as it was written");
+    ok(!sr_documents_report_write(documents, sha256, REPORT, pool), "and once more");
+    is_int(count_files(), 2, "nothing else is there");
+    is_int(open_descriptors(), before, "no descriptor is left open");
+    ok(keep("rewritten", OTHER_REPORT) && !sr_documents_pages(&pages, documents, sha256, pool)
+           && strcmp(pages->report, REPORT) == 0,
+       "keeping the document again leaves it");
+    ok(sr_documents_report_write(documents, DIGITS, REPORT, pool) != NULL, "a document that is not there has none");
+    is_int(count_files(), 2, "and gets none");
+
+    apr_pool_create(&own, pool);
+    ok(!sr_documents_descriptor(&descriptor, documents, sha256, own) && holds(descriptor, "rewritten", 9),
+       "the document is read");
+    apr_pool_destroy(own);
+    is_int(open_descriptors(), before, "and closed with its pool");
+    ok(sr_documents_descriptor(&descriptor, documents, DIGITS, pool) != NULL, "one that is not there is not");
 }
 
 static void test_lock(void)
@@ -272,8 +307,9 @@ static int without_unnamed_files(void)
     if (!forbid_unnamed_files()) return 77;
     if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect: nothing would be tested */
     for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const char *const content = make_content(lengths[i]), *sha256, *report;
+        const char *const content = make_content(lengths[i]), *sha256;
         sr_spool_t *spool;
+        sr_pages_t *pages;
         apr_off_t size;
         int descriptor;
 
@@ -282,7 +318,9 @@ static int without_unnamed_files(void)
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
         if (sr_spool_keep(spool, REPORT) || sr_spool_keep(spool, REPORT)) return 4;
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, lengths[i])) return 5;
-        if (sr_documents_report(&report, documents, sha256, pool) || !report) return 6;
+        if (sr_documents_report_write(documents, sha256, OTHER_REPORT, pool)) return 10;
+        if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 6;
+        if (strcmp(pages->report, OTHER_REPORT) != 0) return 11;
         if (count_files() != 2 * (int)(i + 1)) return 7; /* nothing in tmp */
         if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 8;
         sr_spool_drop(spool);
@@ -322,16 +360,56 @@ static int keep_often(void)
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
-        const char *const content = apr_psprintf(pool, "document %d", i % 3), *sha256, *report;
+        const char *const content = apr_psprintf(pool, "document %d", i % 3), *sha256;
         sr_documents_lock_t *lock;
+        sr_pages_t *pages;
 
         if (sr_documents_lock(&lock, documents, false, pool)) return 1;
         if (!(sha256 = keep(content, REPORT))) return 2;
-        if (sr_documents_report(&report, documents, sha256, pool) || !report) return 3;
+        if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 3;
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, strlen(content))) return 4;
         sr_documents_unlock(lock);
     }
     return 0;
+}
+
+/* Readers of a report that is written again and again find the one or the other, always whole. */
+#define REWRITES 400
+static const char *rewritten;
+
+static int rewrite_often(void)
+{
+    int i;
+
+    for (i = 0; i < REWRITES; i++)
+        if (sr_documents_report_write(documents, rewritten, i % 2 ? REPORT : OTHER_REPORT, pool)) return 1;
+    return 0;
+}
+
+static int read_often(void)
+{
+    sr_pages_t *pages;
+    int i;
+
+    for (i = 0; i < REWRITES; i++) {
+        if (sr_documents_pages(&pages, documents, rewritten, pool) || !pages) return 1;
+        if (strcmp(pages->report, REPORT) != 0 && strcmp(pages->report, OTHER_REPORT) != 0) return 2;
+    }
+    return 0;
+}
+
+static void test_rewriters(void)
+{
+    int (*const bodies[])(void) = {rewrite_often, rewrite_often, read_often, read_often};
+    pid_t children[4];
+    int i;
+
+    start_over();
+    rewritten = keep("rewritten often", REPORT);
+    for (i = 0; i < 4; i++) children[i] = start_child(bodies[i]);
+    for (i = 0; i < 2; i++) is_int(wait_child(children[i]), 0, "a report is written by two at once");
+    for (; i < 4; i++) is_int(wait_child(children[i]), 0, "and is whole for who reads it");
+    is_int(count_files(), 2, "nothing else is left");
 }
 
 static sr_error_t *nobody_uses_it(void *baton, const char *sha256, bool *used, apr_pool_t *scratch)
@@ -382,8 +460,10 @@ int main(void)
     test_drop();
     test_twice();
     test_half();
+    test_rewrite();
     test_lock();
     test_trouble();
+    test_rewriters();
     test_many();
     end();
     return done();

@@ -172,6 +172,13 @@ static void creation(link_t *l)
     is_str(member(body, "size", p), "1234", "its size");
     is_str(member(body, "pages", p), "3", "its pages");
     is_str(member(body, "sha256", p), apr_psprintf(p, "\"%064x\"", 1), "its sha256");
+    body = RUN(l, SR_OP_DOCUMENT_KNOWN, callers[A_TEST].hash, now_text, apr_psprintf(p, "%064x", 1));
+    IS(l, "ok", "the same by its digest");
+    is_str(member(body, "submission", p), apr_psprintf(p, "\"%s\"", uuid(1, 1, p)), "its submission");
+    is_str(member(body, "document", p), apr_psprintf(p, "\"%s\"", uuid(3, 2, p)), "its uuid");
+    is_str(member(body, "name", p), "\"a \\\"b\\\".pdf\"", "its name");
+    RUN(l, SR_OP_DOCUMENT_KNOWN, callers[A_TEST].hash, now_text, apr_psprintf(p, "%064x", 99));
+    IS(l, "missing", "a digest that nothing has");
     RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 3, p));
     IS(l, "ok", "the second document, of size 0");
     RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 99, p));
@@ -190,6 +197,7 @@ static void creation(link_t *l)
 static void isolation(link_t *l)
 {
     apr_pool_t *p = l->pool;
+    const char *body;
 
     for (int owner = 0; owner < CALLERS; owner++) {
         const wish_t w = {callers[owner].hash, NOW + 5, 200 + (unsigned)owner, "Mine", NULL, NULL, 0};
@@ -204,6 +212,8 @@ static void isolation(link_t *l)
             IS(l, want, "caller %d gets submission of %d", caller, owner);
             RUN(l, SR_OP_DOCUMENT_GET, callers[caller].hash, now_text, uuid(1, n, p), uuid(3, n * 2, p));
             IS(l, want, "caller %d gets document of %d", caller, owner);
+            RUN(l, SR_OP_DOCUMENT_KNOWN, callers[caller].hash, now_text, apr_psprintf(p, "%064x", n));
+            IS(l, want, "caller %d knows the document of %d", caller, owner);
             RUN(l, SR_OP_TOKEN_GET, callers[caller].hash, now_text, callers[owner].token_uuid);
             IS(l, want, "caller %d gets token of %d", caller, owner);
             if (caller == owner) continue;
@@ -226,6 +236,11 @@ static void isolation(link_t *l)
     IS(l, "unauthorized", "get without a token");
     RUN(l, SR_OP_DOCUMENT_GET, "nohash", now_text, uuid(1, 1, p), uuid(3, 2, p));
     IS(l, "unauthorized", "document get without a token");
+    RUN(l, SR_OP_DOCUMENT_KNOWN, "nohash", now_text, apr_psprintf(p, "%064x", 1));
+    IS(l, "unauthorized", "document known without a token");
+    body = RUN(l, SR_OP_DOCUMENT_KNOWN, callers[B_TEST].hash, now_text, apr_psprintf(p, "%064x", 0xb0b));
+    IS(l, "ok", "a document that everybody has");
+    is_str(member(body, "submission", p), apr_psprintf(p, "\"%s\"", uuid(1, 200 + B_TEST, p)), "is each caller's own");
 }
 
 /* Walks the list page by page and says the numbers it met: "12,11;10,9;…". */

@@ -85,6 +85,13 @@ static void check_steps(link_t *l)
     is_str(member(body, "normalised_sha256", p), "null", "a document as it was uploaded");
     body = RUN(l, SR_OP_DOCUMENT_GET, hash, now_text, uuid(1, 1, p), uuid(3, 3, p));
     is_str(member(body, "revisions", p), "[]", "the other document has none");
+    for (int i = 0; i < 3; i++) {
+        static const char *const files[] = {"whole", "cert", "part"};
+        body = RUN(l, SR_OP_DOCUMENT_KNOWN, hash, now_text, files[i]);
+        is_str(link_outcome(l), i < 2 ? "ok" : "missing", "%s is known or not", files[i]);
+        const char *document = apr_psprintf(p, "\"%s\"", uuid(3, 2, p));
+        is_str(member(body, "document", p), i == 0 ? document : i == 1 ? "null" : NULL, "as which document");
+    }
     RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL);
     is_int(l->rows->nelts, 1, "one submission has a signer who completed");
     for (int i = 0; i < 3; i++) {

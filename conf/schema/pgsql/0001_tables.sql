@@ -185,3 +185,15 @@ CREATE VIEW sigreq.token_row AS
     FROM sigreq.token t
     JOIN sigreq.user_account u ON u.id = t.user_id
     JOIN sigreq.organization o ON o.id = t.organization_id
+
+-- The PDFs that anybody was given, by their content: a document as it was signed, uploaded or normalised; a certificate
+-- of completion.
+CREATE VIEW sigreq.known_file AS
+    SELECT r.whole_sha256 AS sha256, d.submission_id, d.uuid AS document_uuid, d.name
+    FROM sigreq.revision r JOIN sigreq.document d ON d.uuid = r.document_uuid
+    UNION ALL
+    SELECT d.sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
+    UNION ALL
+    SELECT d.normalised_sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
+    UNION ALL
+    SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s

@@ -65,6 +65,23 @@ BEGIN
     RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
 END $$
 
+-- From the digest, which few rows have, to their submission (OFFSET 0); never from all submissions of the caller.
+CREATE FUNCTION sigreq.document_known(p_hash text, p_now bigint, p_sha256 text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)::text INTO v_body
+    FROM sigreq.token t CROSS JOIN sigreq.known_file f CROSS JOIN LATERAL (
+        SELECT o.uuid FROM sigreq.submission o
+        WHERE o.id = f.submission_id AND (o.user_id, o.organization_id, o.environment)
+                                       = (t.user_id, t.organization_id, t.environment) OFFSET 0) s
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND f.sha256 = p_sha256
+    LIMIT 1;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
 CREATE FUNCTION sigreq.certificate_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE

@@ -8,12 +8,13 @@ use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
 use Sigreq::Cluster;
+use Sigreq::Suite;
 use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
     qw(suite organisation place ctl documents temporary_files children workers wait_for
-    used database_stop database_start is_text is_error nothing_happens);
+    used signed database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
 
@@ -118,6 +119,19 @@ sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is u
     my $end = time + $seconds;
     do { return 1 if $code->(); sleep 0.02 } while time < $end;
     return 0;
+}
+
+# A PDF, as bytes, signed by each of NAMES with the pair in a folder, as the service does it: t/tool/sign.c
+sub signed {
+    my ($bytes, $folder, @names) = @_;
+    my $build = suite->{source} . '/build';
+    my ($in, $out) = map { suite->{dir} . "/sign-$$.$_" } qw(in out);
+    Sigreq::Suite::write_file($in, $bytes);
+    system("$build/t/tool/sign", "$build/sigreq-pdfd", "$folder/seal.crt", "$folder/seal.key", $in, $out, @names) == 0
+        or die "t/tool/sign failed\n";
+    my $made = path($out)->slurp;
+    unlink $in, $out;
+    return $made;
 }
 
 sub cluster        { Sigreq::Cluster->new(source => suite->{source}, dir => suite->{dir} . '/pg') }

@@ -4,11 +4,12 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf pdf_of_size);
+our @EXPORT_OK = qw(pdf pdf_of_size repairable without_end);
 
-# pdf(pages => N or [{mediabox, cropbox, rotate, text}, …], pad => BYTES, inherit => {mediabox, rotate}, nonce => TEXT)
-# A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `nonce` makes the file
-# unlike every other.
+# pdf(pages => N or [{mediabox, cropbox, rotate, text, more}, …], pad => BYTES, inherit => {mediabox, rotate},
+#     objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
+# A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `objects` more objects, the
+# first of which is number 4 + 2 × pages; `nonce` makes the file unlike every other.
 sub pdf {
     my %o       = @_;
     my @pages   = ref $o{pages} ? @{ $o{pages} } : map { +{} } 1 .. ($o{pages} // 1);
@@ -25,6 +26,7 @@ sub pdf {
             . attributes($page) . '>>';
         push @kids, @objects . ' 0 R';
     }
+    push @objects, @{ $o{objects} // [] };
     push @objects, stream_of('x' x $o{pad}) if $o{pad};
     $objects[0] = '<</Type/Catalog/Pages 2 0 R' . ($o{catalog} // '') . '>>';
     $objects[1] = "<</Type/Pages/Kids[@kids]/Count " . @kids . attributes(\%inherit) . '>>';
@@ -57,6 +59,23 @@ sub pdf_of_size {
     return $bytes;
 }
 
+sub without_end { my $bytes = shift; return substr $bytes, 0, index $bytes, 'startxref' }
+
+# What cannot be continued as it is: kind → CODE of a text that makes it unlike others also when it is written anew, and
+# options of pdf(), which has one page then.
+sub repairable {
+    my $field = '<</Type/Annot/Subtype/Widget/FT/Tx/T(a)/V(Written)/DA(/F 12 Tf 0 g)/Rect[10 10 200 40]/P 5 0 R>>';
+    my $form  = '/AcroForm<</Fields[6 0 R]/NeedAppearances true/DR<</Font<</F 3 0 R>>>>/DA(/F 12 Tf 0 g)>>';
+    return (
+        'no end'                 => sub { my $text = shift; without_end(pdf(pages => [{ text => $text }], @_)) },
+        'text before the header' => sub { my $text = shift; "hello\n" . pdf(pages => [{ text => $text }], @_) },
+        'a form to be drawn'     => sub {
+            my $text = shift;
+            pdf(pages => [{ text => $text, more => '/Annots[6 0 R]' }], catalog => $form, objects => [$field], @_);
+        },
+    );
+}
+
 sub stream_of { my $bytes = shift; '<</Length ' . length($bytes) . ">>\nstream\n$bytes\nendstream" }
 
 sub attributes {
@@ -66,7 +85,7 @@ sub attributes {
         $out .= "/$box->[1]\[@{ $page->{$box->[0]} }]" if $page->{ $box->[0] };
     }
     $out .= "/Rotate $page->{rotate}" if defined $page->{rotate};
-    return $out;
+    return $out . ($page->{more} // '');
 }
 
 1;

@@ -1,0 +1,41 @@
+/* document.c: what there is to read behind a signing link: the documents as they stand, and the certificate. */
+#include "page/page.h"
+
+static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
+{
+    const char *signer;
+    sr_page_headers(http);
+    if (!sr_http_prefers_json(http)) http->show_error = sr_page_error;
+    SR_TRY(sr_page_uuid(&signer, http, 0));
+    return sr_service_signing(http->service, signing, signer, http->pool);
+}
+
+static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+{
+    const sr_http_content_t content = {download->paths, "application/pdf", download->sha256, download->name, NULL};
+    return sr_http_content(http, &content);
+}
+
+sr_error_t *sr_page_document(sr_http_t *http)
+{
+    sr_signing_t *signing;
+    sr_download_t download;
+    const char *uuid;
+    SR_TRY(begin(http, &signing));
+    SR_TRY(sr_page_uuid(&uuid, http, 1));
+    const sr_signed_document_t *document = sr_signing_document(signing, uuid);
+    if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    SR_TRY(sr_service_download(http->service, &download, document, false, http->pool));
+    return reply_download(http, &download);
+}
+
+sr_error_t *sr_page_certificate(sr_http_t *http)
+{
+    sr_signing_t *signing;
+    sr_download_t download;
+    SR_TRY(begin(http, &signing));
+    if (!signing->certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    SR_TRY(sr_service_download_certificate(http->service, &download, sr_json_string(signing->view, "name"),
+                                           signing->certificate_sha256, http->pool));
+    return reply_download(http, &download);
+}

@@ -1,0 +1,10 @@
+/* routes.c: every path below <location>/sign. */
+#include "page/page.h"
+
+const sr_route_t sr_page_routes[] = {
+    {M_GET, "/{uuid}", sr_page_get, false},
+    {M_POST, "/{uuid}", sr_page_post, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}", sr_page_document, false},
+    {M_GET, "/{uuid}/certificate", sr_page_certificate, false},
+    {0, NULL, NULL, false},
+};

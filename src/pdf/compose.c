@@ -1,0 +1,75 @@
+/* compose.c: a new document from texts. */
+#include "pdf/worker.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TIMEOUT (8 * APR_USEC_PER_SEC) /* where the pool's settings have none: as for showing a page */
+
+/* The field must be a place on a page that is there. */
+static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
+{
+    const json_t *page = json_object_get(field, "page"), *rect = json_object_get(field, "rect");
+    json_int_t number = json_integer_value(page);
+    double *values = composed->field.rect;
+    if (!json_is_integer(page) || number < 0 || number >= composed->pages || json_array_size(rect) != 4) return false;
+    composed->field.page = (int)number;
+    for (size_t i = 0; i < 4; i++) {
+        if (!json_is_number(json_array_get(rect, i))) return false;
+        values[i] = json_number_value(json_array_get(rect, i));
+    }
+    return values[0] >= 0 && values[1] >= 0 && values[0] < values[2] && values[1] < values[3] && values[2] < 14400
+           && values[3] < 14400;
+}
+
+typedef struct answer_t {
+    sr_pdf_composed_t *composed;
+    sr_pdf_output_t *output;
+    const char *unavailable;
+} answer_t;
+
+static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+{
+    static const char start[] = "%PDF-";
+    answer_t *answer = result;
+    const char *refused = sr_json_string(json, "refused"), *unavailable = sr_json_string(json, "unavailable");
+    *answer->composed = (sr_pdf_composed_t){0};
+    if (json_object_get(json, "length")) {
+        char bytes[sizeof start] = "";
+        json_int_t pages = json_integer_value(json_object_get(json, "pages"));
+        if (pread(answer->output->descriptor, bytes, sizeof start - 1, 0) != sizeof start - 1) return false;
+        if (strcmp(bytes, start) != 0 || pages < 1 || pages > INT16_MAX) return false;
+        answer->composed->document = answer->output;
+        answer->composed->pages = (int)pages;
+        return read_field(answer->composed, json_object_get(json, "field"));
+    }
+    if (!sr_pdf_is_plain(refused ? refused : unavailable)) return false;
+    if (refused) answer->composed->reason = apr_pstrdup(pool, refused);
+    else answer->unavailable = apr_pstrdup(pool, unavailable);
+    return true;
+}
+
+sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool)
+{
+    bool failed = false;
+    answer_t answer = {.composed = composed, .output = apr_palloc(pool, sizeof *answer.output)};
+    json_t *asked = sr_json_own(json_object(), pool);
+    json_object_set_new(asked, "op", json_string(SR_PDF_OP_COMPOSE));
+    json_object_update_missing(asked, (json_t *)what); /* which is not changed, but for how often it is referred to */
+    sr_pdf_question_t question = {.op = SR_PDF_OP_COMPOSE, .text = sr_json_text(asked, pool), .descriptor = -1};
+    if (strlen(question.text) > SR_PDF_MAX_COMPOSE_TEXT) {
+        *composed = (sr_pdf_composed_t){.reason = "its texts are too long"};
+        return NULL;
+    }
+    *answer.output = (sr_pdf_output_t){.descriptor = -1};
+    question.output = answer.output;
+    question.room = SR_PDF_MAX_COMPOSED;
+    question.timeout = workers->options.show_timeout ? workers->options.show_timeout : TIMEOUT;
+    question.read = read_answer;
+    question.result = &answer;
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (answer.unavailable && !failed) return sr_pdf_unavailable(pool, answer.unavailable);
+    if (failed) *composed = (sr_pdf_composed_t){.reason = SR_PDF_LIMITS_REASON};
+    return NULL;
+}

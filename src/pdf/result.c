@@ -1,0 +1,75 @@
+/* result.c: what sr_pdf_verify found, as JSON: the one form that the API answers with and sigreqctl prints. */
+#include "pdf/pdf.h"
+
+const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
+{
+    static const char *const names[] = {"signed", "extended", "broken", "unchecked", "unsigned", "unreadable"};
+    return names[conclusion];
+}
+
+const char *sr_cms_state_name(sr_cms_state_t state)
+{
+    static const char *const names[] = {"intact", "broken", "unchecked"};
+    return names[state];
+}
+
+const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
+{
+    static const char *const sentences[] = {
+        [SR_PDF_SIGNED] = "every signature is intact, and nothing was added after the last",
+        [SR_PDF_EXTENDED] = "every signature is intact, and something was added after the last",
+        [SR_PDF_BROKEN] = "not every signature is intact",
+        [SR_PDF_UNCHECKED] = "not every signature can be checked here",
+        [SR_PDF_UNSIGNED] = "it has no signatures",
+    };
+    if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion];
+    if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";
+    return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
+}
+
+static json_t *signer_json(const sr_cms_certificate_t *signer)
+{
+    if (!signer) return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(signer->name));
+    json_object_set_new(object, "subject", json_string(signer->subject));
+    json_object_set_new(object, "issuer", json_string(signer->issuer));
+    json_object_set_new(object, "serial", json_string(signer->serial));
+    json_object_set_new(object, "sha256", json_string(signer->sha256));
+    json_object_set_new(object, "key", json_string(signer->key));
+    json_object_set_new(object, "beginsAt", sr_time_json(signer->from));
+    json_object_set_new(object, "expiresAt", sr_time_json(signer->until));
+    return object;
+}
+
+static json_t *signature_json(const sr_pdf_found_t *one)
+{
+    static const char *const trusts[] = {"unknown", "trusted", "untrusted"};
+    json_t *object = json_object();
+    json_object_set_new(object, "field", json_string(one->field));
+    json_object_set_new(object, "state", json_string(sr_cms_state_name(one->state)));
+    json_object_set_new(object, "fault", sr_json_string_or_null(one->fault));
+    json_object_set_new(object, "whole", json_boolean(one->whole));
+    json_object_set_new(object, "covers", one->covers ? json_integer(one->covers) : json_null());
+    json_object_set_new(object, "laterUpdates", one->later < 0 ? json_null() : json_integer(one->later));
+    json_object_set_new(object, "ours", json_boolean(one->signer.ours));
+    json_object_set_new(object, "name", sr_json_string_or_null(one->name));
+    json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));
+    json_object_set_new(object, "claimedAt", sr_time_json(one->claimed));
+    json_object_set_new(object, "signer", signer_json(one->signer.signer));
+    json_object_set_new(object, "algorithm", sr_json_string_or_null(one->signer.algorithm));
+    json_object_set_new(object, "expired", json_boolean(one->signer.expired));
+    json_object_set_new(object, "trust", json_string(trusts[one->signer.trust]));
+    json_object_set_new(object, "distrust", sr_json_string_or_null(one->signer.distrust));
+    return object;
+}
+
+json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found)
+{
+    json_t *answer = json_object(), *all = json_array();
+    json_object_set_new(answer, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
+    json_object_set_new(answer, "reason", json_string(sr_pdf_verification_reason(found)));
+    for (int i = 0; i < found->count; i++) json_array_append_new(all, signature_json(&found->signatures[i]));
+    json_object_set_new(answer, "signatures", all);
+    return answer;
+}

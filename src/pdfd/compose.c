@@ -1,0 +1,440 @@
+/* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough. What its texts
+ * are about is known to the client alone. Everything is set twice: once to count the pages, which each page's foot
+ * names, and once to draw them. The same question gets the same bytes. */
+#include "pdfd/typeset.h"
+
+#include <cairo-pdf.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#define WIDTH 595.28
+#define HEIGHT 841.89
+#define LEFT 56.0
+#define RIGHT (WIDTH - LEFT)
+#define TOP 48.0
+#define BOTTOM (HEIGHT - 34)
+#define LABELS 96.0 /* the column of labels */
+#define GAP 12.0    /* between columns */
+#define SECTION_ABOVE 15.0
+#define HEADING_BELOW 9.0
+#define ITEM_ABOVE 6.0
+#define FIELD_WIDTH 220.0
+#define FIELD_HEIGHT 42.0
+#define FIELD_CAPTION 14.0 /* below it */
+#define FIELD_ABOVE 10.0
+
+#define MAX_TEXT 32768
+
+#define INK 0x1b1f27
+#define GRAY 0x667080
+#define NAVY 0x172b63
+#define RED 0xa3171f
+#define PINK 0xfde9e9
+#define HAIRLINE 0xd5d9e0
+
+static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, RED};
+static const sr_pdfd_look_t TITLE = {SR_PDFD_BOLD, 21, 26, NAVY};
+static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_PLAIN, 10.5, 15, GRAY};
+static const sr_pdfd_look_t HEADING = {SR_PDFD_BOLD, 11.5, 16, NAVY};
+static const sr_pdfd_look_t ITEM = {SR_PDFD_BOLD, 9.5, 15, INK};
+static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8.5, 12.8, GRAY};
+static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 9, 12.8, INK};
+static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.6, 12.8, INK};
+static const sr_pdfd_look_t SMALL = {SR_PDFD_PLAIN, 7.5, 10, GRAY};
+
+typedef struct flow_t {
+    const json_t *question;
+    const char *language;
+    cairo_t *context;                  /* NULL: pages are counted, and nothing is drawn */
+    int page, pages;                   /* of this pass; in all, known from the first pass on */
+    double y;                          /* where the next line begins */
+    double top;                        /* where the first one of this page did */
+    double bottom;                     /* where the foot begins */
+    apr_pool_t *page_pool, *item_pool; /* cleared with each */
+} flow_t;
+
+/* ---------------------------------------------------------------------------------------------------- marks */
+
+static void set_colour(cairo_t *context, uint32_t colour)
+{
+    cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
+}
+
+static void fill(const flow_t *flow, double x, double y, double width, double height, uint32_t colour)
+{
+    if (!flow->context) return;
+    set_colour(flow->context, colour);
+    cairo_rectangle(flow->context, x, y, width, height);
+    cairo_fill(flow->context);
+}
+
+static void rule(const flow_t *flow, double y, uint32_t colour)
+{
+    fill(flow, LEFT, y, RIGHT - LEFT, 0.6, colour);
+}
+
+static sr_pdfd_paragraph_t *set(const flow_t *flow, const char *text, const sr_pdfd_look_t *look, double width,
+                                apr_pool_t *pool)
+{
+    return sr_pdfd_paragraph(text, look, width, flow->language, pool);
+}
+
+/* Paragraphs that stand side by side, line by line on one base: a heading alone, or labels and values. */
+#define COLUMNS 4
+typedef struct row_t {
+    const sr_pdfd_paragraph_t *columns[COLUMNS]; /* NULL: nothing there */
+    double x[COLUMNS];
+} row_t;
+
+/* False behind the last line. */
+static bool measure_line(double *above, double *height, const row_t *row, int line)
+{
+    double below = 0, leading = 0, a, b;
+    *above = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        sr_pdfd_paragraph_extents(&a, &b, row->columns[i], line);
+        *above = fmax(*above, a);
+        below = fmax(below, b);
+        leading = fmax(leading, sr_pdfd_paragraph_leading(row->columns[i], line));
+    }
+    *height = fmax(*above + below, leading);
+    *above += (*height - *above - below) / 2; /* what the leading adds is shared out */
+    return *height > 0;
+}
+
+static double measure_row(const row_t *row, int lines)
+{
+    double above, height, sum = 0;
+    for (int i = 0; i < lines && measure_line(&above, &height, row, i); i++) sum += height;
+    return sum;
+}
+
+static void put_line(const flow_t *flow, const row_t *row, int line, double y)
+{
+    for (int i = 0; flow->context && i < COLUMNS; i++)
+        if (row->columns[i]) sr_pdfd_paragraph_draw(flow->context, row->columns[i], line, row->x[i], y);
+}
+
+/* Puts the first lines at `y`, whether there is room or not. Returns where the next one would be. */
+static double put_lines(const flow_t *flow, const row_t *row, double y, int lines)
+{
+    double above, height;
+    for (int i = 0; i < lines && measure_line(&above, &height, row, i); i++) {
+        put_line(flow, row, i, y + above);
+        y += height;
+    }
+    return y;
+}
+
+/* A row of one paragraph, in its whole width. */
+static row_t alone(const flow_t *flow, const char *text, const sr_pdfd_look_t *look, double x, double width,
+                   apr_pool_t *pool)
+{
+    return (row_t){{set(flow, text, look, width, pool)}, {x}};
+}
+
+/* ---------------------------------------------------------------------------------------------------- pages */
+
+#define ALL INT16_MAX
+#define SIDE_LINES 3 /* at most, of banner and foot */
+#define FOOT_ABOVE 12.0
+#define NUMBER_WIDTH 60.0
+
+static row_t set_foot(flow_t *flow)
+{
+    const char *text = sr_json_string(flow->question, "footer");
+    return alone(flow, text, &SMALL, LEFT, RIGHT - LEFT - NUMBER_WIDTH, flow->page_pool);
+}
+
+static void put_foot(flow_t *flow)
+{
+    row_t foot = set_foot(flow);
+    if (flow->pages > 1) {
+        const char *number = apr_psprintf(flow->page_pool, "%d / %d", flow->page, flow->pages);
+        foot.columns[1] = set(flow, number, &SMALL, NUMBER_WIDTH, flow->page_pool);
+        foot.x[1] = RIGHT - sr_pdfd_paragraph_width(foot.columns[1], 0);
+    }
+    put_lines(flow, &foot, flow->bottom + FOOT_ABOVE, SIDE_LINES);
+}
+
+static void put_banner(flow_t *flow)
+{
+    const char *text = sr_json_string(flow->question, "banner");
+    const row_t banner = alone(flow, text, &BANNER, LEFT + 14, RIGHT - LEFT - 24, flow->page_pool);
+    if (!banner.columns[0]) return;
+    double height = measure_row(&banner, SIDE_LINES) + 9;
+    fill(flow, LEFT, flow->y, RIGHT - LEFT, height, PINK);
+    fill(flow, LEFT, flow->y, 3, height, RED);
+    put_lines(flow, &banner, flow->y + 4.5, SIDE_LINES);
+    flow->y += height + 12;
+}
+
+static void begin_page(flow_t *flow)
+{
+    apr_pool_clear(flow->page_pool);
+    flow->page++;
+    flow->y = TOP;
+    const row_t foot = set_foot(flow);
+    flow->bottom = BOTTOM - FOOT_ABOVE - fmax(SMALL.leading, measure_row(&foot, SIDE_LINES));
+    put_banner(flow);
+    if (flow->page > 1) {
+        const char *text = sr_json_string(flow->question, "title");
+        const row_t title = alone(flow, text, &SMALL, LEFT, RIGHT - LEFT, flow->page_pool);
+        flow->y = put_lines(flow, &title, flow->y, 1) + 4;
+        rule(flow, flow->y, HAIRLINE);
+        flow->y += 12;
+    }
+    flow->top = flow->y;
+}
+
+static void end_page(flow_t *flow)
+{
+    put_foot(flow);
+    if (flow->context) cairo_show_page(flow->context);
+}
+
+/* Goes on to the next page where so much does not fit here, unless it fits nowhere. */
+static void make_room(flow_t *flow, double height)
+{
+    if (flow->y + height <= flow->bottom || height > flow->bottom - flow->top || flow->y <= flow->top) return;
+    end_page(flow);
+    begin_page(flow);
+}
+
+/* ----------------------------------------------------------------------------------------------------- rows */
+
+static void put_row(flow_t *flow, const row_t *row)
+{
+    double above, height;
+    make_room(flow, measure_row(row, ALL));
+    for (int i = 0; measure_line(&above, &height, row, i); i++) {
+        make_room(flow, height);
+        put_line(flow, row, i, flow->y + above);
+        flow->y += height;
+    }
+}
+
+/* A label and its value, from `x` on. */
+static void set_pair(row_t *row, int at, const flow_t *flow, const json_t *texts, size_t from, double x, double width)
+{
+    const char *label = json_string_value(json_array_get(texts, from));
+    const char *value = json_string_value(json_array_get(texts, from + 1));
+    const char *kind = from ? NULL : json_string_value(json_array_get(texts, 2));
+    bool is_code = kind && json_array_size(texts) == 3 && !strcmp(kind, "code");
+    row->columns[at] = set(flow, label, &LABEL, LABELS, flow->item_pool);
+    row->columns[at + 1] = set(flow, value, is_code ? &CODE : &VALUE, width - LABELS - GAP, flow->item_pool);
+    row->x[at] = x;
+    row->x[at + 1] = x + LABELS + GAP;
+}
+
+static bool is_short(const row_t *row)
+{
+    for (int i = 0; i < COLUMNS; i++)
+        if (sr_pdfd_paragraph_lines(row->columns[i]) > 1) return false;
+    return true;
+}
+
+/* Sets one row of the question, as one or two: two pairs stand below each other where they are long. */
+static int set_rows(row_t *rows, const flow_t *flow, const json_t *texts)
+{
+    double half = (RIGHT - LEFT) / 2;
+    bool two = json_array_size(texts) >= 4;
+    rows[0] = rows[1] = (row_t){0};
+    if (two) {
+        set_pair(rows, 0, flow, texts, 0, LEFT, half);
+        set_pair(rows, 2, flow, texts, 2, LEFT + half, half);
+        if (is_short(rows)) return 1;
+        rows[0] = (row_t){0};
+        set_pair(rows + 1, 0, flow, texts, 2, LEFT, RIGHT - LEFT);
+    }
+    set_pair(rows, 0, flow, texts, 0, LEFT, RIGHT - LEFT);
+    return two ? 2 : 1;
+}
+
+/* Its rows, its heading the first; *height: of them all. */
+static row_t *set_item(int *count, double *height, const flow_t *flow, const json_t *item)
+{
+    const json_t *list = json_object_get(item, "rows");
+    apr_size_t most = 2 * json_array_size(list) + 1;
+    row_t *rows = apr_palloc(flow->item_pool, most * sizeof *rows);
+    rows[0] = alone(flow, sr_json_string(item, "heading"), &ITEM, LEFT, RIGHT - LEFT, flow->item_pool);
+    *count = 1;
+    for (size_t i = 0; i < json_array_size(list); i++) *count += set_rows(rows + *count, flow, json_array_get(list, i));
+    *height = 0;
+    for (int i = 0; i < *count; i++) *height += measure_row(&rows[i], ALL);
+    return rows;
+}
+
+/* An item stays on one page if that is possible, and `heading` (or NULL) with it. */
+static void put_item(flow_t *flow, const json_t *item, const row_t *heading)
+{
+    int count;
+    double height, before = heading ? SECTION_ABOVE : ITEM_ABOVE, own = 0;
+    const row_t *rows = set_item(&count, &height, flow, item);
+    if (heading) own = measure_row(heading, ALL) + HEADING_BELOW;
+    if (before + own + height > flow->bottom - flow->top) { /* with its own heading and first row, then */
+        height = measure_row(&rows[0], ALL) + (count > 1 ? measure_row(&rows[1], ALL) : 0);
+        height = fmin(height, flow->bottom - flow->top - before - own);
+    }
+    make_room(flow, before + own + height);
+    if (flow->y > flow->top) flow->y += before;
+    if (heading) {
+        put_row(flow, heading);
+        rule(flow, flow->y + 2, HAIRLINE);
+        flow->y += HEADING_BELOW;
+    }
+    for (int i = 0; i < count; i++) put_row(flow, &rows[i]);
+}
+
+static void put_section(flow_t *flow, const json_t *section)
+{
+    const json_t *items = json_object_get(section, "items");
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        apr_pool_clear(flow->item_pool);
+        const char *text = sr_json_string(section, "heading");
+        const row_t heading = alone(flow, text, &HEADING, LEFT, RIGHT - LEFT, flow->item_pool);
+        put_item(flow, json_array_get(items, i), i || !heading.columns[0] ? NULL : &heading);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- the document */
+
+static void put_title(flow_t *flow)
+{
+    const char *title = sr_json_string(flow->question, "title"), *more = sr_json_string(flow->question, "subtitle");
+    const row_t first = alone(flow, title, &TITLE, LEFT, RIGHT - LEFT, flow->item_pool);
+    const row_t second = alone(flow, more, &SUBTITLE, LEFT, RIGHT - LEFT, flow->item_pool);
+    put_row(flow, &first);
+    put_row(flow, &second);
+    fill(flow, LEFT, flow->y + 7, 42, 2.2, NAVY);
+    flow->y += 11;
+}
+
+/* At the bottom of the last page, a line as on paper: what signs the document is seen above it. */
+static void put_field(flow_t *flow, double *rect)
+{
+    make_room(flow, FIELD_ABOVE + FIELD_HEIGHT + FIELD_CAPTION);
+    double line = flow->bottom - FIELD_CAPTION;
+    rect[0] = LEFT;
+    rect[1] = HEIGHT - line + 1;
+    rect[2] = LEFT + FIELD_WIDTH;
+    rect[3] = HEIGHT - line + FIELD_HEIGHT;
+    fill(flow, LEFT, line, FIELD_WIDTH, 0.6, GRAY);
+    const char *text = sr_json_string(flow->question, "seal");
+    const row_t caption = alone(flow, text, &SMALL, LEFT, RIGHT - LEFT, flow->page_pool);
+    put_lines(flow, &caption, line + 3, 1);
+}
+
+static void put_all(flow_t *flow, double *rect)
+{
+    const json_t *sections = json_object_get(flow->question, "sections");
+    flow->page = 0;
+    begin_page(flow);
+    put_title(flow);
+    for (size_t i = 0; i < json_array_size(sections); i++) put_section(flow, json_array_get(sections, i));
+    put_field(flow, rect);
+    end_page(flow);
+    flow->pages = flow->page;
+}
+
+typedef struct sink_t {
+    const sr_pdfd_question_t *question;
+    apr_size_t size;
+} sink_t;
+
+static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigned length)
+{
+    sink_t *sink = data;
+    if (length > sink->question->room - sink->size) return CAIRO_STATUS_WRITE_ERROR;
+    memcpy(sink->question->result + sink->size, bytes, length);
+    sink->size += length;
+    return CAIRO_STATUS_SUCCESS;
+}
+
+static void describe(cairo_surface_t *surface, const json_t *question, apr_time_t when)
+{
+    char text[32];
+    struct tm utc;
+    time_t seconds = (time_t)apr_time_sec(when);
+    const char *title = sr_json_string(question, "title");
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    if (title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
+}
+
+static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
+{
+    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(take_bytes, sink, WIDTH, HEIGHT);
+    describe(surface, flow->question, when);
+    flow->context = cairo_create(surface);
+    put_all(flow, rect);
+    cairo_status_t status = cairo_status(flow->context);
+    cairo_destroy(flow->context);
+    cairo_surface_finish(surface);
+    if (!status) status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    return status == CAIRO_STATUS_SUCCESS;
+}
+
+/* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
+ */
+static bool are_short(const json_t *value)
+{
+    bool good = json_string_length(value) <= MAX_TEXT;
+    const char *key;
+    json_t *member;
+    for (size_t i = 0; good && i < json_array_size(value); i++) good = are_short(json_array_get(value, i));
+    json_object_foreach((json_t *)value, key, member)
+    {
+        if (!good || !are_short(member)) return false;
+    }
+    return good;
+}
+
+static json_t *answer_with(const char *key, const char *reason)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, key, json_string(reason));
+    return answer;
+}
+
+json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    flow_t flow = {.question = question->text, .language = sr_json_string(question->text, "language")};
+    sink_t sink = {.question = question};
+    const char *time = sr_json_string(question->text, "time");
+    apr_time_t when;
+    double rect[4];
+    if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return answer_with("unavailable", "there are no fonts to write with");
+    if (!time || !sr_time_parse(&when, time)) return answer_with("refused", "it has no time");
+    if (!are_short(question->text)) return answer_with("refused", "one of its texts is longer than 32 KiB");
+    apr_pool_create(&flow.page_pool, pool);
+    apr_pool_create(&flow.item_pool, pool);
+    put_all(&flow, rect);
+    if (!draw(&sink, &flow, when, rect)) return answer_with("refused", SR_PDF_LIMITS_REASON);
+
+    json_t *answer = json_object(), *field = json_object(), *numbers = json_array();
+    for (int i = 0; i < 4; i++) json_array_append_new(numbers, json_real(rect[i]));
+    json_object_set_new(field, "page", json_integer(flow.pages - 1));
+    json_object_set_new(field, "rect", numbers);
+    json_object_set_new(answer, "length", json_integer((json_int_t)sink.size));
+    json_object_set_new(answer, "pages", json_integer(flow.pages));
+    json_object_set_new(answer, "field", field);
+    return answer;
+}
+
+bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
+{
+    static const char text[] = "{\"title\":\"Sample\",\"time\":\"1970-01-01T00:00:00Z\"}";
+    sr_pdfd_question_t question = {.room = 1 << 20};
+    json_t *parsed;
+    if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;
+    sr_pdfd_typeset_warm_up();
+    question.result = apr_palloc(pool, question.room);
+    if (sr_json_parse(&parsed, text, sizeof text - 1, pool)) return false;
+    question.text = parsed;
+    return json_object_get(sr_json_own(sr_pdfd_compose(&question, pool), pool), "length");
+}

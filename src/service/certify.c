@@ -1,0 +1,90 @@
+/* certify.c: the certificate of completion. It is made with the last signature and in the same transaction: who reads
+ * that all have signed finds it there. */
+#include <string.h>
+#include <unistd.h>
+
+#include "service/seal.h"
+
+#define SIGNER "certificate"
+
+typedef struct text_t {
+    char *bytes;
+    apr_size_t length;
+} text_t;
+
+static sr_error_t *read_output(text_t *text, const sr_pdf_output_t *output, apr_pool_t *pool)
+{
+    text->length = (apr_size_t)output->size;
+    text->bytes = apr_palloc(pool, text->length);
+    for (apr_size_t done = 0; done < text->length;) {
+        ssize_t got = pread(output->descriptor, text->bytes + done, text->length - done, (off_t)done);
+        if (got <= 0) return sr_seal_failed(pool, "certificate", "cannot be read");
+        done += (apr_size_t)got;
+    }
+    return NULL;
+}
+
+static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_t *pool)
+{
+    char *both = apr_palloc(pool, text->length + length);
+    memcpy(both, text->bytes, text->length);
+    memcpy(both + text->length, bytes, length);
+    *text = (text_t){both, text->length + length};
+}
+
+static sr_error_t *join(sr_joined_t *joined, sr_documents_t *documents, const text_t *text, apr_pool_t *pool)
+{
+    return sr_documents_join(joined, documents, apr_array_make(pool, 0, sizeof(const char *)), text->bytes,
+                             text->length, pool);
+}
+
+static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_step_t *step,
+                           const char *sealer)
+{
+    const sr_signing_t *signing = step->signing;
+    const sr_completion_t completion = {signing->view,        step->number, step->hash,
+                                        signing->environment, sealer,       step->now};
+    const json_t *question = sr_json_own(sr_completion_certificate(&completion, step->pool), step->pool);
+    SR_TRY(sr_pdf_compose(composed, service->pdf, question, step->pool));
+    return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
+}
+
+static sr_error_t *prepare(const sr_service_t *service, text_t *text, sr_documents_t *documents,
+                           const sr_pdf_composed_t *composed, apr_pool_t *pool)
+{
+    apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_pdf_field_t));
+    sr_pdf_field_t *field = apr_array_push(fields);
+    sr_pdf_update_t update;
+    sr_joined_t joined;
+    *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
+    memcpy(field->rect, composed->field.rect, sizeof field->rect);
+    SR_TRY(join(&joined, documents, text, pool));
+    SR_TRY(sr_pdf_prepare(&update, service->pdf, joined.descriptor, joined.size, fields, pool));
+    if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
+    append(text, update.bytes, update.length, pool);
+    return NULL;
+}
+
+sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)
+{
+    const sr_environment_t environment = step->signing->environment;
+    const char *sealer = sr_cms_identity_certificate(service->seal[environment])->name, *sha256;
+    const sr_pdf_signature_t what = {
+        .signer = SIGNER, .name = sealer, .time = step->now, .test = environment == SR_TEST, .text = sealer};
+    sr_pdf_composed_t composed;
+    sr_pdf_revision_t revision = {0};
+    sr_joined_t joined;
+    text_t text;
+    json_t *detail = json_object();
+    SR_TRY(compose(service, &composed, step, sealer));
+    SR_TRY(read_output(&text, composed.document, step->pool));
+    SR_TRY(prepare(service, &text, documents, &composed, step->pool));
+    SR_TRY(join(&joined, documents, &text, step->pool));
+    SR_TRY(sr_seal(service, &revision, &joined, &what, step->pool));
+    append(&text, revision.bytes, revision.length, step->pool);
+    SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));
+    sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
+    json_object_set_new(detail, "certificate", json_string(sha256));
+    sr_step_event(step, NULL, "completed", detail);
+    return NULL;
+}

@@ -1,0 +1,40 @@
+/* prove.h: what is behind the documents of a creation, and whether they can be sealed; for create.c and uploads.c. */
+#ifndef SR_PROVE_H
+#define SR_PROVE_H
+
+#include "service/service.h"
+
+/* A file of the folder of documents: there already, or about to be. */
+typedef struct sr_file_t {
+    const char *sha256; /* NULL: there is none */
+    apr_off_t size;
+    sr_spool_t *spool; /* its content; NULL: only where it is stored */
+    const sr_pages_t *pages;
+    bool stored;  /* with a report of its pages */
+    bool changed; /* and `pages` knows more than that says */
+} sr_file_t;
+
+/* A document: its upload, and what it is sealed as when the upload cannot be continued. */
+typedef struct sr_files_t {
+    sr_file_t upload, normalised;
+} sr_files_t;
+
+typedef struct sr_intake_t {
+    apr_time_t deadline;           /* later on no helper is asked */
+    apr_array_header_t *documents; /* sr_document_t */
+    apr_array_header_t *files;     /* sr_files_t, in the same order */
+} sr_intake_t;
+
+/* Begins an intake: the clock is running. */
+void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
+/* SR_EVALIDATION once the helpers have been asked for long enough. */
+sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
+/* SR_EVALIDATION: a document of that name cannot be signed, for that reason. */
+sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);
+
+/* Proves that each document which has fields can be prepared for its signers, writing it anew where it has to be; the
+ * fields are then placed on that. What was proved is remembered by the files' pages. `signers` are resolved. */
+sr_error_t *sr_intake_prove(const sr_service_t *service, sr_intake_t *intake, apr_array_header_t *signers,
+                            const sr_create_t *request, apr_pool_t *pool);
+
+#endif

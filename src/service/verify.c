@@ -1,0 +1,55 @@
+/* verify.c: whether the signatures of a document are intact, and whether the document is one that the caller has here.
+ * Nothing of it is kept. */
+#include "service/service.h"
+
+#include <string.h>
+
+/* A token of production must not take a seal of the test environment for one that binds, so each sees its own. */
+static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
+                         apr_pool_t *pool)
+{
+    const sr_cms_identity_t *seal = service->seal[request->environment];
+    const char *const ours[] = {sr_cms_identity_certificate(seal)->sha256, NULL};
+    const sr_cms_context_t context = {.ours = ours};
+    int descriptor;
+    SR_TRY(sr_spool_descriptor(request->spool, &descriptor));
+    return sr_pdf_verify(found, service->pdf, descriptor, request->size, &context, pool);
+}
+
+/* *row is the document's, or NULL when the caller has none of these bytes. */
+static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_verify_t *request, apr_pool_t *pool)
+{
+    const char *arguments[] = {request->token_hash, sr_service_now(pool), request->sha256}, *text;
+    sr_error_t *error = sr_service_call_one(service, SR_OP_DOCUMENT_KNOWN, &text, arguments, 3, pool);
+    *row = NULL;
+    if (error && error->code == SR_ENOTFOUND) return NULL;
+    SR_TRY(error);
+    return sr_json_parse(row, text, strlen(text), pool);
+}
+
+/* A certificate of completion belongs to a submission and is none of its documents. */
+static json_t *document_of(const json_t *row)
+{
+    const char *uuid = row ? sr_json_string(row, "document") : NULL;
+    if (!uuid) return json_null();
+    return json_pack("{s:s,s:s}", "uuid", uuid, "name", sr_json_string(row, "name"));
+}
+
+sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                              apr_pool_t *pool)
+{
+    sr_pdf_verification_t found;
+    json_t *row;
+    SR_TRY(check(service, &found, request, pool));
+    if (found.conclusion == SR_PDF_UNREADABLE)
+        return sr_error(pool, SR_EBADREQUEST, "The document cannot be verified: %s",
+                        sr_pdf_verification_reason(&found));
+    SR_TRY(find(service, &row, request, pool));
+    *answer = sr_pdf_verification_json(&found);
+    json_object_set_new(*answer, "sha256", json_string(request->sha256));
+    json_object_set_new(*answer, "size", json_integer(request->size));
+    json_object_set_new(*answer, "known", json_boolean(row));
+    json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? sr_json_string(row, "submission") : NULL));
+    json_object_set_new(*answer, "document", document_of(row));
+    return NULL;
+}

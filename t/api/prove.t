@@ -1,0 +1,223 @@
+# A document that cannot be sealed is refused when it comes, with the reason; one that can be repaired is, once, and the
+# upload is kept as it was. What was found out of a document is not asked again.
+use strict;
+use warnings;
+use Mojo::File 'path';
+use Mojo::JSON 'decode_json';
+use Sigreq::Client;
+use Sigreq::Here qw(organisation suite ctl documents workers wait_for is_text nothing_happens);
+use Sigreq::PDF qw(pdf repairable without_end);
+use Test::More;
+
+my $org    = organisation();
+my $client = $org->{test}->crowd;
+my $count  = 0;
+sub nonce { "prove $$ " . suite->{db} . suite->{mpm} . ++$count }
+
+sub stored {
+    my $sha256 = shift;
+    return path(suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2), $sha256);
+}
+sub report { decode_json(path(stored(shift) . '.json')->slurp) }
+
+sub signers_on {    # one signer with a field on each of these pages of a.pdf
+    my @pages = @_;
+    return Sigreq::Client::signers(
+        {   fields => [
+                map {
+                    +{  type => 'signature', name => "f$_", document => 'a.pdf',
+                        area => { x => 72, y => 72, w => 180, h => 50, page => $_ } }
+                } @pages] });
+}
+
+sub post {
+    my ($bytes, @pages) = @_;
+    return $client->create(files => [['a.pdf', $bytes]], signers => signers_on(@pages ? @pages : 0));
+}
+
+# Runs CODE, and checks that no helper was asked: there were none before, and there are none now.
+sub asks_nobody {
+    my ($name, $code) = @_;
+    kill KILL => workers();
+    wait_for(sub { !workers() }, 5) or die "workers do not end\n";
+    $code->();
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    is(scalar(my @now = workers()), 0, "$name: no helper was asked");
+}
+
+# its second page has annotations that cannot be read, which only who adds some there will see
+sub damaged_inside {
+    return pdf(
+        nonce   => nonce(),
+        pages   => [{}, { more => '/Annots 8 0 R' }],
+        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>'],
+        @_);
+}
+my $signature = '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/ByteRange[0 1 2 3]/Contents<00>';
+
+subtest 'what is known of a document is not asked again' => sub {
+    my $bytes  = pdf(nonce => nonce(), pages => 3);
+    my $before = documents();
+    my $made   = post($bytes, 0);
+    is($made->code, 201, 'a new document');
+    my $sha256 = $made->json('/documents/0/sha256');
+    is_deeply(report($sha256)->{prepared}, [0], '… its report knows the page');
+    asks_nobody('the same page', sub { is(post($bytes, 0)->code, 201, 'the same page once more') });
+    is(post($bytes, 2)->code, 201, 'another page');
+    ok(scalar(my @now = workers()), '… is asked for');
+    is_deeply(report($sha256)->{prepared}, [0, 2], '… and known then');
+    asks_nobody('both pages', sub { is(post($bytes, 2, 0, 2)->code, 201, 'both pages') });
+    is_text(post($bytes, 3), 400, 'Index page unknown');
+    is(documents(), $before + 1, 'it is stored once');
+
+    my $long = pdf(nonce => nonce(), pages => 70);
+    is(post($long, 0 .. 69)->code, 201, '70 pages');
+    my $known = report(post($long, 69)->json('/documents/0/sha256'))->{prepared};
+    is_deeply($known, [0 .. 63], '… of which 64 are remembered');
+    is(post($long, 69)->code, 201, '… and others can be signed all the same');
+};
+
+subtest 'many fields, many documents' => sub {
+    my @files   = map { ["d$_.pdf", pdf(nonce => nonce(), pages => 2)] } 1 .. 5;
+    my @signers = map {
+        my $signer = $_;
+        +{  firstname => "S$signer", lastname => 'X',
+            fields    => [
+                map {
+                    my $document = $_->[0];
+                    map {
+                        +{  type => 'signature', name => 'f', document => $document,
+                            area => { x => 10 * $signer, y => 10, w => 9, h => 9, page => $_ } }
+                    } 0, 1
+                } @files] }
+    } 1 .. 20;
+    my $made = $client->create(files => \@files, signers => \@signers);
+    is($made->code, 201, '200 fields on 10 pages');
+    is_deeply(report($_->{sha256})->{prepared}, [0, 1], "$_->{name} is known") for @{ $made->json('/documents') };
+    my $same = pdf(nonce => nonce(), pages => 2);
+    my $twin = $client->create(
+        files   => [['b.pdf', $same], ['a.pdf', $same]],
+        signers => [@{ signers_on(1) }]);
+    is($twin->code, 201, 'one content under two names, one of them without fields');
+    is_deeply(report($twin->json('/documents/0/sha256'))->{normalised}, undef, '… is nothing special');
+};
+
+my %repairable = repairable();
+for my $what (sort keys %repairable) {
+    subtest "repaired: $what" => sub {
+        my $bytes  = $repairable{$what}->(nonce(), inherit => { mediabox => [0, 0, 400, 300], rotate => 90 });
+        my $before = documents();
+        my $made   = post($bytes);
+        is($made->code, 201, 'accepted') or return diag $made->body;
+        my $document = $made->json('/documents/0');
+        my $anew     = report($document->{sha256})->{normalised};
+        ok($anew, 'it was written anew') or return;
+        is(documents(),                             $before + 2,      'two files are stored');
+        is(-s stored($anew->{sha256}),              $anew->{size},    '… of these sizes');
+        is($document->{size},                       length $bytes,    '… the upload');
+        isnt($anew->{sha256}, $document->{sha256}, '… and what is sealed');
+        is_deeply(report($anew->{sha256})->{prepared},  [0],   '… whose report knows the page');
+        ok(!report($anew->{sha256})->{normalise}, '… and that nothing is left to do');
+        is_deeply($made->json('/submitters/0/fields/0/rect'), [72, 72, 252, 122], 'the field is where it was put');
+        is($made->json('/submitters/0/fields/0/percent/w'), 16.6667, '… on the page as it is shown');
+        my $original =
+            $client->get('/signatures/' . $made->json('/uuid') . "/documents/$document->{uuid}?version=original");
+        ok($original->body eq $bytes, 'the original is the upload, byte for byte');
+        asks_nobody('seen before', sub { is(post($bytes)->code, 201, 'and once more') });
+        is(documents(), $before + 2, '… nothing else is stored');
+        ctl('gc', '--documents', suite->{dir} . '/documents');
+        ok(-e stored($_) && -e stored($_) . '.json', 'gc keeps it') for $document->{sha256}, $anew->{sha256};
+
+        unlink stored($anew->{sha256}), stored($anew->{sha256}) . '.json';
+        is(post($bytes)->code,           201, 'what was lost of it');
+        is(-s stored($anew->{sha256}), $anew->{size}, '… is made again') if $what !~ /drawn/;
+    };
+}
+
+subtest 'the same damaged document many times at once' => sub {
+    for my $what (sort keys %repairable) {
+        my $bytes   = $repairable{$what}->(nonce());
+        my @answers = $client->parallel(8, 8, sub { $client->create_p(files => [['a.pdf', $bytes]]) });
+        is_deeply([map { $_->code } @answers], [(201) x 8], "$what: all are accepted");
+        ctl('gc', '--documents', suite->{dir} . '/documents');
+        my @shown = map {
+            $client->get('/signatures/' . $_->json('/uuid') . '/documents/' . $_->json('/documents/0/uuid'))
+        } @answers;
+        is_deeply([map { $_->code } @shown], [(200) x 8], '… and each has what it is sealed as');
+        is(scalar(grep { $_->body eq $bytes } @shown), 0, '… which is not the upload');
+        asks_nobody('afterwards', sub { is(post($bytes)->code, 201, '… and it is known') });
+    }
+};
+
+subtest 'damage that is found later' => sub {
+    my $bytes  = damaged_inside();
+    my $before = documents();
+    my $first  = post($bytes, 0);
+    is($first->code, 201, 'a page that can be read');
+    my $sha256 = $first->json('/documents/0/sha256');
+    ok(!report($sha256)->{normalised}, '… is signed as it is');
+    is(post($bytes, 0, 1)->code, 201, 'the other page');
+    my $anew = report($sha256)->{normalised} // return fail('is written anew');
+    is_deeply(report($anew->{sha256})->{prepared}, [0, 1], '… is signed on what was written anew');
+    is(documents(), $before + 2, '… which is stored too');
+    asks_nobody('known', sub { is(post($bytes, 1, 0)->code, 201, 'and once more') });
+};
+
+subtest 'a document without fields is not sealed, so nothing is asked of it' => sub {
+    my $bytes  = $repairable{'no end'}->(nonce());
+    my $before = documents();
+    is($client->create(files => [['a.pdf', pdf(nonce => nonce())], ['b.pdf', $bytes]])->code, 201, 'beside another');
+    is(documents(), $before + 2, 'it is not written anew');
+    is(post($bytes)->code, 201, 'with a field');
+    is(documents(), $before + 3, '… it is');
+};
+
+my %refused = (
+    'certified' => [
+        'it is certified, and its certification allows no new signature fields',
+        pdf(nonce => nonce(), catalog => '/Perms<</DocMDP 6 0 R>>', objects => ["$signature>>"])],
+    'signed and without end' => [
+        'it is signed already and damaged: repairing it would break its signatures',
+        without_end(
+            pdf(nonce   => nonce(),
+                catalog => '/AcroForm<</Fields[6 0 R]/SigFlags 3>>',
+                objects => ['<</FT/Sig/T(s)/V 7 0 R>>', "$signature>>"]))],
+    'signed and damaged inside' => [
+        'it is signed already and damaged: repairing it would break its signatures',
+        damaged_inside(
+            pages   => [{ more => '/Annots 10 0 R' }, {}],
+            catalog => '/AcroForm<</Fields[8 0 R]/SigFlags 3>>',
+            objects => ['<</FT/Sig/T(s)/V 9 0 R>>', "$signature>>", '[11 0 R', '<<>>'])],
+);
+nothing_happens($org, 'refusals', sub {
+    is_text(post($refused{$_}[1]), 400, "Document a.pdf cannot be signed: $refused{$_}[0]", $_) for sort keys %refused;
+    my $key = '<' . '5A' x 32 . '>';
+    is_text(post(pdf(trailer => "/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/O$key/U$key/P -4>>")),
+        400, 'Document a.pdf is password protected');
+    is_text(post($refused{'signed and damaged inside'}[1], 2), 400, 'Index page unknown', 'pages come first');
+    is_text(
+        $client->create(
+            files   => [['b.pdf', $refused{'signed and damaged inside'}[1]]],
+            signers => signers_on(0)),
+        400, 'Document a.pdf not found', 'and so do documents');
+});
+my $poor = organisation(quota => 0);
+nothing_happens($poor, 'no quota for a document that had to be repaired', sub {
+    is($poor->{live}->create(files => [['a.pdf', $_->(nonce())]])->code, 403, 'refused') for values %repairable;
+});
+
+subtest 'a report that is of no use' => sub {
+    my $bytes = $repairable{'no end'}->(nonce());
+    my $made  = post($bytes);
+    my $known = path(stored($made->json('/documents/0/sha256')) . '.json');
+    my $good  = $known->slurp;
+    for my $bad ('', '{', $good =~ s/"version":\d+/"version":1/r, $good =~ s/"size":\d+/"size":0/r) {
+        unlink $known;
+        open my $file, '>', $known or die "$known: $!\n";
+        print {$file} $bad;
+        close $file;
+        is(post($bytes)->code, 201, "is made anew: '" . substr($bad, 0, 30) . "'");
+        is($known->slurp, $good, '… as it was');
+    }
+};
+done_testing;

@@ -1,0 +1,125 @@
+# What may happen while somebody signs: children are killed, the database goes away, helpers hang, the stored document
+# is not what was stored, gc runs. "Signed" is said only of what is there for good; else nothing has changed, and the
+# signer can sign again.
+use strict;
+use warnings;
+use Digest::SHA    'sha256_hex';
+use Sigreq::Here   qw(organisation suite ctl children workers is_error temporary_files wait_for database_stop
+    database_start);
+use Sigreq::PDF    'pdf';
+use Sigreq::Signer qw(signers_of pdfsig);
+use Test::More;
+use Time::HiRes qw(sleep time);
+use POSIX ();
+
+my $org    = organisation();
+my $client = $org->{test};
+my $crowd  = $client->crowd;
+sub shown    { $client->get("/signatures/$_[0]{uuid}")->json }
+sub document { "/signatures/$_[0]{uuid}/documents/$_[0]{documents}[0]{uuid}" }
+
+sub fresh { # a submission of one signer, and its link
+    my $made = $client->create(files => [['a.pdf', pdf(nonce => "fault $$ @_")]])->json;
+    my ($signer) = signers_of($made);
+    return ($made, Sigreq::Signer->new(link => $signer->{link}, connections => 0));
+}
+
+sub is_sealed { # once, and as the API says
+    my ($made, $name) = @_;
+    my $shown  = shown($made)->{submitters}[0];
+    my $bytes  = $client->get(document($made))->body;
+    my $told   = pdfsig($bytes);
+    my @signed = grep { $_->{event} eq 'signed' } @{ $client->get("/signatures/$made->{uuid}/audit")->json->{events} };
+    my $got    = join ' ', $shown->{status}, @$told{qw(signatures valid total)}, scalar @signed;
+    my $right  = $got eq 'completed 1 1 1 1' && sha256_hex($bytes) eq $shown->{signedDocuments}[0]{sha256};
+    return $right || (diag("$name: $got"), 0)[1];
+}
+
+subtest 'children are killed while many sign' => sub {
+    my @pairs = map { [fresh('killed', $_)] } 1 .. 80;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        for (1 .. 4) { sleep 0.2; my @now = children(); kill KILL => $now[rand @now] if @now }
+        POSIX::_exit(0);
+    }
+    my @answers = $crowd->parallel(80, 8, sub {
+        my $signer = $pairs[ $_[0] ][1];
+        $signer->sign_p('Ann')->catch(sub { return undef }) });
+    waitpid $pid, 0;
+    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 10), 'httpd is there');
+    my @said = grep { $answers[$_] && $answers[$_]->code == 200 } 0 .. 79;
+    is(scalar(grep { $_ && $_->code !~ /^(?:200|503)$/ } @answers), 0, 'signed, try again, or no answer');
+    diag sprintf '%d of 80 were answered with 200', scalar @said if @said == 80 || @said < 20;
+    is(scalar(grep { shown($pairs[$_][0])->{submitters}[0]{status} ne 'completed' } @said), 0, 'what was said is so');
+    my @codes = map { $_->[1]->sign->code } @pairs;
+    is(scalar(grep { !/^(?:200|409)$/ } @codes), 0, 'all others can sign again') or diag "@codes";
+    is(scalar(grep { !is_sealed($_->[0], 'killed') } @pairs), 0, 'each is sealed once, and valid');
+    ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+};
+
+if (suite->{db} eq 'pgsql') {
+    my ($made, $signer) = fresh('away');
+    database_stop();
+    my $started = time;
+    my $res     = $signer->sign;
+    cmp_ok(time - $started, '<', 1, 'the database is away: answered at once');
+    is($res->code, 503, '… 503');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
+    database_start();
+    ok(wait_for(sub { $client->get('/signatures')->code == 200 }, 5), 'back');
+    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing was changed');
+    is($signer->sign->code, 200, 'and he signs');
+    ok(is_sealed($made, 'after the database was away'), 'valid');
+}
+
+subtest 'helpers hang' => sub {
+    my ($made, $signer) = fresh('hang');
+    my @stopped = workers();
+    kill STOP => @stopped;
+    my $started = time;
+    my @codes   = map { $signer->sign->code } @stopped, 'and one more';
+    cmp_ok(time - $started, '<', 10 * @codes, "each answered within 10 s: @codes");
+    is(scalar(grep { !/^(?:503|200|409)$/ } @codes), 0, 'plain answers');
+    kill CONT => @stopped;
+    $signer->sign;
+    ok(is_sealed($made, 'after helpers hung'), 'he signs once, validly');
+};
+
+subtest 'the stored document was changed' => sub {
+    my ($made, $signer) = fresh('changed');
+    my $sha256 = $made->{documents}[0]{sha256};
+    my $file   = suite->{dir} . '/documents/' . join '/', $sha256 =~ /^(..)(..)/, $sha256;
+    my $change = sub {
+        chmod 0600, $file or die "$file: $!";
+        open my $out, '+<', $file or die "$file: $!";
+        seek $out, 12, 0;
+        print $out shift;
+        close $out;
+    };
+    $change->('X');
+    my $res = $signer->sign;
+    is_error($res, 503, 'The document could not be sealed, try again later', 'it is not sealed');
+    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing was changed');
+    $change->(substr pdf(nonce => "fault $$ changed"), 12, 1);
+    is($signer->sign->code, 200, 'the right one is');
+};
+
+subtest 'gc runs while many sign' => sub {
+    my @pairs = map { [fresh('gc', $_)] } 1 .. 40;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        my $status = 0;
+        my @gc = ('gc', '--documents', suite->{dir} . '/documents');
+        for (1 .. 8) { eval { ctl(@gc); 1 } or do { warn $@; $status = 1 } }
+        POSIX::_exit($status);
+    }
+    my @answers = $crowd->parallel(40, 8, sub { $pairs[ $_[0] ][1]->sign_p('Ann') });
+    waitpid $pid, 0;
+    is($?, 0, 'sigreqctl gc ran');
+    is(scalar(grep { $_->code != 200 } @answers), 0, 'all signed');
+    ctl('gc', '--documents', suite->{dir} . '/documents');
+    is(scalar(grep { !is_sealed($_->[0], 'gc') } @pairs), 0, 'and all is still there');
+    my @without = grep { $client->get("/signatures/$_->[0]{uuid}/certificate")->code != 200 } @pairs;
+    is(scalar @without, 0, 'certificates too');
+};
+done_testing;

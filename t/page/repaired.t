@@ -1,0 +1,66 @@
+# A document that had to be repaired, from its upload to its last signature: what was written anew is shown, signed and
+# downloaded, and validators have nothing to say of it; the upload stays what it was.
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use Mojo::File 'path';
+use Mojo::JSON 'decode_json';
+use Sigreq::Here   qw(organisation suite);
+use Sigreq::PDF    qw(pdf repairable);
+use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
+use Test::More;
+
+my $client     = organisation()->{test};
+my %repairable = repairable();
+my @two        = ({}, { firstname => 'Bob', area => { y => 200 } });
+
+sub anew {    # what was written anew of an upload
+    my $sha256 = shift;
+    my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2), substr($_[0], 2, 2)) };
+    my $known  = decode_json($folder->($sha256)->child("$sha256.json")->slurp)->{normalised}{sha256};
+    return $folder->($known)->child($known)->slurp;
+}
+
+sub signed_by_both {
+    my ($made, $base, $original) = @_;
+    my $path    = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
+    my @signers = signers_of($made);
+    my $shown   = $client->get($path);
+    ok($shown->body eq $base, 'what is shown is what will be sealed');
+    is($shown->headers->etag, '"' . sha256_hex($base) . '"', 'ETag');
+    ok($signers[0]->get("/documents/$made->{documents}[0]{uuid}")->body eq $base, 'the signer is shown the same');
+    is($_->sign->code, 200, 'signed') for @signers;
+    my $bytes = $client->get($path)->body;
+    is(substr($bytes, 0, length $base), $base, 'it is a prefix of what is signed');
+    my $told = pdfsig($bytes);
+    is_deeply([@{$told}{qw(signatures valid total)}], [2, 2, 1], 'pdfsig: both are valid, the last is whole')
+        or diag $told->{said};
+    is(qpdf_check($bytes), '', 'qpdf has nothing to say') if $base ne $original;
+    ok($client->get("$path?version=original")->body eq $original, 'the original is the upload');
+}
+
+for my $what (sort keys %repairable) {
+    subtest $what => sub {
+        my $bytes = $repairable{$what}->("repaired $$");
+        my $made  = $client->create(files => [['a.pdf', $bytes]], signers => Sigreq::Client::signers(@two))->json;
+        is($made->{documents}[0]{sha256}, sha256_hex($bytes), 'the upload is what is told');
+        signed_by_both($made, anew($made->{documents}[0]{sha256}), $bytes);
+    };
+}
+
+subtest 'damage on the page of the second signer alone' => sub {
+    my $bytes = pdf(
+        nonce   => "repaired $$",
+        pages   => [{}, { more => '/Annots 8 0 R' }],
+        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>']);
+    my $there = sub {
+        my ($page) = @_;
+        $client->create(
+            files   => [['a.pdf', $bytes]],
+            signers => Sigreq::Client::signers({}, { area => { y => 200, page => $page } }))->json;
+    };
+    my ($before, $after) = ($there->(0), $there->(1));
+    signed_by_both($before, $bytes,                                    $bytes);
+    signed_by_both($after,  anew($before->{documents}[0]{sha256}), $bytes);
+};
+done_testing;

@@ -1,0 +1,373 @@
+/* pdf_compose.c: documents made of texts, by a real helper: what is in them, how many pages they take, that they are
+ * well-formed and the same each time, and that they can be sealed like any other. */
+#include "pdf_seal.h"
+
+#define HASH "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+#define ARABIC "\xd8\xa3\xd9\x85\xd9\x84 \xd8\xa7\xd9\x84\xd8\xb5\xd8\xa7\xd9\x84\xd8\xad"
+#define CHINESE "\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99\xe7\xad\xbe\xe5\x90\x8d"
+#define HINDI "\xe0\xa4\xa8\xe0\xa5\x80\xe0\xa4\xa4\xe0\xa4\xbf"
+#define HEBREW "\xd7\x93\xd7\x95\xd7\x93"
+#define THAI "\xe0\xb8\xaa\xe0\xb8\xa1\xe0\xb8\x8a\xe0\xb8\xb2\xe0\xb8\xa2"
+#define EMOJI "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7"
+#define PRIVATE "\xee\x80\x80\xf4\x8f\xbf\xbd" /* no font's */
+
+static seal_bench_t bench;
+
+/* ------------------------------------------------------------------------------------------------- questions */
+
+static json_t *text_of(const char *format, apr_pool_t *pool)
+{
+    json_t *value;
+    if (sr_json_parse(&value, format, strlen(format), pool)) abort();
+    return value;
+}
+
+static json_t *question(const char *members, apr_pool_t *pool)
+{
+    return text_of(apr_psprintf(pool, "{\"title\":\"A title\",\"time\":\"2026-11-20T18:09:23.5Z\"%s}", members), pool);
+}
+
+/* A document of so many items, each with this value. */
+static json_t *list(int count, const char *name, const char *value, apr_pool_t *pool)
+{
+    json_t *what = question("", pool), *section = json_object(), *sections = json_array(), *items = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *item = json_object(), *rows = json_array(), *row = json_array();
+        json_array_append_new(row, json_string("Label"));
+        json_array_append_new(row, json_string(value));
+        json_array_append_new(rows, row);
+        json_object_set_new(item, "heading", json_string(apr_psprintf(pool, "%s %d", name, i + 1)));
+        json_object_set_new(item, "rows", rows);
+        json_array_append_new(items, item);
+    }
+    json_object_set_new(section, "heading", json_string("Signers"));
+    json_object_set_new(section, "items", items);
+    json_array_append_new(sections, section);
+    json_object_set_new(what, "sections", sections);
+    return what;
+}
+
+/* The document's bytes, in a file of that name, too. */
+static pdf_t compose(sr_pdf_composed_t *composed, const json_t *what, const char *name, apr_pool_t *pool)
+{
+    pdf_t pdf = {0};
+    sr_error_t *error = sr_pdf_compose(composed, bench.workers, what, pool);
+    if (!ok(!error && !composed->reason, "%s is composed", name)) {
+        printf("# %s\n", error ? error->cause : composed->reason);
+        return pdf;
+    }
+    size_t size = (size_t)composed->document->size;
+    char *bytes = apr_palloc(pool, size);
+    if (pread(composed->document->descriptor, bytes, size, 0) != (ssize_t)size) abort();
+    pdf_add(&pdf, bytes, size);
+    seal_write(&bench, name, pdf.data, pdf.size);
+    return pdf;
+}
+
+static void is_clean(const char *name, apr_pool_t *pool)
+{
+    int status;
+    const char *said = seal_run(&status, &bench, pool, "qpdf --check '%s'", name);
+    if (!ok(status == 0, "%s: qpdf finds nothing wrong", name)) printf("# %s\n", said);
+}
+
+/* Without white space, where lines may have been broken. */
+static const char *squeeze(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_pstrdup(pool, text), *to = copy;
+    for (; *text; text++)
+        if (!strchr(" \n\f", *text)) *to++ = *text;
+    *to = '\0';
+    return copy;
+}
+
+static const char *text_in(const char *name, apr_pool_t *pool)
+{
+    int status;
+    const char *text = seal_run(&status, &bench, pool, "pdftotext -q '%s' -", name);
+    return status ? "" : text;
+}
+
+static bool has(const char *text, const char *words, apr_pool_t *pool)
+{
+    return strstr(squeeze(text, pool), squeeze(words, pool));
+}
+
+/* ----------------------------------------------------------------------------------------------------- tests */
+
+#define RICH                                                                                                           \
+    ",\"subtitle\":\"Under it\",\"banner\":\"TEST \xe2\x80\x94 not binding\",\"seal\":\"Sealed by us\","               \
+    "\"footer\":\"At the foot\",\"language\":\"en\",\"sections\":[{\"heading\":\"One\",\"items\":[{\"heading\":"       \
+    "\"First item\",\"rows\":[[\"Hash\",\"" HASH "\",\"code\"],[\"Arabic\",\"" ARABIC "\"],[\"Chinese\",\"" CHINESE    \
+    "\"],[\"Hindi\",\"" HINDI "\"],[\"Hebrew\",\"" HEBREW "\"],[\"Left\",\"short\",\"Right\",\"as short\"]]}]},"       \
+    "{\"heading\":\"Two\",\"items\":[{\"rows\":[[\"" EMOJI "\",\"" THAI " " EMOJI "\"],[\"" PRIVATE "\",\"x " PRIVATE  \
+    "\"],[\"Mixed\",\"a " ARABIC " b\"]]}]}]"
+
+static void test_texts(void)
+{
+    static const char *const words[] = {"A title",      "Under it",    "TEST \xe2\x80\x94 not binding",
+                                        "Sealed by us", "At the foot", "One",
+                                        "First item",   "Hash",        HASH,
+                                        ARABIC,         CHINESE,       HINDI,
+                                        HEBREW,         "Left",        "short",
+                                        "Right",        "as short",    "Two",
+                                        "Mixed",        THAI};
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    int status;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t pdf = compose(&composed, question(RICH, pool), "rich.pdf", pool);
+    is_int(composed.pages, 1, "on one page");
+    const char *text = text_in("rich.pdf", pool);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) ok(has(text, words[i], pool), "it says %s", words[i]);
+    ok(strstr(text, HASH), "the hash in one piece");
+    ok(!strstr(text, "1 / 1"), "a single page has no number");
+    is_clean("rich.pdf", pool);
+    const char *about = seal_run(&status, &bench, pool, "pdfinfo -isodates rich.pdf");
+    ok(strstr(about, "A title\n"), "its title is said in its properties");
+    ok(strstr(about, "CreationDate:    2026-11-20T18:09:23Z\n"), "and when it was made");
+    ok(strstr(about, "(A4)"), "it is A4");
+    const char *fonts = seal_run(&status, &bench, pool, "pdffonts rich.pdf");
+    is_int(seal_count(fonts, " no "), 0, "every font is in it, and only in part");
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+static void test_sameness(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t first = compose(&composed, question(RICH, pool), "first.pdf", pool);
+    sr_pdf_pool_t *before = bench.workers;
+    bench.workers = help_pool(help_program(), 1, 5000, pool);
+    pdf_t between = compose(&composed, list(3, "Ann", HINDI, pool), "between.pdf", pool);
+    pdf_t second = compose(&composed, question(RICH, pool), "second.pdf", pool);
+    ok(first.size == second.size && !memcmp(first.data, second.data, first.size),
+       "another worker makes the same bytes");
+    bench.workers = before;
+    free(first.data);
+    free(between.data);
+    free(second.data);
+    apr_pool_destroy(pool);
+}
+
+static void test_many(int count, int least, int most)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    int found = 0;
+    apr_pool_create(&pool, bench.pool);
+    json_t *what = list(count, "Signer", "ann@x.org", pool);
+    json_object_set_new(what, "banner", json_string("BANNER"));
+    pdf_t pdf = compose(&composed, what, "many.pdf", pool);
+    if (!ok(composed.pages >= least && composed.pages <= most, "%d items on %d pages", count, composed.pages)) return;
+    const char *text = text_in("many.pdf", pool);
+    for (int i = 1; i <= count; i++) found += strstr(text, apr_psprintf(pool, "Signer %d\n", i)) != NULL;
+    is_int(found, count, "all of them");
+    is_int(seal_count(text, "ann@x.org"), count, "with what is in them");
+    is_int(seal_count(text, "BANNER"), composed.pages, "the banner on each page");
+    is_int(seal_count(text, "A title"), composed.pages, "the title, too");
+    found = 0;
+    text = squeeze(text, pool);
+    for (int i = 1; i <= composed.pages; i++)
+        found += strstr(text, apr_psprintf(pool, "%d/%d", i, composed.pages)) != NULL;
+    is_int(found, composed.pages > 1 ? composed.pages : 0, "and each its number, if there are more than one");
+    is_clean("many.pdf", pool);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+/* Texts longer than a line, a page, without a place to break them; and what says nothing. */
+static void test_shapes(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    apr_pool_create(&pool, bench.pool);
+    char name[501], *endless = apr_palloc(pool, 20001);
+    for (int i = 0; i < 500; i++) name[i] = (char)('a' + i % 26);
+    for (int i = 0; i < 20000; i++) endless[i] = (char)('a' + i * 7 % 26);
+    name[500] = endless[20000] = '\0';
+    json_t *what = list(2, name, endless, pool);
+    json_object_set_new(what, "title", json_string(name));
+    json_object_set_new(what, "subtitle", json_string(name));
+    char *loud = apr_pstrdup(pool, endless);
+    for (char *c = loud; *c; c++) *c = (char)(*c - 'a' + 'A');
+    json_object_set_new(what, "banner", json_string(loud));
+    json_object_set_new(what, "footer", json_string(loud));
+    pdf_t pdf = compose(&composed, what, "long.pdf", pool);
+    ok(composed.pages > 2 && composed.pages < 30, "long texts take %d pages", composed.pages);
+    is_clean("long.pdf", pool);
+    const char *text = squeeze(text_in("long.pdf", pool), pool);
+    ok(seal_count(text, name) >= 4, "a name of 500 letters is all there");
+    /* what else is on a page may stand in one of them where the page ends */
+    int want = 2 * seal_count(endless, endless + 19990), got = seal_count(text, endless + 19990);
+    ok(got <= want && got >= want - composed.pages, "so is one of 20,000: %d times its end, of %d", got, want);
+    is_int(seal_count(text, "-"), 0, "and no hyphens were put in");
+    free(pdf.data);
+
+    static const char *const odd[] = {
+        "",
+        ",\"sections\":[]",
+        ",\"sections\":[{}]",
+        ",\"sections\":{}",
+        ",\"sections\":[{\"items\":[{}]}]",
+        ",\"sections\":[{\"items\":[{\"rows\":[[],[\"a\"],[1,2],\"x\",[\"\",\"\"],[\"\",\" \",\"code\"]]}]}]",
+        ",\"subtitle\":7",
+        ",\"banner\":\"a\\nb\\tc\\u202e\\u0001\"",
+        ",\"language\":\"\\u0645\"",
+        ",\"footer\":\"\",\"seal\":\"\\u200b\""};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        pdf = compose(&composed, question(odd[i], pool), "odd.pdf", pool);
+        is_clean("odd.pdf", pool);
+        free(pdf.data);
+    }
+    apr_pool_destroy(pool);
+}
+
+static void test_limits(void)
+{
+    static const char *const times[] = {"", "tomorrow", "2026-13-01T00:00:00Z"};
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    apr_pool_create(&pool, bench.pool);
+    char *much = apr_palloc(pool, 10000001);
+    memset(much, 'a', 10000000);
+    much[10000000] = '\0';
+    help_notices = 0;
+    json_t *what = question("", pool);
+    json_object_set_new(what, "subtitle", json_string(much));
+    ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "ten megabytes are no error");
+    is_str(composed.reason, "its texts are too long", "but refused");
+    ok(!composed.document, "and there is no document");
+    much[32769] = '\0';
+    what = list(1, "Ann", much, pool);
+    ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "nor is one text too long");
+    is_str(composed.reason, "one of its texts is longer than 32 KiB", "refused as well");
+    much[32768] = '\0';
+    free(compose(&composed, list(1, "Ann", much, pool), "longest.pdf", pool).data);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        what = question("", pool);
+        json_object_set_new(what, "time", json_string(times[i]));
+        ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "nor is the time \"%s\"", times[i]);
+        is_str(composed.reason, "it has no time", "refused");
+    }
+    is_int(help_notices, 0, "no worker was lost");
+    free(compose(&composed, question(RICH, pool), "after.pdf", pool).data);
+    apr_pool_destroy(pool);
+}
+
+/* Marks piled up reach into no other line: the pixels of the line above are as without them. */
+static void test_piles(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    int status;
+    apr_pool_create(&pool, bench.pool);
+    const char *pile = "a", *none = "a";
+    for (int i = 0; i < 60; i++) pile = apr_pstrcat(pool, pile, "\xcc\x81", NULL);
+    const char *const names[] = {"flat", "piled"}, *said[2];
+    for (int i = 0; i < 2; i++) {
+        const char *members =
+            apr_psprintf(pool, ",\"sections\":[{\"items\":[{\"rows\":[[\"\",\"x\"],[\"\",\"x\"],[\"\",\"%s\"]]}]}]",
+                         i ? pile : none);
+        free(compose(&composed, question(members, pool), apr_pstrcat(pool, names[i], ".pdf", NULL), pool).data);
+        /* the two lines above it */
+        said[i] = seal_run(&status, &bench, pool, "sh -c 'pdftoppm -r 144 -x 0 -y 0 -W 1190 -H 226 %s.pdf | sha256sum'",
+                           names[i]);
+    }
+    is_str(said[1], said[0], "sixty accents on a letter leave the lines above as they are");
+    apr_pool_destroy(pool);
+}
+
+static void test_sealing(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    sr_pdf_probe_t probe;
+    apr_pool_create(&pool, bench.pool);
+    pdf_t pdf = compose(&composed, list(40, "Signer", "ann@x.org", pool), "sealed.pdf", pool);
+    const double *rect = composed.field.rect;
+    is_int(composed.field.page, composed.pages - 1, "the seal's place is on the last page");
+    ok(rect[0] >= 20 && rect[1] >= 20 && rect[2] <= 575 && rect[3] <= 822 && rect[2] - rect[0] >= 100
+           && rect[3] - rect[1] >= 30,
+       "it is large enough, and within the page");
+    is_str(help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, pool), &probe, pool),
+           apr_psprintf(pool,
+                        "accepted {\"version\":2,\"pages\":%d,\"runs\":[[%d,0,0,595.28,841.89,0]],\"signatures\":0,"
+                        "\"normalise\":false}",
+                        composed.pages, composed.pages),
+           "it can be signed as it is");
+    sr_pdf_field_t field = seal_field("seal", composed.field.page, rect[0], rect[1], rect[2], rect[3]);
+    sr_pdf_signature_t signature = {.signer = "seal",
+                                    .name = "sign.example.org",
+                                    .reason = "Certificate of completion",
+                                    .time = apr_time_from_sec(1800000000),
+                                    .text = "sign.example.org"};
+    is_str(seal_prepare(&bench, &pdf, &field, 1, pool), NULL, "prepared");
+    is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "filled and sealed");
+    seal_write(&bench, "sealed.pdf", pdf.data, pdf.size);
+    is_str(seal_pdfsig(&bench, "sealed.pdf", 1, pool), NULL, "pdfsig finds one valid signature of everything");
+    is_clean("sealed.pdf", pool);
+    free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+/* What the model asks for is what the helper understands: each text of the question is on the page. */
+static int count_missing(const json_t *value, const char *text, apr_pool_t *pool)
+{
+    int missing = 0;
+    const char *key;
+    json_t *member;
+    if (json_is_string(value) && strcmp(json_string_value(value), "code") != 0
+        && !has(text, json_string_value(value), pool)) {
+        printf("# missing: %s\n", json_string_value(value));
+        missing++;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) missing += count_missing(json_array_get(value, i), text, pool);
+    json_object_foreach((json_t *)value, key, member) if (strcmp(key, "time") != 0 && strcmp(key, "language") != 0)
+        missing += count_missing(member, text, pool);
+    return missing;
+}
+
+static void test_certificate(void)
+{
+    static const char view[] =
+        "{\"name\":\"Contract\",\"uuid\":\"44444444-d9cb-469f-a165-70867728950e\",\"createdAt\":"
+        "\"2026-11-20T18:09:23.123Z\",\"createdBy\":{\"firstname\":\"Cy\",\"email\":\"cy@x.org\"},\"documents\":[{"
+        "\"name\":\"a.pdf\",\"uuid\":\"d\",\"pages\":3,\"sha256\":\"" HASH
+        "\"}],\"submitters\":[{\"firstname\":\"Ann\","
+        "\"lastname\":\"Lee\",\"email\":\"ann@x.org\",\"completedAt\":\"2026-11-21T18:09:23.123Z\",\"signedDocuments\":"
+        "[{\"uuid\":\"d\",\"size\":9,\"sha256\":\"" HASH "\"}],\"signerInformation\":{\"ip\":\"2001:db8::1\","
+        "\"userAgent\":\"Agent/7 (X; Y)\",\"openedAt\":\"2026-11-20T19:09:23.123Z\",\"signatureType\":\"typed\","
+        "\"consent\":\"1-en\"}}]}";
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    apr_pool_create(&pool, bench.pool);
+    const sr_completion_t completion = {.view = text_of(view, pool),
+                                        .events = 3,
+                                        .events_hash = HASH,
+                                        .environment = SR_TEST,
+                                        .service = "sign.x.org",
+                                        .time = apr_time_from_sec(1800000000)};
+    const json_t *what = sr_json_own(sr_completion_certificate(&completion, pool), pool);
+    free(compose(&composed, what, "certificate.pdf", pool).data);
+    is_int(composed.pages, 1, "a certificate of completion on one page");
+    is_int(count_missing(what, text_in("certificate.pdf", pool), pool), 0, "which has all of its texts");
+    apr_pool_destroy(pool);
+}
+
+int main(void)
+{
+    bench = seal_begin(10000);
+    test_texts();
+    test_sameness();
+    test_many(100, 3, 30);
+    test_many(3, 1, 1);
+    test_shapes();
+    test_limits();
+    test_piles();
+    test_sealing();
+    test_certificate();
+    return seal_end(&bench);
+}

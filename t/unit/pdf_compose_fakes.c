@@ -1,0 +1,103 @@
+/* pdf_compose_fakes.c: what the client makes of a helper's word about a document that it has composed. Texts come from
+ * anybody, and one that has taken the helper over may answer anything: nothing gets through but a file that begins as a
+ * PDF does, with a place on one of its pages. This program is the fake helper as well: a script runs it as one. */
+#include "pdf/protocol.h"
+#include "pdf_help.h"
+
+#include <sys/stat.h>
+
+static apr_pool_t *root;
+static char script[] = "/tmp/sigreq-compose-XXXXXX";
+
+#define LIMITS "it could not be read within the limits"
+#define DONE(pages, page, rect) "{\"length\":9,\"pages\":" pages ",\"field\":{\"page\":" page ",\"rect\":[" rect "]}}"
+
+typedef struct fake_t {
+    const char *bytes, *answer, *reason; /* NULL: a document */
+    int code;                            /* of an error, or -1 */
+    int notices;
+} fake_t;
+
+static const fake_t FAKES[] = {
+    {"%PDF-1.5\n", DONE("2", "1", "1,1,2.5,2"), NULL, -1, 0},
+    {"%PDF_1.5\n", DONE("2", "1", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"refused\":\"it is odd\"}", "it is odd", -1, 0},
+    {"%PDF-1.5\n", "{\"refused\":\"caf\xc3\xa9\"}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"refused\":\"\"}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"unavailable\":\"no fonts\"}", NULL, SR_EUNAVAILABLE, 0},
+    {"%PDF-1.5\n", "{}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "[]", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"length\":9}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"length\":9,\"pages\":1}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"length\":4,\"pages\":1,\"field\":{\"page\":0,\"rect\":[1,1,2,2]}}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", "{\"length\":999999999999,\"pages\":1,\"field\":{\"page\":0,\"rect\":[1,1,2,2]}}", LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("0", "0", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("99999", "0", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "1", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "-1", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "\"0\"", "1,1,2,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "0", "1,1,1,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "0", "-1,1,1,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "0", "1,1,2,1e9"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "0", "1,1,2"), LIMITS, -1, 2},
+    {"%PDF-1.5\n", DONE("1", "0", "1,1,2,true"), LIMITS, -1, 2},
+};
+
+/* Serves one question. */
+static int act(const fake_t *fake)
+{
+    sr_pdf_header_t header;
+    const char *text;
+    int got[SR_PDF_DESCRIPTORS];
+    int64_t deadline = sr_pdf_clock() + 5000000;
+    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, deadline) != SR_PDF_WIRE_OK) return 1;
+    if (sr_pdf_receive(&header, &text, got, SR_PDF_SOCKET, 1 << 20, deadline, root) != SR_PDF_WIRE_OK) return 1;
+    size_t length = strlen(fake->bytes);
+    if (pwrite(got[0], fake->bytes, length, 0) != (ssize_t)length) return 1;
+    close(got[0]);
+    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, fake->answer, NULL, deadline);
+    sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, root); /* until the client hangs up */
+    return 0;
+}
+
+static void test_fake(int index, const char *self)
+{
+    const fake_t *fake = &FAKES[index];
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    sr_pdf_composed_t composed = {0};
+    int before = help_descriptors();
+    FILE *file = fopen(script, "w");
+    if (!file) abort();
+    fprintf(file, "#!/bin/sh\nexec '%s' %d\n", self, index);
+    fclose(file);
+    chmod(script, 0700);
+    sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
+    sr_error_t *error = sr_pdf_compose(&composed, workers, sr_json_own(json_object(), pool), pool);
+    is_int(error ? (int)error->code : -1, fake->code, "%s", fake->answer);
+    is_str(composed.reason, fake->reason, "its reason");
+    ok((composed.document != NULL) == (!fake->reason && fake->code < 0), "and whether there is a document");
+    is_int(help_notices, fake->notices, "with %d notices", fake->notices);
+    if (composed.document) {
+        is_int(composed.document->size, 9, "its size");
+        is_int(composed.field.page, 1, "the field's page");
+        is_num(composed.field.rect[2], 2.5, "and place");
+    }
+    apr_pool_destroy(pool);
+    help_children_t now = help_children();
+    ok(now.alive + now.zombies == 0 && help_descriptors() == before, "nothing is left");
+}
+
+int main(int argc, char **argv)
+{
+    char self[PATH_MAX];
+    apr_initialize();
+    apr_pool_create(&root, NULL);
+    if (argc == 2) return act(&FAKES[atoi(argv[1])]);
+    if (!realpath("/proc/self/exe", self)) abort();
+    close(mkstemp(script));
+    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i, self);
+    ok(!unlink(script), "the script is gone");
+    apr_pool_destroy(root);
+    return done();
+}
