@@ -1,5 +1,5 @@
-# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No event
-# reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
+# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No
+# event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
@@ -26,7 +26,8 @@ sub create {    # COUNT submissions whose event goes to a path
 sub history {    # all rows, by submission
     my (%rows, $after);
     do {
-        my $page = $client->get('/webhooks/history', query => { limit => 100, defined $after ? (after => $after) : () });
+        my $query = { limit => 100, defined $after ? (after => $after) : () };
+        my $page  = $client->get('/webhooks/history', query => $query);
         return {} if $page->code != 200;
         push @{ $rows{ $_->{submissionId} } }, $_ for @{ $page->json->{data} };
         $after = $page->json->{pagination}{next};
@@ -78,7 +79,8 @@ subtest 'graceful restarts' => sub {
     again();
     my @rows = settle(60, @uuids);
     my $seen = arrived('/slow/2');
-    is(scalar(grep { !$_->{success} } @rows), 0, 'none is lost') or diag map {"$_->{error}\n"} grep { $_->{error} } @rows;
+    my @lost = grep { !$_->{success} } @rows;
+    is(scalar @lost, 0, 'none is lost') or diag map {"$_->{error}\n"} @lost;
     is(scalar keys %$seen, scalar @uuids, 'all arrived');
 };
 
@@ -108,8 +110,8 @@ subtest 'httpd stops' => sub {
     $ctl->('db', 'init');
     $ctl->('org', 'create', '--name', 'Stop');
     $ctl->('user', 'create', '--organization', 'Stop', '--firstname', 'A', '--lastname', 'B', '--email', 'a@x.org');
-    my $token = $ctl->('token', 'create', '--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name',
-        't')->{token};
+    my @of    = ('--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name', 't');
+    my $token = $ctl->('token', 'create', @of)->{token};
     my $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => 'SigreqWebhookAllow 127.0.0.1');
     my $before = $client;
     $client = $client->with(base => $httpd->start->base, token => $token);
@@ -125,7 +127,8 @@ subtest 'httpd stops' => sub {
     $httpd->start;
     $client = $client->with(base => $httpd->base, token => $token);
     my $rows = history();
-    is_deeply([map { map { $_->{error} } @$_ } values %$rows], [('interrupted, outcome unknown') x 5], 'the history knows');
+    my @errors = map { map { $_->{error} } @$_ } values %$rows;
+    is_deeply(\@errors, [('interrupted, outcome unknown') x 5], 'the history knows');
     sleep 1;
     is(scalar $receiver->received('/slow/6'), 5, 'nothing is sent again');
     $client = $before;
