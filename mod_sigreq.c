@@ -14,6 +14,8 @@
 
 #define HANDLER "sigreq"
 
+static sr_seen_t *seen; /* of this child */
+
 /* What is below a location. */
 static const struct {
     const char *base;
@@ -91,7 +93,9 @@ static int handler(request_rec *r)
         .wake = sr_run_deliver_wake,
         .wake_baton = r->server,
         .documents_root = conf->documents,
+        .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
         .pdf = sr_run_helper(),
+        .seen = seen,
         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
@@ -127,6 +131,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     sr_run_lock_child_init(pchild, main_server);
+    seen = sr_seen_create(pchild);
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
     sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }

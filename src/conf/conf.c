@@ -290,6 +290,9 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    /* one that is missing is made, by httpd's user */
+    if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
+        return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);
     /* where only the request is limited, the smaller limit simply holds */
     if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
         return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";

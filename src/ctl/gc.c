@@ -1,12 +1,14 @@
-/* gc.c: sigreqctl gc: takes away the documents that no submission has, and the Idempotency-Keys and webhook calls whose
- * time is over. */
+/* gc.c: sigreqctl gc: takes away the documents that no submission has, the images of pages that nobody looks at, and
+ * the Idempotency-Keys and webhook calls whose time is over. */
 #include "ctl/ctl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a key is kept: decisions.md, Resources. */
 #define DAY apr_time_from_sec(24 * 60 * 60)
+#define UNUSED_DAYS 30
+
+/* How long a key is kept: decisions.md, Resources. */
 #define KEY_LIFETIME DAY
 #define HISTORY_DAYS "90"
 
@@ -58,10 +60,35 @@ static sr_error_t *check_match(ctl_t *ctl, sr_documents_t *documents)
                     found.deleted, ctl->values[OPTION_DOCUMENTS]);
 }
 
+/* Where documents were named and a cache was not, it is where httpd puts it. */
+static sr_error_t *collect_cache(ctl_t *ctl, json_t *report)
+{
+    const char *folder = ctl->given[OPTION_CACHE]
+                             ? ctl->values[OPTION_CACHE]
+                             : apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
+    sr_cache_gc_t done;
+
+    SR_TRY(sr_cache_gc(&done, folder, apr_time_now() - days * DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
+    json_object_set_new(report, "cache_kept", json_integer((json_int_t)done.kept));
+    json_object_set_new(report, "cache_deleted", json_integer((json_int_t)done.deleted));
+    json_object_set_new(report, "cache_freed_bytes", json_integer(done.freed));
+    return NULL;
+}
+
 sr_error_t *ctl_gc(ctl_t *ctl)
 {
-    static const char *const columns[] = {"kept",         "deleted",         "freed_bytes", "temporary_deleted",
-                                          "keys_deleted", "history_deleted", "dry_run",     NULL};
+    static const char *const columns[] = {"kept",
+                                          "deleted",
+                                          "freed_bytes",
+                                          "temporary_deleted",
+                                          "keys_deleted",
+                                          "history_deleted",
+                                          "cache_kept",
+                                          "cache_deleted",
+                                          "cache_freed_bytes",
+                                          "dry_run",
+                                          NULL};
     const bool dry_run = ctl->given[OPTION_DRY_RUN];
     json_t *report = sr_json_own(json_object(), ctl->pool);
     sr_documents_t *documents;
@@ -76,6 +103,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     if (!dry_run) SR_TRY(check_match(ctl, documents));
     SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
     if (!dry_run) SR_TRY(expire_all(ctl, report));
+    SR_TRY(collect_cache(ctl, report));
     json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));
     json_object_set_new(report, "freed_bytes", json_integer(done.freed));

@@ -46,7 +46,7 @@ static bool read_text(shown_t *shown, const json_t *answer, apr_pool_t *pool)
     json_t *parsed;
     if (pread(shown->output->descriptor, json, length, 0) != (ssize_t)length) return false;
     json[length] = '\0';
-    *shown->text = (sr_pdf_text_t){.json = json, .length = length};
+    *shown->text = (sr_pdf_text_t){.json = json, .length = length, .output = shown->output};
     if (sr_json_parse(&parsed, json, length, pool)) return false;
     return json_is_array(json_object_get(parsed, "lines"));
 }

@@ -1,6 +1,6 @@
 /* store.h: what is kept, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c
+ * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c · cache.c
  *
  * The SQL is in pgsql.sql and sqlite3.sql: the same operations with the same arguments and the same result
  * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
@@ -19,6 +19,7 @@
 #define SR_STORE_H
 
 #include <apr_dbd.h>
+#include <apr_file_io.h>
 #include <apr_hash.h>
 
 #include "base/base.h"
@@ -111,7 +112,8 @@ typedef enum sr_op_t {
     SR_OP_AUDIT_GET,
     /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
      *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
-     *  "documents":[document row]} | MISSING */
+     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),"documents":[document row]} |
+     * MISSING */
     SR_OP_SIGNING_GET,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
@@ -264,6 +266,9 @@ typedef struct sr_joined_t {
 } sr_joined_t;
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                               const void *tail, apr_size_t tail_length, apr_pool_t *pool);
+/* The same without a tail, where there is no room on the disk: to be read, and then forgotten. */
+sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents,
+                                        const apr_array_header_t *files, apr_pool_t *pool);
 
 /* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
  * with the process, or by sr_documents_turn_end. */
@@ -291,5 +296,30 @@ sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents
  * quietly (gc will do it) when the exclusive lock is not to be had within a moment. */
 sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, sr_documents_used_t used, void *baton,
                                  apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ cache.c
+ * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
+ * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
+ * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
+ */
+typedef struct sr_cached_t {
+    apr_file_t *file; /* closed with the pool */
+    apr_off_t size;
+    apr_time_t made; /* or last found, when that was a day or more later */
+} sr_cached_t;
+/* False when there is none. */
+bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool);
+/* Makes the folder too, but none above it. A file that is there stays. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool);
+/* The same from a file, which is read from its beginning. */
+sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool);
+void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool);
+
+typedef struct sr_cache_gc_t {
+    apr_size_t kept, deleted;
+    apr_off_t freed; /* bytes */
+} sr_cache_gc_t;
+/* Deletes what was not used since `before` (unless `dry_run`). httpd may run. */
+sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool);
 
 #endif
