@@ -6,7 +6,8 @@ use Sigreq::Source qw(files sources slurp code);
 use Test::More;
 
 my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob 'tools/* tools/*/* t/run t/TEST.PL .ci/run';
-my @others = (@scripts, files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql'));
+my @others = (@scripts,
+    files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql'));
 for my $file (sources(), @others) {
     my @lines = split /\n/, slurp($file);
     cmp_ok(scalar @lines, '<=', 500, "$file: length");
