@@ -22,8 +22,8 @@ ALL_CXXFLAGS = -std=gnu++17 $(CFLAGS) $(HARDEN) -Wall -Wextra -Werror -fPIC -fvi
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
-LIB_SRC  := $(wildcard src/base/*.c src/model/*.c src/store/*.c src/pdf/*.c src/service/*.c) $(SQL_TABLES)
-MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/conf/*.c src/run/*.c src/deliver/*.c)
+LIB_SRC  := $(wildcard src/base/*.c src/model/*.c src/store/*.c src/pdf/*.c src/deliver/*.c src/service/*.c) $(SQL_TABLES)
+MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)
 CTL_SRC  := $(wildcard src/ctl/*.c)
@@ -56,7 +56,7 @@ build/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 
 build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
-	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(BASE_LIBS)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(CURL_LIBS) $(BASE_LIBS)
 
 build/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) build/libsigreq.a
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
@@ -69,7 +69,7 @@ UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 build/t/pdf_seal_pixels: UNIT_LIBS := $(IMAGE_LIBS)
 build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(UNIT_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # a test of one file of sigreq-pdfd links that file
 build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq.a
@@ -96,7 +96,7 @@ $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard conf/schema/$(d)/*.sql)))
+$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/$(d)_*.sql conf/schema/$(d)/*.sql) src/store/store.h))
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 build/embed/%.h: src/api/%
@@ -143,7 +143,6 @@ bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all $(SPEED_BIN)
 	@tools/bench/run
-	@for program in $(SPEED_BIN); do $$program || exit; done
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all

@@ -5,6 +5,7 @@
 #include <http_core.h>
 #include <http_protocol.h>
 #include <http_request.h>
+#include <mpm_common.h>
 
 #include "api/api.h"
 #include "conf/conf.h"
@@ -12,6 +13,8 @@
 #include "run/run.h"
 
 #define HANDLER "sigreq"
+
+static sr_seen_t *seen; /* of this child */
 
 /* What is below a location. */
 static const struct {
@@ -86,8 +89,13 @@ static int handler(request_rec *r)
     if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {
         .database = sr_run_database(r->server, r->pool),
+        .base_url = base,
+        .wake = sr_run_deliver_wake,
+        .wake_baton = r->server,
         .documents_root = conf->documents,
+        .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
         .pdf = sr_run_helper(),
+        .seen = seen,
         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
@@ -123,16 +131,20 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     sr_run_lock_child_init(pchild, main_server);
+    seen = sr_seen_create(pchild);
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
+    sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }
 
 static void register_hooks(apr_pool_t *pool)
 {
     static const char *const rewrite[] = {"mod_rewrite.c", NULL}, *const proxy[] = {"mod_proxy.c", NULL};
+    static const char *const dbd[] = {"mod_dbd.c", NULL};
     ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
+    ap_hook_child_stopping(sr_run_deliver_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);

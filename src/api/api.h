@@ -28,6 +28,8 @@ sr_error_t *sr_api_token_revoke(sr_http_t *http);
 sr_error_t *sr_api_webhook_set(sr_http_t *http);
 sr_error_t *sr_api_webhook_remove(sr_http_t *http);
 sr_error_t *sr_api_verify(sr_http_t *http);
+sr_error_t *sr_api_history_list(sr_http_t *http);
+sr_error_t *sr_api_history_redeliver(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);
 sr_error_t *sr_api_health(sr_http_t *http);
 

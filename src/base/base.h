@@ -32,6 +32,7 @@ typedef enum sr_code_t {
     SR_ECONFLICT,     /* 409 */
     SR_ETOOLARGE,     /* 413 as text/plain, with the limit in the text */
     SR_EMEDIATYPE,    /* 415 */
+    SR_ECONTENT,      /* 422: it is there, and cannot be shown */
     SR_EINTERNAL,     /* 500: a defect of ours */
     SR_EUNAVAILABLE,  /* 503 with Retry-After: database, disk or helper away */
     SR_CODE_COUNT

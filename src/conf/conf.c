@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME } kind_t;
+typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME, RANGES } kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
 typedef struct row_t {
@@ -120,6 +120,23 @@ static const char *read_time(apr_pool_t *pool, const row_t *row, const char *tex
     return NULL;
 }
 
+/* Each argument adds one. */
+static const char *read_ranges(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    sr_conf_RANGES *ranges = slot;
+    char *address = apr_pstrdup(pool, text), *bits = strchr(address, '/');
+    apr_ipsubnet_t *range;
+    if (!strcasecmp(text, "none")) {
+        *ranges = apr_array_make(pool, 2, sizeof(apr_ipsubnet_t *));
+        return NULL;
+    }
+    if (bits) *bits++ = '\0';
+    if (!strpbrk(text, ":.") || apr_ipsubnet_create(&range, address, bits, pool))
+        return "must be addresses or ranges, such as 10.1.0.0/16 or 2001:db8::1, or none";
+    APR_ARRAY_PUSH(*ranges, apr_ipsubnet_t *) = range;
+    return NULL;
+}
+
 static const struct {
     const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
     size_t size;
@@ -127,7 +144,7 @@ static const struct {
     [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
     [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
     [SIZE] = {read_size, sizeof(sr_conf_SIZE)},       [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
-    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},       [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
 };
 
 /* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
@@ -141,6 +158,15 @@ typedef struct enabled_t {
 void sr_conf_reset(apr_pool_t *pconf)
 {
     enabled_sections = apr_array_make(pconf, 4, sizeof(enabled_t));
+}
+
+bool sr_conf_serves(const server_rec *server, const server_rec *main_server)
+{
+    for (int i = 0; i < enabled_sections->nelts; i++) {
+        const server_rec *where = APR_ARRAY_IDX(enabled_sections, i, enabled_t).server;
+        if (where == server || where == main_server) return true;
+    }
+    return false;
 }
 
 /* "/esign/" and "/esign" are the same place, and "/" is the empty prefix. */
@@ -190,6 +216,14 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)
 #define CONTEXT_PROCESS RSRC_CONF
+#define ARGUMENTS_SWITCH TAKE1
+#define ARGUMENTS_PATH TAKE1
+#define ARGUMENTS_URL TAKE1
+#define ARGUMENTS_ORIGIN TAKE1
+#define ARGUMENTS_SIZE TAKE1
+#define ARGUMENTS_NUMBER TAKE1
+#define ARGUMENTS_TIME TAKE1
+#define ARGUMENTS_RANGES ITERATE /* called for each */
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
 #include "conf/directives.def"
@@ -197,7 +231,7 @@ enum {
 };
 const command_rec sr_conf_commands[] = {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help)                                                    \
-    AP_INIT_TAKE1(#name, set_value, (void *)&rows[ROW_##name], CONTEXT_##scope, help),
+    {#name, {.take1 = set_value}, (void *)&rows[ROW_##name], CONTEXT_##scope, ARGUMENTS_##kind, help},
 #include "conf/directives.def"
 #undef SR_DIRECTIVE
     {.name = NULL}};
@@ -256,6 +290,9 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    /* one that is missing is made, by httpd's user */
+    if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
+        return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);
     /* where only the request is limited, the smaller limit simply holds */
     if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
         return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";

@@ -13,7 +13,8 @@ typedef const char *sr_conf_URL;  /* without a slash at the end, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
-typedef apr_int64_t sr_conf_TIME; /* microseconds */
+typedef apr_int64_t sr_conf_TIME;           /* microseconds */
+typedef apr_array_header_t *sr_conf_RANGES; /* apr_ipsubnet_t * */
 
 #define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
 #define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
@@ -46,6 +47,12 @@ void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
 
 const sr_conf_t *sr_conf_of_request(const request_rec *r);
 const sr_conf_process_t *sr_conf_of_process(server_rec *server);
+/* Whether "Sigreq On" stands in that server, or in the main one for all. */
+bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
+
+/* databases.c: the servers (server_rec *) with a database of their own that a service uses: virtual hosts, and the main
+ * server, whose database is that of all others. For child_init. */
+const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
 
 /* pre_config: forgets what an earlier reading of the configuration found. */
 void sr_conf_reset(apr_pool_t *pconf);

@@ -74,11 +74,24 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
     return NULL;
 }
 
+/* A number of days, or one that is too large. */
+static int days_of(const char *value)
+{
+    int days = *value ? 0 : MAX_DAYS + 1;
+
+    for (const char *c = value; *c && days <= MAX_DAYS; c++)
+        days = isdigit((unsigned char)*c) ? days * 10 + (*c - '0') : MAX_DAYS + 1;
+    return days;
+}
+
 const char *ctl_check_days(const char **value, apr_pool_t *pool)
 {
-    int days = 0;
+    const int days = days_of(*value);
 
-    for (const char *c = *value; *c && days <= MAX_DAYS; c++)
-        days = isdigit((unsigned char)*c) ? days * 10 + (*c - '0') : MAX_DAYS + 1;
     return days < 1 || days > MAX_DAYS ? "must be a number from 1 to 36500" : NULL;
+}
+
+const char *ctl_check_unused(const char **value, apr_pool_t *pool)
+{
+    return days_of(*value) > MAX_DAYS ? "must be a number from 0 to 36500" : NULL;
 }

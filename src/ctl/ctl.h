@@ -37,6 +37,7 @@ typedef enum ctl_option_id_t {
     OPTION_UUID,
     OPTION_DRY_RUN,
     OPTION_FORCE,
+    OPTION_HISTORY_DAYS,
     OPTION_OUT,
     OPTION_DAYS,
     OPTION_TEST,
@@ -46,6 +47,8 @@ typedef enum ctl_option_id_t {
     OPTION_FILE,
     OPTION_TRUST,
     OPTION_HELPER,
+    OPTION_CACHE,
+    OPTION_UNUSED,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -94,6 +97,7 @@ const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimit
 const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
 
 const char *ctl_check_days(const char **value, apr_pool_t *pool);
+const char *ctl_check_unused(const char **value, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- config.c */
 /* Fills in those of the options `wanted` (ended by OPTION_COUNT) that were not given, out of the configuration file.

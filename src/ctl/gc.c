@@ -1,10 +1,16 @@
-/* gc.c: sigreqctl gc: takes away the documents that no submission has, and the Idempotency-Keys whose time is over. */
+/* gc.c: sigreqctl gc: takes away the documents that no submission has, the images of pages that nobody looks at, and
+ * the Idempotency-Keys and webhook calls whose time is over. */
 #include "ctl/ctl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#define DAY apr_time_from_sec(24 * 60 * 60)
+#define UNUSED_DAYS 30
+
 /* How long a key is kept: decisions.md, Resources. */
-#define KEY_LIFETIME apr_time_from_sec(24 * 60 * 60)
+#define KEY_LIFETIME DAY
+#define HISTORY_DAYS "90"
 
 static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
 {
@@ -17,19 +23,27 @@ static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool
     return NULL;
 }
 
-static sr_error_t *expire_keys(ctl_t *ctl, json_t *report)
+static sr_error_t *expire(ctl_t *ctl, json_t *report, sr_op_t op, apr_interval_time_t lifetime, const char *name)
 {
-    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - KEY_LIFETIME);
+    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - lifetime);
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     json_t *answer;
 
-    SR_TRY(sr_store_run(ctl->store, SR_OP_ADMIN_EXPIRE, &outcome, &rows, &before, 1, ctl->pool));
+    SR_TRY(sr_store_run(ctl->store, op, &outcome, &rows, &before, 1, ctl->pool));
     if (rows->nelts != 1) return sr_error(ctl->pool, SR_EINTERNAL, "The database did not say what it deleted");
-    SR_TRY(sr_json_parse(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body,
-                         strlen(APR_ARRAY_IDX(rows, 0, sr_row_t).body), ctl->pool));
-    json_object_set(report, "keys_deleted", json_object_get(answer, "deleted"));
+    SR_TRY(sr_json_parse(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body, strlen(APR_ARRAY_IDX(rows, 0, sr_row_t).body),
+                         ctl->pool));
+    json_object_set(report, name, json_object_get(answer, "deleted"));
     return NULL;
+}
+
+static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
+{
+    const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
+
+    SR_TRY(expire(ctl, report, SR_OP_ADMIN_EXPIRE, KEY_LIFETIME, "keys_deleted"));
+    return expire(ctl, report, SR_OP_ADMIN_HISTORY_EXPIRE, strtol(days, NULL, 10) * DAY, "history_deleted");
 }
 
 /* With the folder of one service and the database of another, everything would look unused. */
@@ -40,15 +54,41 @@ static sr_error_t *check_match(ctl_t *ctl, sr_documents_t *documents)
     if (ctl->given[OPTION_FORCE]) return NULL;
     SR_TRY(sr_documents_gc(&found, documents, is_used, ctl, true, ctl->pool));
     if (found.kept || !found.deleted) return NULL;
-    return sr_error(ctl->pool, SR_EINTERNAL, "This database knows none of the %" APR_SIZE_T_FMT " documents in %s: "
-                    "nothing was deleted. If both are right, repeat it with --force", found.deleted,
-                    ctl->values[OPTION_DOCUMENTS]);
+    return sr_error(ctl->pool, SR_EINTERNAL,
+                    "This database knows none of the %" APR_SIZE_T_FMT " documents in %s: "
+                    "nothing was deleted. If both are right, repeat it with --force",
+                    found.deleted, ctl->values[OPTION_DOCUMENTS]);
+}
+
+/* Where documents were named and a cache was not, it is where httpd puts it. */
+static sr_error_t *collect_cache(ctl_t *ctl, json_t *report)
+{
+    const char *folder = ctl->given[OPTION_CACHE]
+                             ? ctl->values[OPTION_CACHE]
+                             : apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
+    sr_cache_gc_t done;
+
+    SR_TRY(sr_cache_gc(&done, folder, apr_time_now() - days * DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
+    json_object_set_new(report, "cache_kept", json_integer((json_int_t)done.kept));
+    json_object_set_new(report, "cache_deleted", json_integer((json_int_t)done.deleted));
+    json_object_set_new(report, "cache_freed_bytes", json_integer(done.freed));
+    return NULL;
 }
 
 sr_error_t *ctl_gc(ctl_t *ctl)
 {
-    static const char *const columns[] = {"kept",         "deleted", "freed_bytes", "temporary_deleted",
-                                          "keys_deleted", "dry_run", NULL};
+    static const char *const columns[] = {"kept",
+                                          "deleted",
+                                          "freed_bytes",
+                                          "temporary_deleted",
+                                          "keys_deleted",
+                                          "history_deleted",
+                                          "cache_kept",
+                                          "cache_deleted",
+                                          "cache_freed_bytes",
+                                          "dry_run",
+                                          NULL};
     const bool dry_run = ctl->given[OPTION_DRY_RUN];
     json_t *report = sr_json_own(json_object(), ctl->pool);
     sr_documents_t *documents;
@@ -62,7 +102,8 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
     if (!dry_run) SR_TRY(check_match(ctl, documents));
     SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
-    if (!dry_run) SR_TRY(expire_keys(ctl, report));
+    if (!dry_run) SR_TRY(expire_all(ctl, report));
+    SR_TRY(collect_cache(ctl, report));
     json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));
     json_object_set_new(report, "freed_bytes", json_integer(done.freed));

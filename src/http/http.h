@@ -30,7 +30,8 @@ struct sr_http_t {
 
 /* ------------------------------------------------------------------------------------------------ router.c
  * Routes are a const table, ended by a row without a path. Several rows may share a path (one per method).
- * A path is literal but for {name} segments, whose text (never empty, percent-decoded by httpd) goes to params.
+ * A path is literal but for {name} segments, whose text (never empty, percent-decoded by httpd) goes to params. What
+ * stands behind the name, as in "{name}.png", the segment must end with.
  */
 typedef sr_error_t *(*sr_http_handler_t)(sr_http_t *http);
 typedef struct sr_route_t {
@@ -52,13 +53,16 @@ sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
 sr_error_t *sr_http_empty(sr_http_t *http);
 /* Bytes of a type, in memory that lives as long as the process or the request. */
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length);
-/* Content in immutable files (paths, const char *), one after the other; with ETag, Range and If-None-Match. */
+/* Content in immutable files (paths, const char *), one after the other, or in one that is open; with ETag, Range and
+ * If-None-Match. */
 typedef struct sr_http_content_t {
-    const apr_array_header_t *paths;
+    const apr_array_header_t *paths; /* or NULL */
     const char *type;
     const char *etag;          /* without quotes */
     const char *name;          /* of a download, or NULL: to be shown */
     const char *cache_control; /* NULL: "private, no-cache" */
+    apr_file_t *file;          /* or NULL; of the request's pool */
+    apr_off_t size;            /* how much of it, from its beginning */
 } sr_http_content_t;
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
 /* 303 to an absolute URL. */

@@ -77,7 +77,7 @@ static const char *disposition(const char *name, apr_pool_t *pool)
     return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
 }
 
-static sr_error_t *add_file(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *length, const char *path)
+static sr_error_t *add_path(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *length, const char *path)
 {
     apr_file_t *file;
     apr_finfo_t info;
@@ -96,9 +96,10 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
 {
     request_rec *r = http->r;
     apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
-    apr_off_t length = 0;
-    for (int i = 0; i < content->paths->nelts; i++)
-        SR_TRY(add_file(http, brigade, &length, APR_ARRAY_IDX(content->paths, i, const char *)));
+    apr_off_t length = content->file ? content->size : 0;
+    if (content->file) apr_brigade_insert_file(brigade, content->file, 0, length, http->pool);
+    for (int i = 0; content->paths && i < content->paths->nelts; i++)
+        SR_TRY(add_path(http, brigade, &length, APR_ARRAY_IDX(content->paths, i, const char *)));
     apr_table_setn(r->headers_out, "Cache-Control",
                    content->cache_control ? content->cache_control : "private, no-cache");
     set_headers(http, HTTP_OK, content->type);
@@ -137,6 +138,7 @@ static const struct {
     [SR_ECONFLICT] = {HTTP_CONFLICT, APLOG_INFO, false},
     [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO, false},
     [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO, false},
+    [SR_ECONTENT] = {HTTP_UNPROCESSABLE_ENTITY, APLOG_INFO, false},
     [SR_EINTERNAL] = {HTTP_INTERNAL_SERVER_ERROR, APLOG_ERR, false},
     [SR_EUNAVAILABLE] = {HTTP_SERVICE_UNAVAILABLE, APLOG_ERR, false},
 };

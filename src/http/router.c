@@ -17,10 +17,13 @@ static bool matches(sr_http_t *http, const char *pattern)
             continue;
         }
         size_t length = strcspn(p, "/");
-        if (!length || count == SR_HTTP_PARAMS) return false;
+        const char *behind = strchr(pattern, '}') + 1;
+        const size_t ending = strcspn(behind, "/");
+        if (length <= ending || count == SR_HTTP_PARAMS) return false;
+        length -= ending; /* it is compared with what it must be like everything else */
         http->params[count++] = apr_pstrmemdup(http->pool, p, length);
         p += length;
-        pattern = strchr(pattern, '}') + 1;
+        pattern = behind;
     }
     return !*p;
 }

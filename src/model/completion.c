@@ -217,13 +217,12 @@ static json_t *signer_items(const json_t *view, apr_pool_t *pool)
     return items;
 }
 
-static json_t *audit_items(const json_t *events, apr_pool_t *pool)
+static json_t *audit_items(const sr_completion_t *completion, apr_pool_t *pool)
 {
-    const size_t count = json_array_size(events);
     json_t *rows = json_array(), *items = json_array();
 
-    add(rows, "Events", apr_psprintf(pool, "%" APR_SIZE_T_FMT, (apr_size_t)count));
-    if (count) add_code(rows, "Hash of the last", sr_json_string(json_array_get(events, count - 1), "hash"));
+    add(rows, "Events", apr_psprintf(pool, "%d", completion->events));
+    add_code(rows, "Hash of the last", completion->events_hash);
     json_array_append_new(items, item(NULL, rows));
     return items;
 }
@@ -238,7 +237,7 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     add_section(sections, "Submission", submission_items(view, pool));
     add_section(sections, "Documents", document_items(view, pool));
     add_section(sections, "Signers", signer_items(view, pool));
-    add_section(sections, "Audit trail", audit_items(completion->events, pool));
+    add_section(sections, "Audit trail", audit_items(completion, pool));
     json_object_set_new(object, "title", json_string("Certificate of completion"));
     json_object_set_new(object, "subtitle", sr_json_string_or_null(sr_json_string(view, "name")));
     if (completion->environment == SR_TEST)

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c · signature.c · completion.c ·
- * token.c
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c · signature.c ·
+ * completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -230,7 +230,8 @@ typedef struct sr_signing_t {
     const char *events_hash;
     const char *certificate_sha256; /* or NULL */
     apr_off_t certificate_size;
-    apr_array_header_t *documents; /* sr_signed_document_t */
+    bool tell_signed, tell_completed; /* there are webhook URLs for that */
+    apr_array_header_t *documents;    /* sr_signed_document_t */
     json_t *view;                  /* of the submission, without marks; the pool's */
     json_t *submitter;             /* his part of it */
 } sr_signing_t;
@@ -289,13 +290,31 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_completion_t {
     const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
-    const json_t *events; /* its audit trail, in its order: of each the `hash` */
+    int events;           /* of its audit trail, and the hash of the last: it stands for all before it */
+    const char *events_hash;
     sr_environment_t environment;
     const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
     apr_time_t time;     /* of the certificate */
 } sr_completion_t;
 /* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- webhook.c
+ * What is told of a submission (contract, Events; decisions.md, Webhooks).
+ */
+typedef struct sr_webhook_t {
+    const char *kind; /* "sent", "completed": of the submission; "signed", "refused": of one signer */
+    apr_time_t at;
+    const char *submission, *signer; /* uuids; signer NULL for "sent" and "completed" */
+    sr_environment_t environment;
+} sr_webhook_t;
+
+/* The event as the store takes it (store.h, "webhook"), with a new event id. `view` is the submission's after the
+ * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
+sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
+                           apr_pool_t *pool);
+/* A view with the base URL in the place of each mark. */
+const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

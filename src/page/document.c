@@ -12,7 +12,8 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
 
 static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
 {
-    const sr_http_content_t content = {download->paths, "application/pdf", download->sha256, download->name, NULL};
+    const sr_http_content_t content = {
+        .paths = download->paths, .type = "application/pdf", .etag = download->sha256, .name = download->name};
     return sr_http_content(http, &content);
 }
 

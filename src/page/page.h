@@ -1,5 +1,6 @@
 /* page.h: <location>/sign: what signers see and do. routes.c is the table; link.c the page itself, document.c what is
- * shown on it, html.c its text. Whoever knows the uuid in the path is the signer: there is no token here. */
+ * downloaded from it, pages.c what is seen on it, html.c its text. Whoever knows the uuid in the path is the signer:
+ * there is no token here. */
 #ifndef SR_PAGE_H
 #define SR_PAGE_H
 
@@ -13,6 +14,8 @@ sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
 sr_error_t *sr_page_document(sr_http_t *http);
 sr_error_t *sr_page_certificate(sr_http_t *http);
+sr_error_t *sr_page_image(sr_http_t *http);
+sr_error_t *sr_page_text(sr_http_t *http);
 
 /* Headers of every answer below /sign: nobody is told the link, nothing is kept, nothing of others is loaded. */
 void sr_page_headers(sr_http_t *http);

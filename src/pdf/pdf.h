@@ -89,6 +89,7 @@ typedef struct sr_pdf_text_t {
      * in percent of the displayed page: left, top, width, height. What lies outside the page is left out. */
     const char *json;
     apr_size_t length;
+    sr_pdf_output_t *output; /* the same as a file */
 } sr_pdf_text_t;
 
 /* What the page says. */

@@ -46,7 +46,7 @@ static bool read_text(shown_t *shown, const json_t *answer, apr_pool_t *pool)
     json_t *parsed;
     if (pread(shown->output->descriptor, json, length, 0) != (ssize_t)length) return false;
     json[length] = '\0';
-    *shown->text = (sr_pdf_text_t){.json = json, .length = length};
+    *shown->text = (sr_pdf_text_t){.json = json, .length = length, .output = shown->output};
     if (sr_json_parse(&parsed, json, length, pool)) return false;
     return json_is_array(json_object_get(parsed, "lines"));
 }
@@ -77,7 +77,9 @@ static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_
     SR_TRY(sr_pdf_put(&failed, workers, question, pool));
     if (failed) shown->reason = SR_PDF_LIMITS_REASON;
     else if (shown->missing) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    else if (shown->unavailable) return sr_pdf_unavailable(pool, shown->unavailable);
+    else if (shown->unavailable)
+        return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Pages cannot be shown on this server"), pool, "%s",
+                                shown->unavailable);
     return NULL;
 }
 

@@ -37,4 +37,11 @@ const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
 /* log_transaction, before any log: sets the variable `sigreq-request`. */
 int sr_run_log_request(request_rec *r);
 
+/* ----------------------------------------------------------------------------------------------- deliver.c */
+/* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
+void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
+/* sr_service_t's wake; the baton is the request's server_rec. */
+void sr_run_deliver_wake(void *server);
+
 #endif

@@ -39,6 +39,11 @@ sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const c
     return *body ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no answer");
 }
 
+void sr_service_wake(const sr_service_t *service)
+{
+    if (service->wake) service->wake(service->wake_baton);
+}
+
 const char *sr_service_now(apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%" APR_TIME_T_FMT, sr_time_now());

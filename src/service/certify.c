@@ -41,9 +41,9 @@ static sr_error_t *join(sr_joined_t *joined, sr_documents_t *documents, const te
 static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_step_t *step,
                            const char *sealer)
 {
-    json_t *events = sr_json_own(json_array(), step->pool);
-    json_array_append_new(events, json_pack("{s:s}", "hash", step->hash)); /* the last: it stands for all before it */
-    const sr_completion_t completion = {step->signing->view, events, step->signing->environment, sealer, step->now};
+    const sr_signing_t *signing = step->signing;
+    const sr_completion_t completion = {signing->view,        step->number, step->hash,
+                                        signing->environment, sealer,       step->now};
     const json_t *question = sr_json_own(sr_completion_certificate(&completion, step->pool), step->pool);
     SR_TRY(sr_pdf_compose(composed, service->pdf, question, step->pool));
     return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
@@ -86,5 +86,6 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
     json_object_set_new(detail, "certificate", json_string(sha256));
     sr_step_event(step, NULL, "completed", detail);
+    sr_step_tell(step, "completed");
     return NULL;
 }

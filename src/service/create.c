@@ -109,11 +109,18 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
 }
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
-static const char *creation_text(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
+static sr_error_t *creation_text(const char **text, const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, apr_pool_t *pool)
 {
-    const char *key = request->idempotency_key;
-    json_t *row = sr_json_own(json_object(), pool);
+    const char *key = request->idempotency_key, *view = sr_submission_view(submission, pool);
+    const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
+    json_t *row = sr_json_own(json_object(), pool), *webhooks = sr_json_own(json_array(), pool), *webhook;
     sr_event_text_t event;
+    if (request->caller->sent_webhook_url) {
+        SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
+        json_array_append_new(webhooks, webhook);
+    }
+    json_object_set(row, "webhooks", webhooks);
     creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));
     json_object_set_new(row, "now", json_integer(submission->created_at));
@@ -123,7 +130,7 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
     json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
     json_object_set_new(row, "send_email", json_boolean(submission->send_email));
     json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
-    json_object_set_new(row, "view", json_string(sr_submission_view(submission, pool)));
+    json_object_set_new(row, "view", json_string(view));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
@@ -131,7 +138,8 @@ static const char *creation_text(const sr_create_t *request, const sr_submission
     json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
     json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
-    return sr_json_text(row, pool);
+    *text = sr_json_text(row, pool);
+    return NULL;
 }
 
 /* Everything that can be refused without touching disk or database, in the contract's order. */
@@ -165,9 +173,11 @@ static sr_error_t *keep(const sr_service_t *service, const char **view, bool *un
     SR_TRY(sr_uploads_keep(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
-    const char *argument = creation_text(request, submission, pool);
+    const char *argument;
+    SR_TRY(creation_text(&argument, service, request, submission, pool));
     sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
+    if (!error) sr_service_wake(service);
     return error;
 }
 

@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · sign.c · refuse.c · tokens.c ·
- * webhooks.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · show.c · sign.c ·
+ * refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -14,11 +14,19 @@
 #include "pdf/pdf.h"
 #include "store/store.h"
 
+/* What a process remembers of who may see what (seen.c). */
+typedef struct sr_seen_t sr_seen_t;
+
 /* What a use case works with: made by the adapter above for each request. */
 typedef struct sr_service_t {
     sr_store_source_t *database;
-    const char *documents_root;
+    const char *base_url; /* of this location, without a slash at the end: what links to it begin with */
+    /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
+    void (*wake)(void *baton);
+    void *wake_baton;
+    const char *documents_root, *cache_root;
     sr_pdf_pool_t *pdf;
+    sr_seen_t *seen;                  /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     int max_files, max_signers, max_fields;
     sr_origin_t area_origin;
@@ -32,6 +40,8 @@ sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_h
 /* The same for an operation whose answer is one body. */
 sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
                                 const char *const *arguments, int count, apr_pool_t *pool);
+/* After the commit of what may have an event for webhooks. */
+void sr_service_wake(const sr_service_t *service);
 /* The current time as the store takes it. */
 const char *sr_service_now(apr_pool_t *pool);
 
@@ -128,6 +138,32 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 /* Looks up the sizes of all pages (`boxes`), where they are known. */
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------- seen.c */
+/* A table of fixed size, for any number of threads; NULL when there is no memory. */
+sr_seen_t *sr_seen_create(apr_pool_t *pool);
+/* What is kept is a SHA-256 in hexadecimal, and may be forgotten at any time. `seen` may be NULL: nothing is kept. */
+bool sr_seen_has(sr_seen_t *seen, const char *digest);
+void sr_seen_add(sr_seen_t *seen, const char *digest);
+
+/* ------------------------------------------------------------------------------------------------- show.c */
+typedef struct sr_show_t {
+    const char *signer, *document; /* uuids */
+    const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it stands */
+    int page;                      /* from 0 */
+    int width;                     /* one of sr_show_width; 0: not as an image, but what it says */
+} sr_show_t;
+typedef struct sr_shown_t {
+    apr_file_t *file; /* closed with the pool: PNG, or the JSON of sr_pdf_text_t */
+    apr_off_t size;
+    const char *etag;
+    const sr_error_t *uncached; /* NULL: the cache has it. Set with an error, too. */
+} sr_shown_t;
+/* A page for a signer. Errors: SR_ENOTFOUND for no link, no document, no page, and what never was a version of this
+ * document; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
+sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool);
+/* The least width, of the few that there are, that is not less than this one (SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH). */
+int sr_show_width(int wanted);
+
 /* ------------------------------------------------------------------------------------------------- sign.c */
 /* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
  * without an error all is durable; with one nothing has changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT
@@ -170,6 +206,17 @@ sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *tok
 /* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
 sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
                                    const char *url, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- history.c */
+typedef struct sr_history_filter_t {
+    const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
+} sr_history_filter_t;
+/* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
+sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
+                               const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
+/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now. */
+sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+                                 const char *event_id, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
 typedef struct sr_health_t {

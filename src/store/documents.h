@@ -1,4 +1,5 @@
-/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c and gc.c share. Others use store.h. */
+/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, gc.c and cache.c share. Others use
+ * store.h. */
 #ifndef SR_DOCUMENTS_H
 #define SR_DOCUMENTS_H
 
@@ -41,5 +42,9 @@ void sr_temporary_drop(sr_temporary_t *temporary);
 sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, apr_pool_t *pool);
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------------- gc.c */
+/* Names in a folder, those with a dot in front left out; none when it is no folder. */
+sr_error_t *sr_documents_list(apr_array_header_t **names, const char *path, apr_pool_t *pool);
 
 #endif

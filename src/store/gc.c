@@ -25,15 +25,14 @@ static bool is_hex(const char *name, apr_size_t length)
     return strspn(name, "0123456789abcdef") >= length;
 }
 
-/* Names in a folder; none when it is not there. */
-static sr_error_t *list(apr_array_header_t **names, const char *path, apr_pool_t *pool)
+sr_error_t *sr_documents_list(apr_array_header_t **names, const char *path, apr_pool_t *pool)
 {
     apr_finfo_t entry;
     apr_dir_t *folder;
     apr_status_t status = apr_dir_open(&folder, path, pool);
 
     *names = apr_array_make(pool, 16, sizeof(const char *));
-    if (APR_STATUS_IS_ENOENT(status)) return NULL;
+    if (APR_STATUS_IS_ENOENT(status) || APR_STATUS_IS_ENOTDIR(status)) return NULL;
     while (status == APR_SUCCESS && (status = apr_dir_read(&entry, APR_FINFO_NAME, folder)) == APR_SUCCESS)
         if (entry.name[0] != '.') APR_ARRAY_PUSH(*names, const char *) = apr_pstrdup(pool, entry.name);
     if (APR_STATUS_IS_ENOENT(status)) { /* the end */
@@ -104,7 +103,7 @@ static sr_error_t *list_digests(apr_array_header_t **digests, const walk_t *walk
     int i;
 
     *digests = apr_array_make(pool, 16, sizeof(const char *));
-    SR_TRY(list(&names, path, pool));
+    SR_TRY(sr_documents_list(&names, path, pool));
     for (i = 0; i < names->nelts; i++) {
         const char *const name = APR_ARRAY_IDX(names, i, const char *);
         const char *const sha256 = apr_pstrndup(pool, name, SR_SHA256_HEX_LENGTH);
@@ -172,7 +171,7 @@ static sr_error_t *sweep_temporary(const walk_t *walk, apr_pool_t *pool)
     apr_array_header_t *names;
     int i;
 
-    SR_TRY(list(&names, folder, pool));
+    SR_TRY(sr_documents_list(&names, folder, pool));
     for (i = 0; i < names->nelts; i++) {
         const char *const path = apr_pstrcat(pool, folder, "/", APR_ARRAY_IDX(names, i, const char *), NULL);
         struct stat status;
@@ -193,12 +192,12 @@ static sr_error_t *sweep_all(const walk_t *walk, apr_pool_t *pool)
     int i, j;
 
     apr_pool_create(&each, pool); /* one folder's; an error in it lives as long as `pool` */
-    SR_TRY(list(&outer, walk->documents->root, pool));
+    SR_TRY(sr_documents_list(&outer, walk->documents->root, pool));
     for (i = 0; i < outer->nelts; i++) {
         const char *const ab = APR_ARRAY_IDX(outer, i, const char *);
 
         if (strlen(ab) != 2 || !is_hex(ab, 2)) continue;
-        SR_TRY(list(&inner, apr_pstrcat(pool, walk->documents->root, "/", ab, NULL), pool));
+        SR_TRY(sr_documents_list(&inner, apr_pstrcat(pool, walk->documents->root, "/", ab, NULL), pool));
         for (j = 0; j < inner->nelts; j++) {
             const char *const cd = APR_ARRAY_IDX(inner, j, const char *);
 

@@ -28,14 +28,29 @@ sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, co
 
 typedef struct joint_t {
     sr_sha256_t *digest;
-    sr_temporary_t *file; /* NULL: there is one file, which is read alone */
+    sr_temporary_t *file; /* NULL: there is one file, which is read alone; or it goes to memory */
+    int memory;           /* descriptor of a file in memory, or -1 */
     apr_off_t size;
 } joint_t;
 
-static sr_error_t *add_mapped(joint_t *joint, const void *data, apr_size_t length)
+static sr_error_t *add_to_memory(int descriptor, const char *bytes, apr_size_t length, apr_pool_t *pool)
+{
+    while (length > 0) {
+        const ssize_t written = write(descriptor, bytes, length);
+
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return sr_documents_trouble(pool, "writing to", "memory");
+        bytes += written;
+        length -= (apr_size_t)written;
+    }
+    return NULL;
+}
+
+static sr_error_t *add_mapped(joint_t *joint, const void *data, apr_size_t length, apr_pool_t *pool)
 {
     sr_sha256_update(joint->digest, data, length);
     joint->size += (apr_off_t)length;
+    if (joint->memory >= 0) return add_to_memory(joint->memory, data, length, pool);
     return joint->file ? sr_temporary_write(joint->file, data, length) : NULL;
 }
 
@@ -49,7 +64,7 @@ static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *pa
     if (!status.st_size) return NULL;
     data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading", path);
-    error = add_mapped(joint, data, (apr_size_t)status.st_size);
+    error = add_mapped(joint, data, (apr_size_t)status.st_size, pool);
     munmap(data, (size_t)status.st_size);
     return error;
 }
@@ -68,23 +83,36 @@ static void own(int descriptor, apr_pool_t *pool)
     apr_pool_cleanup_register(pool, kept, close_descriptor, apr_pool_cleanup_null);
 }
 
+/* Adds the files; *descriptor is the last one's when nothing is written, else -1. */
+static sr_error_t *add_files(int *descriptor, joint_t *joint, sr_documents_t *documents,
+                             const apr_array_header_t *files, apr_pool_t *pool)
+{
+    const bool writes = joint->file || joint->memory >= 0;
+    int i;
+
+    *descriptor = -1;
+    for (i = 0; i < files->nelts; i++) {
+        const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
+        const int opened = open(path, O_RDONLY | O_CLOEXEC);
+        sr_error_t *error;
+
+        if (opened < 0) return sr_documents_trouble(pool, "opening", path);
+        error = add_descriptor(joint, opened, path, pool);
+        if (writes || error) close(opened);
+        else *descriptor = opened;
+        SR_TRY(error);
+    }
+    return NULL;
+}
+
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                               const void *tail, apr_size_t tail_length, apr_pool_t *pool)
 {
-    joint_t joint = {sr_sha256_begin(pool), NULL, 0};
-    int i, descriptor = -1;
+    joint_t joint = {sr_sha256_begin(pool), NULL, -1, 0};
+    int descriptor;
 
     if (files->nelts > 1 || tail_length) SR_TRY(sr_temporary_open(&joint.file, documents, pool));
-    for (i = 0; i < files->nelts; i++) {
-        const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
-        sr_error_t *error;
-
-        descriptor = open(path, O_RDONLY | O_CLOEXEC);
-        if (descriptor < 0) return sr_documents_trouble(pool, "opening", path);
-        error = add_descriptor(&joint, descriptor, path, pool);
-        if (joint.file || error) close(descriptor);
-        SR_TRY(error);
-    }
+    SR_TRY(add_files(&descriptor, &joint, documents, files, pool));
     joined->sha256 = sr_sha256_end_hex(joint.digest, pool);
     joined->size = joint.size + (apr_off_t)tail_length;
     if (joint.file) {
@@ -94,6 +122,19 @@ sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, co
     }
     own(descriptor, pool);
     joined->descriptor = descriptor;
+    return NULL;
+}
+
+sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                                        apr_pool_t *pool)
+{
+    joint_t joint = {sr_sha256_begin(pool), NULL, memfd_create("sigreq-document", MFD_CLOEXEC), 0};
+    int ignored;
+
+    if (joint.memory < 0) return sr_documents_trouble(pool, "making a file in", "memory");
+    own(joint.memory, pool);
+    SR_TRY(add_files(&ignored, &joint, documents, files, pool));
+    *joined = (sr_joined_t){joint.memory, joint.size, sr_sha256_end_hex(joint.digest, pool)};
     return NULL;
 }
 

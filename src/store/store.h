@@ -1,6 +1,6 @@
 /* store.h: what is kept, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c
+ * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c · cache.c
  *
  * The SQL is in pgsql.sql and sqlite3.sql: the same operations with the same arguments and the same result
  * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
@@ -19,6 +19,7 @@
 #define SR_STORE_H
 
 #include <apr_dbd.h>
+#include <apr_file_io.h>
 #include <apr_hash.h>
 
 #include "base/base.h"
@@ -72,7 +73,10 @@ typedef struct sr_row_t {
  * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
  * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
  * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
- * "revoked_at"}: what has no value is null. */
+ * "revoked_at"}: what has no value is null.
+ * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
+ * sr_webhook_row): it becomes a call to make, where the submission's token has a URL for that kind. The body is the
+ * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. */
 typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
@@ -80,7 +84,7 @@ typedef enum sr_op_t {
      *  "event_hash","event",
      *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
-     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since"}
+     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
      * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
      * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
      * connection) changes nothing and is OK. Signers start as "sent". Times are `now`. An idempotency row older
@@ -108,13 +112,14 @@ typedef enum sr_op_t {
     SR_OP_AUDIT_GET,
     /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
      *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
-     *  "documents":[document row]} | MISSING */
+     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),"documents":[document row]} |
+     * MISSING */
     SR_OP_SIGNING_GET,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
      *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),
      *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
-     *  "certificate_sha256"|null,"certificate_size"|null}
+     *  "certificate_sha256"|null,"certificate_size"|null,"webhooks":[webhook]|absent}
      * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
      * changes nothing and is OK. */
     SR_OP_SIGNING_CHANGE,
@@ -132,8 +137,31 @@ typedef enum sr_op_t {
     /* $T, uuid → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time */
     SR_OP_TOKEN_REVOKE,
 
+    /* $T, rows at most, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
+     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with what was called and how it ended: {"uuid","event_id",
+     *  "event","submission","token","url" (at most 255 characters),"success","status"|null,"error"|null,"created_at",
+     *  "ended_at"} */
+    SR_OP_HISTORY_LIST,
+    /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
+     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | UNAUTHORIZED. The event is
+     * called once more, at the URL its token has now. Repeating it with the same uuid changes nothing and is OK. */
+    SR_OP_HISTORY_REDELIVER,
+
     /* For health: no argument → OK + {"schema":<version>} */
     SR_OP_PING,
+
+    /* The delivery thread (src/deliver). */
+    /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
+    SR_OP_DELIVERY_LOOK,
+    /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),"each" (at most, of one destination),
+     *  "busy":{"<destination>":<calls under way>},"after" (a destination, or ""),
+     *  "ended":[{"id","claim","status"|null,"success","error"|null}]}
+     * → OK, a row for each claim: body is what to post, key "<id> <destination> <url>"; the last row has neither.
+     * Records how the calls of `ended` went; records claims whose lease is over as "interrupted, outcome unknown"
+     * (should the truth still come, it replaces that); then claims what is pending for `lease` under the name `claim`.
+     * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
+     * Repeating it with the same `claim` gives the same claims again. */
+    SR_OP_DELIVERY_TURN,
 
     /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"
      * {"uuid","firstname","lastname","email","organization_uuid","created_at"}. Lists give every row, oldest first. */
@@ -159,6 +187,8 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_DOCUMENT_USED,
     /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
     SR_OP_ADMIN_EXPIRE,
+    /* webhook calls that ended before this time are forgotten → OK + {"deleted":n} */
+    SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
 
@@ -236,6 +266,9 @@ typedef struct sr_joined_t {
 } sr_joined_t;
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                               const void *tail, apr_size_t tail_length, apr_pool_t *pool);
+/* The same without a tail, where there is no room on the disk: to be read, and then forgotten. */
+sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents,
+                                        const apr_array_header_t *files, apr_pool_t *pool);
 
 /* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
  * with the process, or by sr_documents_turn_end. */
@@ -263,5 +296,30 @@ sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents
  * quietly (gc will do it) when the exclusive lock is not to be had within a moment. */
 sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, sr_documents_used_t used, void *baton,
                                  apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ cache.c
+ * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
+ * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
+ * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
+ */
+typedef struct sr_cached_t {
+    apr_file_t *file; /* closed with the pool */
+    apr_off_t size;
+    apr_time_t made; /* or last found, when that was a day or more later */
+} sr_cached_t;
+/* False when there is none. */
+bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool);
+/* Makes the folder too, but none above it. A file that is there stays. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool);
+/* The same from a file, which is read from its beginning. */
+sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool);
+void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool);
+
+typedef struct sr_cache_gc_t {
+    apr_size_t kept, deleted;
+    apr_off_t freed; /* bytes */
+} sr_cache_gc_t;
+/* Deletes what was not used since `before` (unless `dry_run`). httpd may run. */
+sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool);
 
 #endif

@@ -30,6 +30,7 @@ my @wrong = (
     map({ ['SigreqAreaOrigin', $_, 'place', qr/SigreqAreaOrigin must be user-space or top-left/] } 'bottom', 'topleft'),
     ['SigreqDocuments', '/nowhere/at/all',      'place',  qr/SigreqDocuments \/nowhere\/at\/all is not a folder/],
     ['SigreqDocuments', '/etc/passwd',          'place',  qr/SigreqDocuments \/etc\/passwd is not a folder/],
+    ['SigreqCache', '/etc/passwd', 'place', qr/SigreqCache \/etc\/passwd is not a folder/],
     ['SigreqHelper',    '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
     ['SigreqHelper',    '/etc/passwd',          'server', qr/SigreqHelper \/etc\/passwd is not a program/],
     ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
@@ -53,6 +54,9 @@ sub extra {
     my $directive = $value =~ /"/ ? "$name '$value'" : qq{$name "$value"};
     return ($where => ($where eq 'place' ? $on : '') . $directive);
 }
+
+($status, $said) = Sigreq::Httpd->new(place => $on . 'SigreqCache "/nowhere/yet"')->test;
+is($status, 0, 'a SigreqCache that is not there yet is made when it is needed') or diag $said;
 
 for my $empty ('Sigreq', 'SigreqDocuments', 'SigreqBaseURL', 'SigreqMaxFiles') {
     ($status, $said) = Sigreq::Httpd->new(place => qq{$on$empty ""})->test;

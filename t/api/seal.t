@@ -7,6 +7,7 @@ use Mojo::File 'path';
 use Sigreq::Here qw(suite place children wait_for organisation signed);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
+use Sigreq::Signer 'signers_of';
 use Test::More;
 
 my $folder = tempdir('seal.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
@@ -117,6 +118,13 @@ subtest 'a pair for tests' => sub {
     like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'and says that it made one');
     is(scalar(() = $httpd->log =~ /SR0401/g), 1, 'once');
     unlike($httpd->log, qr/SR0402/, 'nothing expires');
+    my $client = organisation(client => { base => $httpd->base })->{test};
+    my $made   = $client->create->json;
+    is((signers_of($made))[0]->sign('Ann')->code, 200, 'a document is signed');
+    my $signed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
+    my $found  = $client->post('/verify', body => $signed, headers => { 'Content-Type' => 'application/pdf' })->json;
+    is_deeply([$found->{conclusion}, $found->{signatures}[0]{ours}], ['signed', Mojo::JSON->true], 'by that pair');
+    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding", 'whose name says so');
     $httpd = Sigreq::Httpd->new(seal => pair($ours) . "\n" . pair("$folder/soon", 'SigreqTestSeal'))->start;
     ok(healthy($httpd), 'serves with one');
     unlike($httpd->log, qr/SR0401/, 'and makes none');

@@ -10,6 +10,7 @@ use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
 use Sigreq::Raw;
+use Sigreq::Signer 'signers_of';
 use Test::More;
 
 my $org      = organisation();
@@ -110,6 +111,30 @@ subtest 'one of ours' => sub {
     is_like(raw($_->[0], $plain)->json, $unknown, "to $_->[1] it is not known")
         for [$org->{live}, 'the other environment'], [$colleague->{test}, 'another user'],
         [organisation()->{test}, 'another organisation'];
+};
+subtest 'signed through a link' => sub {
+    for my $who ($client, $org->{live}) {
+        my $made = $who->create(
+            files   => [['a.pdf', pdf(nonce => "link $$")]],
+            signers => Sigreq::Client::signers({}, { firstname => 'Bob', area => { y => 200 } }))->json;
+        my $path = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
+        my @revisions = map { $_->sign('Ann'); $who->get($path)->body } signers_of($made);
+        my %it = (known => $yes, submission => $made->{uuid},
+            document => { uuid => $made->{documents}[0]{uuid}, name => 'a.pdf' });
+        for my $i (0, 1) {
+            my $found = raw($who, $revisions[$i])->json;
+            is_like($found, { conclusion => 'signed', %it }, "revision $i is known");
+            my @seals = map { [@$_{qw(state ours)}] } @{ $found->{signatures} };
+            is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… and sealed here, each time');
+        }
+        is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown }, 'with more it is not');
+        my $found = raw($who, $who->get("/signatures/$made->{uuid}/certificate")->body)->json;
+        is_like($found, { conclusion => 'signed', %it, document => undef }, 'and the certificate of completion is');
+        is($found->{signatures}[0]{ours}, $yes, '… sealed here, too');
+        my $other = $who == $client ? $org->{live} : $client;
+        is_like(raw($other, $revisions[1])->json, $unknown, 'nor in the other environment');
+        is_deeply(raw($other, $revisions[1])->json('/signatures/0/ours'), $no, '… where the seal is another');
+    }
 };
 
 # --- what is refused

@@ -80,6 +80,8 @@ my @wrong = (
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', '2001-01-01'], 'in the past'],
     [['token', 'revoke', 'first'], 'must be a uuid'], [['org', 'list', '--json=yes'], 'has no value'],
     [['gc'], 'no folder of documents'],
+    [['gc', '--history-days', '0'], 'must be a number from 1'],
+    (map { [['gc', '--unused', $_], 'from 0 to 36500'] } '-1', '', '36501', '9' x 30, 'x', '1d'),
 );
 exits(0, 'a database', @db, 'db', 'init');
 for my $case (@wrong) {
@@ -130,8 +132,27 @@ like($error, qr/knows none of the 1 documents/, 'and says so');
 ok(-e $stored, 'nothing is deleted');
 is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 1, 'it would be');
 ok(-e $stored, 'nothing is deleted');
-is(json('gc --force', '--config', $config, 'gc', '--force')->{freed_bytes}, 10, 'what is freed');
+my $freed = json('gc --force', '--config', $config, 'gc', '--force', '--history-days', '7');
+is($freed->{freed_bytes}, 10, 'what is freed');
+is($freed->{history_deleted}, 0, 'no history was there');
 ok(!-e $stored, 'it is deleted');
+
+# --- images of pages
+mkdir for map {"$folder/documents/cache$_"} '', '/ab', '/ab/ab';
+my $image = spit("$folder/documents/cache/ab/ab/$hash.1.0.800.png", 'x' x 10);
+my $month = time - 30 * 24 * 3600;
+utime $month + 60, $month + 60, $image;
+is_deeply([@{ json('gc with a cache', '--config', $config, 'gc') }{qw(cache_kept cache_deleted)}], [1, 0],
+    'an image is kept for 30 days');
+is(json('gc --unused 29', '--config', $config, 'gc', '--unused', 29, '--dry-run')->{cache_freed_bytes}, 10,
+    'or less, as said');
+utime $month - 60, $month - 60, $image;
+is(json('gc with a cache', '--config', $config, 'gc')->{cache_deleted}, 1, 'and goes then');
+ok(!-e $image, 'it is gone');
+spit($config, slurp($config) . "SigreqCache $folder/elsewhere\n");
+mkdir for map {"$folder/elsewhere$_"} '', '/ab', '/ab/ab';
+spit("$folder/elsewhere/ab/ab/$hash.1.0.800.png", 'x');
+is(json('gc with SigreqCache', '--config', $config, 'gc', '--unused', 0)->{cache_deleted}, 1, 'SigreqCache is read');
 
 # --- the work, on each database
 sub organizations {

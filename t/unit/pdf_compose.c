@@ -345,7 +345,8 @@ static void test_certificate(void)
     sr_pdf_composed_t composed;
     apr_pool_create(&pool, bench.pool);
     const sr_completion_t completion = {.view = text_of(view, pool),
-                                        .events = text_of("[{\"hash\":\"" HASH "\"}]", pool),
+                                        .events = 3,
+                                        .events_hash = HASH,
                                         .environment = SR_TEST,
                                         .service = "sign.x.org",
                                         .time = apr_time_from_sec(1800000000)};

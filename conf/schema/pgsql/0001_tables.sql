@@ -157,51 +157,6 @@ CREATE TABLE sigreq.event (
     PRIMARY KEY (submission_id, number)
 )
 
--- Webhook calls to make. A claim is committed before the call, so that no call is ever made twice.
-CREATE TABLE sigreq.outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    event_id uuid NOT NULL UNIQUE,
-    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
-    token_id bigint NOT NULL REFERENCES sigreq.token (id),
-    created_at bigint NOT NULL,
-    claimed_at bigint,
-    state text COLLATE "C" NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
-    kind text COLLATE "C" NOT NULL,
-    url text NOT NULL,
-    body text NOT NULL
-)
-
-CREATE INDEX outbox_pending ON sigreq.outbox (id) WHERE state = 'pending'
-
-CREATE INDEX outbox_claimed ON sigreq.outbox (claimed_at) WHERE state = 'claimed'
-
-CREATE INDEX outbox_submission ON sigreq.outbox (submission_id, id)
-
-CREATE TABLE sigreq.webhook_history (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
-    token_id bigint NOT NULL,
-    user_id bigint NOT NULL,
-    organization_id bigint NOT NULL,
-    at bigint NOT NULL,
-    status integer,
-    success boolean NOT NULL,
-    event_id uuid NOT NULL,
-    environment text COLLATE "C" NOT NULL,
-    kind text COLLATE "C" NOT NULL,
-    url varchar(255) NOT NULL,
-    error text,
-    FOREIGN KEY (token_id, user_id, organization_id, environment)
-        REFERENCES sigreq.token (id, user_id, organization_id, environment)
-)
-
-CREATE INDEX webhook_history_list ON sigreq.webhook_history
-    (user_id, organization_id, environment, at DESC, id DESC)
-
-CREATE INDEX webhook_history_event ON sigreq.webhook_history (event_id)
-
-CREATE INDEX webhook_history_submission ON sigreq.webhook_history (submission_id)
-
 -- Deferred: the row is written before its submission, so that two requests with one key meet here first.
 CREATE TABLE sigreq.idempotency (
     token_id bigint NOT NULL REFERENCES sigreq.token (id),

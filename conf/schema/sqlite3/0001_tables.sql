@@ -145,50 +145,6 @@ CREATE TABLE event (
     PRIMARY KEY (submission_id, number)
 ) STRICT, WITHOUT ROWID
 
--- Webhook calls to make. A claim is committed before the call, so that no call is ever made twice.
-CREATE TABLE outbox (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    event_id TEXT NOT NULL UNIQUE,
-    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
-    token_id INTEGER NOT NULL REFERENCES token (id),
-    state TEXT NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
-    kind TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    claimed_at INTEGER,
-    url TEXT NOT NULL,
-    body TEXT NOT NULL
-) STRICT
-
-CREATE INDEX outbox_pending ON outbox (id) WHERE state = 'pending'
-
-CREATE INDEX outbox_claimed ON outbox (claimed_at) WHERE state = 'claimed'
-
-CREATE INDEX outbox_submission ON outbox (submission_id, id)
-
-CREATE TABLE webhook_history (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    event_id TEXT NOT NULL,
-    submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
-    token_id INTEGER NOT NULL,
-    user_id INTEGER NOT NULL,
-    organization_id INTEGER NOT NULL,
-    environment TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    status INTEGER,
-    success INTEGER NOT NULL CHECK (success IN (0, 1)),
-    url TEXT NOT NULL CHECK (length(url) <= 255),
-    error TEXT,
-    FOREIGN KEY (token_id, user_id, organization_id, environment)
-        REFERENCES token (id, user_id, organization_id, environment)
-) STRICT
-
-CREATE INDEX webhook_history_list ON webhook_history (user_id, organization_id, environment, at DESC, id DESC)
-
-CREATE INDEX webhook_history_event ON webhook_history (event_id)
-
-CREATE INDEX webhook_history_submission ON webhook_history (submission_id)
-
 CREATE TABLE idempotency (
     token_id INTEGER NOT NULL REFERENCES token (id),
     key TEXT NOT NULL,

@@ -1,0 +1,252 @@
+-- Webhook calls to make, and what became of those that were made. A row is written by the transaction that changed what
+-- it tells of. A claim is committed before the call, so that no call is ever made twice; one whose time is over was lost
+-- with its process. destination, the host, is what gets its fair share. uuid is event_id where an event is delivered for
+-- the first time; whoever asks for it again makes a row of another uuid.
+CREATE TABLE sigreq.delivery (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
+    token_id bigint NOT NULL,
+    user_id bigint NOT NULL,
+    organization_id bigint NOT NULL,
+    created_at bigint NOT NULL,
+    claimed_until bigint,
+    ended_at bigint,
+    status integer,
+    success boolean,
+    uuid uuid NOT NULL UNIQUE,
+    event_id uuid NOT NULL,
+    environment text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('sent', 'signed', 'refused', 'completed')),
+    claimed_by text COLLATE "C",
+    url text COLLATE "C" NOT NULL,
+    destination text COLLATE "C" NOT NULL GENERATED ALWAYS AS
+        (split_part(translate(substr(lower(url), strpos(url, '://') + 3), '?#', '//'), '/', 1)) STORED,
+    error text,
+    body text NOT NULL,
+    CHECK ((state = 'claimed') <= (claimed_by IS NOT NULL AND claimed_until IS NOT NULL)),
+    CHECK ((state = 'done') = (ended_at IS NOT NULL) AND (state = 'done') = (success IS NOT NULL)),
+    FOREIGN KEY (token_id, user_id, organization_id, environment)
+        REFERENCES sigreq.token (id, user_id, organization_id, environment)
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05)
+
+CREATE INDEX delivery_pending ON sigreq.delivery (destination, id) WHERE state = 'pending'
+
+CREATE INDEX delivery_claimed ON sigreq.delivery (claimed_by) WHERE state = 'claimed'
+
+-- For the order of a submission's events.
+CREATE INDEX delivery_submission ON sigreq.delivery (submission_id, id)
+
+CREATE INDEX delivery_history ON sigreq.delivery (user_id, organization_id, environment, ended_at DESC, id DESC)
+    WHERE state = 'done'
+
+-- A row as store.h describes it. The URL is cut as the contract says.
+CREATE VIEW sigreq.delivery_row AS
+    SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
+           d.ended_at, d.kind, d.success,
+           json_build_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.kind, 'submission', s.uuid,
+               'token', t.uuid, 'url', left(d.url, 255), 'success', d.success, 'status', d.status, 'error', d.error,
+               'created_at', d.created_at, 'ended_at', d.ended_at)::text AS body,
+           d.ended_at || ':' || d.id AS key
+    FROM sigreq.delivery d
+    JOIN sigreq.submission s ON s.id = d.submission_id
+    JOIN sigreq.token t ON t.id = d.token_id
+
+-- The URL of a token that hears of a kind of event, or NULL.
+CREATE FUNCTION sigreq.webhook_url(p_token sigreq.token, p_kind text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE p_kind WHEN 'sent' THEN p_token.sent_webhook_url
+                       WHEN 'completed' THEN p_token.completed_webhook_url
+                       ELSE p_token.signed_webhook_url END
+$$
+
+-- A submission's events as rows, in the order given: [{"event_id","kind","body"}]. Nobody listens: no row.
+CREATE FUNCTION sigreq.delivery_write(p_submission bigint, p_now bigint, p_webhooks json) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
+                                 created_at, url, body)
+    SELECT w.event_id, w.event_id, s.id, t.id, t.user_id, t.organization_id, t.environment, w.kind, p_now,
+           sigreq.webhook_url(t, w.kind), w.body
+    FROM sigreq.submission s
+    JOIN sigreq.token t ON t.id = s.token_id
+    CROSS JOIN json_to_recordset(p_webhooks) AS w(event_id uuid, kind text, body text)
+    WHERE s.id = p_submission AND sigreq.webhook_url(t, w.kind) IS NOT NULL;
+END $$
+
+-- This database's own clock: a claim's time is compared by all hosts. Whole milliseconds, as JSON shows them.
+CREATE FUNCTION sigreq.delivery_clock() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
+$$
+
+CREATE FUNCTION sigreq.delivery_look() RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM 1 FROM sigreq.delivery WHERE state = 'pending' LIMIT 1;
+    IF NOT FOUND THEN
+        PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_until < sigreq.delivery_clock() LIMIT 1;
+    END IF;
+    RETURN CASE WHEN FOUND THEN 'ok' ELSE 'missing' END;
+END $$
+
+-- Claims of one destination. MATERIALIZED: a join must not ask for the rows anew, and so for more of them.
+CREATE FUNCTION sigreq.delivery_claim(p_destination text, p_room integer, p_claim text, p_until bigint) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_count integer;
+BEGIN
+    WITH free AS MATERIALIZED (
+        SELECT o.id FROM sigreq.delivery o
+        WHERE o.state = 'pending' AND o.destination = p_destination
+          AND NOT EXISTS (SELECT 1 FROM sigreq.delivery e
+                          WHERE e.submission_id = o.submission_id AND e.id < o.id AND e.state <> 'done')
+        ORDER BY o.id
+        LIMIT p_room
+        FOR UPDATE SKIP LOCKED)
+    UPDATE sigreq.delivery d SET state = 'claimed', claimed_by = p_claim, claimed_until = p_until
+    FROM free WHERE d.id = free.id;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END $$
+
+-- Destination after destination, from the one after `after` around to it again, until there are enough rows.
+CREATE FUNCTION sigreq.delivery_claims(p_claim text, p_until bigint, p_rows integer, p_each integer, p_busy json,
+    p_after text) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_at text := p_after;
+    v_round integer := 1;
+    v_left integer := p_rows;
+    v_room integer;
+BEGIN
+    WHILE v_left > 0 LOOP
+        SELECT destination INTO v_at FROM sigreq.delivery
+        WHERE state = 'pending' AND destination > v_at ORDER BY destination LIMIT 1;
+        IF NOT FOUND OR (v_round = 2 AND v_at > p_after) THEN
+            EXIT WHEN v_round = 2 OR p_after = '';
+            v_round := 2;
+            v_at := '';
+            CONTINUE;
+        END IF;
+        v_room := least(v_left, p_each - coalesce((p_busy->>v_at)::integer, 0));
+        IF v_room > 0 THEN
+            v_left := v_left - sigreq.delivery_claim(v_at, v_room, p_claim, p_until);
+        END IF;
+    END LOOP;
+END $$
+
+-- What ended; what was lost; then claims. A claim that is there already was made by this very turn, whose answer was lost.
+CREATE FUNCTION sigreq.delivery_turn(p_turn json)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_now bigint := sigreq.delivery_clock();
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_turn) AS r(
+        claim text, lease bigint, rows integer, each integer, busy json, "after" text, ended json);
+    UPDATE sigreq.delivery d
+    SET state = 'done', ended_at = v_now, status = e.status, success = e.success, error = e.error
+    FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text)
+    WHERE d.id = e.id AND d.claimed_by = e.claim;
+    UPDATE sigreq.delivery d
+    SET state = 'done', ended_at = v_now, success = false, error = 'interrupted, outcome unknown'
+    WHERE d.id IN (SELECT l.id FROM sigreq.delivery l WHERE l.state = 'claimed' AND l.claimed_until < v_now
+                   FOR UPDATE SKIP LOCKED);
+    PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
+    IF NOT FOUND THEN
+        PERFORM sigreq.delivery_claims(p.claim, v_now + p.lease, p.rows, p.each, p.busy, p."after");
+    END IF;
+    RETURN QUERY
+    SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || to_json(d.url) || ',' || substr(d.body, 2),
+           d.id || ' ' || d.destination || ' ' || d.url
+    FROM sigreq.delivery d
+    JOIN sigreq.token t ON t.id = d.token_id
+    WHERE d.state = 'claimed' AND d.claimed_by = p.claim
+    ORDER BY d.destination <= p."after", d.destination, d.id;
+    RETURN QUERY SELECT 'ok', NULL::text, NULL::text;
+END $$
+
+-- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
+CREATE FUNCTION sigreq.history_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+    p_id bigint, p_kind text, p_submission uuid, p_success boolean)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    t record;
+    v_submission bigint;
+BEGIN
+    SELECT user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+        RETURN;
+    END IF;
+    IF p_submission IS NOT NULL THEN
+        SELECT s.id INTO v_submission FROM sigreq.submission s WHERE s.uuid = p_submission;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
+    IF p_direction = 'newer' THEN
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.delivery_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND r.state = 'done' AND (r.ended_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
+          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (v_submission IS NULL OR r.submission_id = v_submission)
+        ORDER BY r.ended_at, r.id
+        LIMIT p_limit;
+    ELSE
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.delivery_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND r.state = 'done' AND (r.ended_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
+          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (v_submission IS NULL OR r.submission_id = v_submission)
+        ORDER BY r.ended_at DESC, r.id DESC
+        LIMIT p_limit;
+    END IF;
+END $$
+
+-- The event goes where its token's URL points now: whoever asks has perhaps just mended it.
+CREATE FUNCTION sigreq.history_redeliver(p_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    d record;
+    v_url text;
+BEGIN
+    SELECT e.* INTO d
+    FROM sigreq.token t
+    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+                            = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done';
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    SELECT sigreq.webhook_url(t, d.kind) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
+    IF v_url IS NULL THEN
+        RETURN 'conflict';
+    END IF;
+    INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
+                                 created_at, url, body)
+    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, p_now,
+            v_url, d.body)
+    ON CONFLICT (uuid) DO NOTHING;
+    RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+END $$
+
+CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_deleted bigint;
+BEGIN
+    DELETE FROM sigreq.delivery WHERE state = 'done' AND ended_at < p_before;
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    RETURN E'ok\n{"deleted":' || v_deleted || '}';
+END $$

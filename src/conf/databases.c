@@ -1,0 +1,37 @@
+/* databases.c: how many databases there are. mod_dbd gives a virtual host connections of its own where its section has
+ * directives of it, and does not tell anybody; the delivery thread has to look into each database, so the configuration
+ * is asked. */
+#include "conf/conf.h"
+
+/* Whether a list of directives has one of mod_dbd's that make it another database. */
+static bool has_database(const ap_directive_t *directive)
+{
+    for (; directive; directive = directive->next)
+        if (!strcasecmp(directive->directive, "DBDriver") || !strcasecmp(directive->directive, "DBDParams"))
+            return true;
+    return false;
+}
+
+static server_rec *server_of(const ap_directive_t *section, server_rec *main_server)
+{
+    for (server_rec *server = main_server->next; server; server = server->next)
+        if (server->defn_name && !strcmp(server->defn_name, section->filename)
+            && server->defn_line_number == (unsigned)section->line_num)
+            return server;
+    return NULL;
+}
+
+const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server)
+{
+    apr_array_header_t *servers = apr_array_make(pool, 2, sizeof(server_rec *));
+    bool used = false;
+    for (const server_rec *server = main_server; server && !used; server = server->next)
+        used = sr_conf_serves(server, main_server);
+    if (used && has_database(ap_conftree)) APR_ARRAY_PUSH(servers, server_rec *) = main_server;
+    for (const ap_directive_t *section = ap_conftree; section; section = section->next) {
+        if (strcasecmp(section->directive, "<VirtualHost") || !has_database(section->first_child)) continue;
+        server_rec *server = server_of(section, main_server);
+        if (server && sr_conf_serves(server, main_server)) APR_ARRAY_PUSH(servers, server_rec *) = server;
+    }
+    return servers;
+}

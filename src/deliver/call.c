@@ -1,0 +1,170 @@
+/* call.c: one HTTP call by libcurl, and its verdict. The answer's status is all that counts: once it has come, whatever
+ * else the receiver does changes nothing. */
+#include "deliver/deliver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define CONNECT_LIMIT_MS 5000L
+#define CALL_LIMIT_MS 15000L
+#define ANSWER_LIMIT 65536
+
+struct sr_call_t {
+    CURL *easy;
+    struct curl_slist *headers;
+    const char *agent;
+    const apr_array_header_t *allowed;
+    const char *body;
+    size_t length, sent;   /* of the body */
+    size_t received;       /* of the answer */
+    int status;            /* once the answer's headers are complete */
+    const char *forbidden; /* what kind of address it was that may not be called */
+    bool tried;            /* there was one that may */
+    char error[CURL_ERROR_SIZE + 64];
+};
+
+/* No seek function stands beside it, so libcurl cannot send a body twice: where a connection that is used again turns
+ * out to be dead after the body has left, it gives up instead of trying another. */
+static size_t send_body(char *buffer, size_t size, size_t count, void *data)
+{
+    sr_call_t *call = data;
+    const size_t left = call->length - call->sent, room = size * count;
+    const size_t taken = left < room ? left : room;
+
+    memcpy(buffer, call->body + call->sent, taken);
+    call->sent += taken;
+    return taken;
+}
+
+static size_t take(sr_call_t *call, size_t length)
+{
+    call->received += length;
+    return call->received > ANSWER_LIMIT ? 0 : length;
+}
+
+static size_t take_body(char *data, size_t size, size_t count, void *baton)
+{
+    return take(baton, size * count);
+}
+
+/* The empty line ends the headers; those of a 1xx answer are followed by others. */
+static size_t take_header(char *line, size_t size, size_t count, void *baton)
+{
+    sr_call_t *call = baton;
+    const size_t length = size * count;
+    long status = 0;
+
+    if (length <= 2 && (!length || *line == '\r' || *line == '\n')) {
+        curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+        if (status >= 200) call->status = (int)status;
+    }
+    return take(call, length);
+}
+
+static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    sr_call_t *call = baton;
+    const char *kind = sr_address_forbidden(&address->addr, call->allowed);
+
+    if (kind) {
+        call->forbidden = kind;
+        return CURL_SOCKET_BAD;
+    }
+    call->tried = true;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static apr_status_t release(void *data)
+{
+    sr_call_t *call = data;
+
+    curl_easy_cleanup(call->easy);
+    curl_slist_free_all(call->headers);
+    return APR_SUCCESS;
+}
+
+sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_header_t *allowed, apr_pool_t *pool)
+{
+    sr_call_t *made = *call = apr_pcalloc(pool, sizeof *made);
+
+    made->agent = agent;
+    made->allowed = allowed;
+    made->easy = curl_easy_init();
+    made->headers = curl_slist_append(NULL, "Content-Type: application/json");
+    if (made->headers && !curl_slist_append(made->headers, "Expect:")) {
+        curl_slist_free_all(made->headers);
+        made->headers = NULL;
+    }
+    apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
+    if (!made->easy || !made->headers) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
+    return NULL;
+}
+
+CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
+{
+    CURL *easy = call->easy;
+
+    *call = (sr_call_t){.easy = easy,
+                        .headers = call->headers,
+                        .agent = call->agent,
+                        .allowed = call->allowed,
+                        .body = body,
+                        .length = strlen(body)};
+    curl_easy_reset(easy); /* keeps its connections */
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* or a slow DNS server would hold up everybody */
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_LIMIT_MS);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, CALL_LIMIT_MS);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, call->agent);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->length);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, send_body);
+    curl_easy_setopt(easy, CURLOPT_READDATA, call);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+    return easy;
+}
+
+static const char *of_status(sr_call_t *call)
+{
+    if (call->status / 100 == 2) return NULL;
+    apr_snprintf(call->error, sizeof call->error, "the answer was %d%s", call->status,
+                 call->status / 100 == 3 ? ", and redirects are not followed" : "");
+    return call->error;
+}
+
+static const char *of_failure(sr_call_t *call, CURLcode code)
+{
+    curl_off_t connected = 0;
+
+    if (call->forbidden && !call->tried) {
+        apr_snprintf(call->error, sizeof call->error, "the address of the URL is %s and may not be called",
+                     call->forbidden);
+        return call->error;
+    }
+    if (call->received > ANSWER_LIMIT) return "the answer's headers are larger than 64 KiB";
+    curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    if (code == CURLE_OPERATION_TIMEDOUT) return connected ? "no answer within 15 s" : "no connection within 5 s";
+    if (code == CURLE_SEND_FAIL_REWIND) return "the connection was lost before an answer came";
+    return *call->error ? call->error : curl_easy_strerror(code);
+}
+
+void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
+{
+    result->status = call->status;
+    result->success = call->status / 100 == 2;
+    result->error = call->status ? of_status(call) : of_failure(call, code);
+}

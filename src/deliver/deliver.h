@@ -1,0 +1,64 @@
+/* deliver.h: what leaves by itself: the calls of webhooks. No httpd.h: src/run gives it a thread and databases.
+ *
+ * Sections: address.c · call.c · deliver.c
+ *
+ * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
+ * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
+ * time records it as interrupted. Everything that has to survive is in the store.
+ */
+#ifndef SR_DELIVER_H
+#define SR_DELIVER_H
+
+#include <apr_network_io.h>
+#include <curl/curl.h>
+
+#include "store/store.h"
+
+struct sockaddr;
+
+/* ---------------------------------------------------------------------------------------------- address.c */
+/* What kind of address it is when nobody may be called there ("loopback", "private", …), or NULL. Forms that hold an
+ * IPv4 address (mapped, NAT64, 6to4, …) are what that is. `allowed` (apr_ipsubnet_t *) are exceptions. */
+const char *sr_address_forbidden(const struct sockaddr *address, const apr_array_header_t *allowed);
+
+/* ------------------------------------------------------------------------------------------------- call.c
+ * One HTTP call: POST, JSON, no redirects, no proxy; 5 s to connect, 15 s in all; the answer is read to at most 64 KiB
+ * and thrown away. An easy handle is used again and again, its connections too.
+ */
+typedef struct sr_call_t sr_call_t;
+
+typedef struct sr_call_result_t {
+    int status;        /* of the answer, or 0 when none came */
+    bool success;      /* 2xx */
+    const char *error; /* why not, in words for whoever registered the URL; the call's until it is begun anew */
+} sr_call_result_t;
+
+sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_header_t *allowed, apr_pool_t *pool);
+/* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with
+ * the call as CURLINFO_PRIVATE. */
+CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
+void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
+
+/* ---------------------------------------------------------------------------------------------- deliver.c */
+typedef struct sr_deliver_t sr_deliver_t;
+
+typedef struct sr_deliver_options_t {
+    int databases; /* how many; each is asked for by its number */
+    sr_store_source_t *(*database)(void *baton, int number, apr_pool_t *pool);
+    /* Something for the log; grave: an administrator should see it. */
+    void (*notice)(void *baton, bool grave, const char *message);
+    void *baton;
+    const char *agent;                 /* User-Agent */
+    const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called though they are not public */
+} sr_deliver_options_t;
+
+/* Makes it; nothing runs yet. The pool is the thread's own until it has returned. */
+sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t *options, apr_pool_t *pool);
+/* Claims, calls and records until it is stopped: the body of a thread. */
+void sr_deliver_run(sr_deliver_t *deliver);
+/* From any thread: there may be something new in a database. */
+void sr_deliver_wake(sr_deliver_t *deliver, int database);
+/* From any thread: claim nothing more, give what is under way that long, record, return from run. */
+void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace);
+
+#endif

@@ -1,0 +1,90 @@
+/* webhook.c: what a webhook's receiver gets. The body is made when the event happens and kept with it, so that a late
+ * or repeated call tells of what was then. Two members are not in it: the token's uuid and the URL, which belong to the
+ * call and are put in when it is made (store.h, SR_OP_DELIVERY_TURN). */
+#include "model/model.h"
+
+#include <string.h>
+
+static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "event", json_string(webhook->kind));
+    json_object_set_new(object, "submissionId", json_string(webhook->submission));
+    json_object_set_new(object, "eventId", json_string(event_id));
+    json_object_set_new(object, "environment", json_string(sr_environment_name(webhook->environment)));
+    return object;
+}
+
+static json_t *find_signer(const json_t *submission, const char *uuid)
+{
+    json_t *signers = json_object_get(submission, "submitters"), *signer;
+    size_t i;
+
+    json_array_foreach(signers, i, signer)
+    {
+        const char *const own = sr_json_string(signer, "uuid");
+        if (own && !strcmp(own, uuid)) return signer;
+    }
+    return NULL;
+}
+
+/* The signer's part of the view beside the metadata. */
+static sr_error_t *merge_signer(const char **body, json_t *object, const sr_webhook_t *webhook, const char *view,
+                                apr_pool_t *pool)
+{
+    json_t *submission, *signer;
+
+    SR_TRY(sr_submission_view_read(&submission, view, pool));
+    signer = find_signer(submission, webhook->signer);
+    if (!signer) return sr_error(pool, SR_EINTERNAL, "The view has no such signer");
+    json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
+    json_object_update(object, signer);
+    *body = sr_submission_view_write(object, pool);
+    return NULL;
+}
+
+/* The whole view behind the metadata, as text: every creation comes by here. createdAt is the submission's, as in GET.
+ */
+static const char *merge_submission(const json_t *object, const char *view, apr_pool_t *pool)
+{
+    const char *const head = sr_json_text(object, pool);
+
+    return apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", view + 1, NULL);
+}
+
+const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool)
+{
+    const apr_size_t base = strlen(base_url);
+    apr_size_t marks = 0;
+    const char *mark;
+    char *text, *out;
+
+    for (mark = view; (mark = strchr(mark, SR_BASE_MARK)) != NULL; mark++) marks++;
+    text = out = apr_palloc(pool, strlen(view) + marks * base + 1);
+    for (; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
+        memcpy(out, view, (apr_size_t)(mark - view));
+        out += mark - view;
+        memcpy(out, base_url, base);
+        out += base;
+    }
+    strcpy(out, view);
+    return text;
+}
+
+sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
+                           apr_pool_t *pool)
+{
+    const char *const event_id = sr_uuid_make(pool);
+    json_t *object = sr_json_own(metadata(webhook, event_id), pool);
+    const char *body = NULL;
+
+    if (webhook->signer) SR_TRY(merge_signer(&body, object, webhook, view, pool));
+    else body = merge_submission(object, view, pool);
+    body = sr_submission_view_fill(body, base_url, pool);
+    *row = json_object();
+    json_object_set_new(*row, "event_id", json_string(event_id));
+    json_object_set_new(*row, "kind", json_string(webhook->kind));
+    json_object_set_new(*row, "body", json_string(body));
+    return NULL;
+}

@@ -1,0 +1,124 @@
+/* deliver.c: the delivery thread of this child: started when the child is, stopped before mod_dbd's connections go.
+ * Each child has one; what they share is the store. */
+#include <httpd.h>
+#include <http_log.h>
+#include <ap_mpm.h>
+#include <apr_thread_proc.h>
+#include <signal.h>
+
+#include "deliver/deliver.h"
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+/* What calls under way are given when the child ends: gracefully, when nobody waits for it but the place it takes; or
+ * else, when httpd kills it after three seconds. */
+#define GRACE apr_time_from_sec(5)
+#define HASTE apr_time_from_msec(500)
+
+static struct {
+    server_rec *main_server;
+    const apr_array_header_t *databases; /* server_rec * */
+    sr_deliver_t *deliver;               /* NULL: not running */
+    apr_thread_t *thread;
+    apr_pool_t *pool; /* the thread's */
+    bool graceful;
+} child;
+
+static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
+{
+    return sr_run_database(APR_ARRAY_IDX(child.databases, number, server_rec *), pool);
+}
+
+static void notice(void *baton, bool grave, const char *message)
+{
+    ap_log_error(APLOG_MARK, grave ? APLOG_WARNING : APLOG_INFO, 0, child.main_server, "SR0400: %s", message);
+}
+
+static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
+{
+    sr_deliver_run(data);
+    return NULL;
+}
+
+/* A pre-cleanup: mod_dbd's connections are closed by cleanups of the same pool. */
+static apr_status_t stop(void *data)
+{
+    apr_status_t ignored;
+    sr_deliver_stop(child.deliver, child.graceful ? GRACE : HASTE);
+    apr_thread_join(&ignored, child.thread);
+    child.deliver = NULL;
+    apr_pool_destroy(child.pool);
+    return APR_SUCCESS;
+}
+
+/* httpd's signals are for its own threads. */
+static apr_status_t start_thread(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    apr_status_t status = apr_thread_create(&child.thread, NULL, run, child.deliver, child.pool);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
+{
+    const sr_deliver_options_t options = {.databases = child.databases->nelts,
+                                          .database = database,
+                                          .notice = notice,
+                                          .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
+                                          .allowed = conf->webhook_allow};
+    if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
+    SR_TRY(sr_deliver_create(&child.deliver, &options, child.pool));
+    apr_status_t status = start_thread();
+    if (!status) return NULL;
+    child.deliver = NULL;
+    return sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status);
+}
+
+void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+{
+    apr_allocator_t *allocator;
+    child.main_server = main_server;
+    child.databases = sr_conf_databases(pchild, main_server);
+    if (!child.databases->nelts) return;
+    /* a pool without a parent: this thread must not meet others in one */
+    apr_allocator_create(&allocator);
+    apr_pool_create_unmanaged_ex(&child.pool, NULL, allocator);
+    apr_allocator_owner_set(allocator, child.pool);
+    sr_error_t *error = start(pchild, conf);
+    if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
+    else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0401: no webhook leaves: %s", error->message);
+}
+
+/* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
+ * we are then: a signal is blocked in its own handler. */
+static bool in_handler(void)
+{
+    sigset_t blocked;
+    return !pthread_sigmask(SIG_BLOCK, NULL, &blocked)
+           && (sigismember(&blocked, SIGTERM) || sigismember(&blocked, SIGHUP));
+}
+
+void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
+{
+    int threads = 0;
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
+    child.graceful = threads ? graceful : !in_handler();
+}
+
+void sr_run_deliver_wake(void *server)
+{
+    int own = -1, of_all = -1;
+    if (!child.deliver) return;
+    for (int i = 0; i < child.databases->nelts; i++) {
+        const server_rec *one = APR_ARRAY_IDX(child.databases, i, server_rec *);
+        if (one == server) own = i;
+        if (one == child.main_server) of_all = i;
+    }
+    if (own < 0) own = of_all;
+    if (own >= 0) sr_deliver_wake(child.deliver, own);
+}

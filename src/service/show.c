@@ -1,0 +1,195 @@
+/* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
+ * digest of the document as it stood: a document that was signed since is another, and its pages are made anew. */
+#include "service/service.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK                                                                                                           \
+    1 /* raise it when pages come to look otherwise, or texts have another form: what is cached is forgotten           \
+       */
+#define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
+#define REASON_MAX 1000
+
+typedef struct work_t {
+    const sr_service_t *service;
+    const sr_show_t *show;
+    const char *sha256; /* of the document, as it is to be shown */
+    const char *key, *refusal_key;
+    apr_pool_t *pool;
+} work_t;
+
+int sr_show_width(int wanted)
+{
+    static const int widths[] = {200, 400, 600, 800, 1000, 1200, 1400, 1600, 1800, 2000, 3000, SR_PDF_MAX_WIDTH};
+    size_t i = 0;
+    while (widths[i] < wanted) i++;
+    return widths[i];
+}
+
+static void begin(work_t *work, const char *sha256)
+{
+    const sr_show_t *show = work->show;
+    work->sha256 = sha256;
+    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%d.png", sha256, LOOK, show->page, show->width)
+                            : apr_psprintf(work->pool, "%s.%d.%d.json", sha256, LOOK, show->page);
+    work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
+}
+
+/* The size tells apart what another release of poppler has drawn. */
+static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file, apr_off_t size)
+{
+    const sr_show_t *show = work->show;
+    shown->file = file;
+    shown->size = size;
+    shown->etag =
+        apr_psprintf(work->pool, "%.32s-%d-%d-%d-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page, show->width, size);
+    return NULL;
+}
+
+static bool find(sr_shown_t *shown, const work_t *work)
+{
+    sr_cached_t cached;
+    if (!sr_cache_get(&cached, work->service->cache_root, work->key, work->pool)) return false;
+    return !serve(shown, work, cached.file, cached.size);
+}
+
+/* --- what cannot be shown */
+
+static sr_error_t *refuse(const work_t *work, const char *reason)
+{
+    return sr_error(work->pool, SR_ECONTENT, "Page %d cannot be shown: %s", work->show->page, reason);
+}
+
+static sr_error_t *recall_refusal(const work_t *work)
+{
+    char reason[REASON_MAX + 1];
+    apr_size_t length = REASON_MAX;
+    sr_cached_t cached;
+    if (!sr_cache_get(&cached, work->service->cache_root, work->refusal_key, work->pool)) return NULL;
+    if (cached.made + REFUSAL_LIFETIME < apr_time_now() || cached.size > REASON_MAX) {
+        sr_cache_remove(work->service->cache_root, work->refusal_key, work->pool);
+        return NULL;
+    }
+    if (apr_file_read_full(cached.file, reason, (apr_size_t)cached.size, &length)) return NULL;
+    reason[length] = '\0';
+    return refuse(work, reason);
+}
+
+/* --- making it */
+
+static sr_error_t *unreadable(const work_t *work, const char *why)
+{
+    return sr_error_because(sr_error(work->pool, SR_EUNAVAILABLE, "The document cannot be read at present"), work->pool,
+                            "%s: %s", work->sha256, why);
+}
+
+/* The document as it stood; in memory, where the disk has no room to put it together. */
+static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_documents_t *documents,
+                        const apr_array_header_t *files)
+{
+    if (sr_documents_join(joined, documents, files, NULL, 0, work->pool))
+        SR_TRY(sr_documents_join_in_memory(joined, documents, files, work->pool));
+    return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
+}
+
+static sr_error_t *ask(const char **reason, sr_pdf_output_t **output, const work_t *work, const sr_joined_t *joined)
+{
+    const sr_show_t *show = work->show;
+    sr_pdf_image_t image;
+    sr_pdf_text_t text;
+    if (show->width) {
+        SR_TRY(sr_pdf_render(&image, work->service->pdf, joined->descriptor, show->page, show->width, work->pool));
+        *reason = image.reason;
+        *output = image.png;
+    } else {
+        SR_TRY(sr_pdf_text(&text, work->service->pdf, joined->descriptor, show->page, work->pool));
+        *reason = text.reason;
+        *output = text.output;
+    }
+    return NULL;
+}
+
+static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *documents,
+                        const apr_array_header_t *files)
+{
+    const char *root = work->service->cache_root, *reason;
+    sr_pdf_output_t *output;
+    sr_joined_t joined;
+    apr_file_t *file;
+    SR_TRY(join(&joined, work, documents, files));
+    SR_TRY(ask(&reason, &output, work, &joined));
+    if (reason) {
+        shown->uncached = sr_cache_put(root, work->refusal_key, reason, strlen(reason), work->pool);
+        return refuse(work, reason);
+    }
+    shown->uncached = sr_cache_copy(root, work->key, output->descriptor, output->size, work->pool);
+    /* served from memory: a descriptor of its own, for httpd to keep and close as it keeps files */
+    const char *path = apr_psprintf(work->pool, "/proc/self/fd/%d", output->descriptor);
+    if (apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, work->pool))
+        return unreadable(work, path);
+    return serve(shown, work, file, output->size);
+}
+
+/* One makes it, the others wait and find it. Where there can be no turns, each makes it for himself. */
+static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_array_header_t *files)
+{
+    sr_documents_t *documents;
+    sr_documents_turn_t *turn = NULL;
+    sr_error_t *error = recall_refusal(work);
+    if (error) return error;
+    SR_TRY(sr_documents_open(&documents, work->service->documents_root, work->pool));
+    if (sr_documents_turn(&turn, documents, work->key, work->pool)) turn = NULL;
+    if (!find(shown, work)) {
+        error = recall_refusal(work);
+        if (!error) error = make(shown, work, documents, files);
+    }
+    if (turn) sr_documents_turn_end(turn);
+    return error;
+}
+
+/* --- who may see it */
+
+/* What is known of an allowed version. The folder tells apart services that share a process, but no documents. */
+static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
+{
+    if (!show->version) return NULL;
+    const char *text = apr_pstrcat(pool, service->documents_root, "\n", service->cache_root, "\n", show->signer, "\n",
+                                   show->document, "\n", show->version, NULL);
+    return sr_sha256_hex(text, strlen(text), pool);
+}
+
+/* The files of a version; NULL: it was never one of this document's. */
+static apr_array_header_t *files_of(const sr_signed_document_t *document, const char *version, apr_pool_t *pool)
+{
+    apr_array_header_t *files = sr_signed_document_files(document, pool);
+    for (int last = document->revisions->nelts; last >= 0; last--) {
+        const char *whole =
+            last ? APR_ARRAY_IDX(document->revisions, last - 1, sr_revised_t).whole_sha256 : document->base_sha256;
+        files->nelts = last + 1;
+        if (!strcmp(whole, version)) return files;
+    }
+    return NULL;
+}
+
+sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool)
+{
+    work_t work = {.service = service, .show = show, .pool = pool};
+    const char *allowed = permission(service, show, pool);
+    sr_signing_t *signing;
+    *shown = (sr_shown_t){0};
+    if (allowed && sr_seen_has(service->seen, allowed)) {
+        begin(&work, show->version);
+        if (find(shown, &work)) return NULL;
+    }
+    SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
+    const sr_signed_document_t *document = sr_signing_document(signing, show->document);
+    if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
+    const char *version = show->version ? show->version : sr_signed_document_sha256(document);
+    const apr_array_header_t *files = files_of(document, version, pool);
+    if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
+    if (allowed) sr_seen_add(service->seen, allowed);
+    if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
+    begin(&work, version);
+    return find(shown, &work) ? NULL : make_once(shown, &work, files);
+}

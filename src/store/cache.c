@@ -1,0 +1,199 @@
+/* cache.c: a folder of files that can be made anew: what pages look like and say. Named by what they are made of, so
+ * that none is ever wrong, only too old to be of use. Nothing is synced, and nothing that goes wrong here need stop
+ * anybody: who finds no file makes it again. */
+#include "store/documents.h"
+
+#include <apr_portable.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TOUCH_AFTER apr_time_from_sec(24 * 3600) /* so that a hit hardly ever writes */
+#define TEMPORARY_LIFETIME apr_time_from_sec(3600)
+#define KEY_MAX 100
+
+/* What every file ends with, behind its content: as nothing is synced, a machine that lost its power may have kept the
+ * name and only the beginning. */
+static const char mark[] = "\nwhole.\n";
+#define MARK_LENGTH ((apr_off_t)sizeof mark - 1)
+
+/* <root>/ab/cd/<key> */
+static const char *path_of(const char *root, const char *key, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%s/%.2s/%.2s/%s", root, key, key + 2, key);
+}
+
+static bool is_whole(int descriptor, apr_off_t size)
+{
+    char found[MARK_LENGTH];
+
+    return size >= MARK_LENGTH && pread(descriptor, found, sizeof found, size - MARK_LENGTH) == MARK_LENGTH
+           && memcmp(found, mark, sizeof found) == 0;
+}
+
+bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool)
+{
+    const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
+    const char *const path = path_of(root, key, pool);
+    apr_os_file_t descriptor;
+    struct stat status;
+
+    if (apr_file_open(&cached->file, path, flags, APR_OS_DEFAULT, pool)) return false;
+    apr_os_file_get(&descriptor, cached->file);
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || !is_whole(descriptor, status.st_size)) {
+        apr_file_close(cached->file);
+        (void)unlink(path);
+        return false;
+    }
+    cached->size = status.st_size - MARK_LENGTH;
+    cached->made = apr_time_from_sec(status.st_mtime);
+    /* its time of change says when it was last used: that of access need not be kept by the file system */
+    if (apr_time_now() - cached->made > TOUCH_AFTER) (void)futimens(descriptor, NULL);
+    return true;
+}
+
+static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
+{
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
+    return sr_documents_trouble(pool, "making the folder", path);
+}
+
+static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char *key, apr_pool_t *pool)
+{
+    bool existed;
+
+    SR_TRY(make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool));
+    SR_TRY(make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool));
+    return sr_temporary_link(&existed, file, path_of(root, key, pool));
+}
+
+sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
+{
+    sr_documents_t folder = {root};
+    sr_temporary_t *file;
+    sr_error_t *error;
+
+    SR_TRY(make_folder(root, pool));
+    SR_TRY(sr_temporary_open(&file, &folder, pool));
+    error = sr_temporary_write(file, data, length);
+    if (!error) error = sr_temporary_write(file, mark, sizeof mark - 1);
+    if (!error) error = link_file(file, root, key, pool);
+    sr_temporary_drop(file);
+    return error;
+}
+
+sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool)
+{
+    sr_error_t *error;
+    void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+
+    if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading what belongs into", root);
+    error = sr_cache_put(root, key, data, (apr_size_t)size, pool);
+    munmap(data, (size_t)size);
+    return error;
+}
+
+void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool)
+{
+    (void)unlink(path_of(root, key, pool));
+}
+
+/* --- collecting */
+
+typedef struct walk_t {
+    sr_cache_gc_t *result;
+    const char *root;
+    apr_time_t before;
+    bool dry_run;
+} walk_t;
+
+/* Whether it is the name of a file, or folder, of ours. */
+static bool is_hex(const char *name, apr_size_t length)
+{
+    return strspn(name, "0123456789abcdef") >= length;
+}
+
+/* A digest, and behind a dot what was made of it. A document and its report are none: so even a cache that is the
+ * folder of documents loses no document. */
+static bool is_key(const char *name)
+{
+    const char *const rest = name + SR_SHA256_HEX_LENGTH;
+
+    if (strlen(name) > KEY_MAX || !is_hex(name, SR_SHA256_HEX_LENGTH)) return false;
+    return rest[0] == '.' && strchr(rest + 1, '.') && !rest[strspn(rest, ".0123456789abcdefghijklmnopqrstuvwxyz")];
+}
+
+static bool is_temporary(const char *name)
+{
+    return sr_uuid_valid(name);
+}
+
+/* Takes the files of one folder that are ours and too old. */
+static sr_error_t *sweep(const walk_t *walk, const char *path, bool (*is_ours)(const char *name), apr_time_t before,
+                         apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+    int i;
+
+    SR_TRY(sr_documents_list(&names, path, pool));
+    for (i = 0; i < names->nelts; i++) {
+        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+        const char *const file = apr_pstrcat(pool, path, "/", name, NULL);
+        struct stat status;
+
+        if (!is_ours(name) || lstat(file, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+        if (apr_time_from_sec(status.st_mtime) > before) {
+            walk->result->kept++;
+            continue;
+        }
+        if (!walk->dry_run && unlink(file) != 0 && errno != ENOENT) return sr_documents_trouble(pool, "removing", file);
+        walk->result->deleted++;
+        walk->result->freed += status.st_size;
+    }
+    if (!walk->dry_run) (void)rmdir(path); /* when it is empty; who is about to use it makes the file once more */
+    return NULL;
+}
+
+static sr_error_t *sweep_folder(const walk_t *walk, const char *ab, apr_pool_t *pool)
+{
+    const char *const path = apr_pstrcat(pool, walk->root, "/", ab, NULL);
+    apr_array_header_t *names;
+    int i;
+
+    SR_TRY(sr_documents_list(&names, path, pool));
+    for (i = 0; i < names->nelts; i++) {
+        const char *const cd = APR_ARRAY_IDX(names, i, const char *);
+
+        if (strlen(cd) == 2 && is_hex(cd, 2))
+            SR_TRY(sweep(walk, apr_pstrcat(pool, path, "/", cd, NULL), is_key, walk->before, pool));
+    }
+    if (!walk->dry_run) (void)rmdir(path);
+    return NULL;
+}
+
+sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool)
+{
+    const walk_t walk = {result, root, before, dry_run};
+    const char *const temporary = apr_pstrcat(pool, root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
+    sr_cache_gc_t ignored = {0};
+    const walk_t aside = {&ignored, root, before, dry_run};
+    apr_array_header_t *names;
+    apr_pool_t *each;
+    int i;
+
+    *result = (sr_cache_gc_t){0};
+    apr_pool_create(&each, pool);
+    SR_TRY(sr_documents_list(&names, root, pool));
+    for (i = 0; i < names->nelts; i++) {
+        const char *const ab = APR_ARRAY_IDX(names, i, const char *);
+
+        if (strlen(ab) != 2 || !is_hex(ab, 2)) continue;
+        SR_TRY(sweep_folder(&walk, ab, each));
+        apr_pool_clear(each);
+    }
+    SR_TRY(sweep(&aside, temporary, is_temporary, apr_time_now() - TEMPORARY_LIFETIME, each));
+    apr_pool_destroy(each);
+    return NULL;
+}

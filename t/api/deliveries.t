@@ -1,0 +1,182 @@
+# Webhook calls as their receivers see them: every field, no second try; answers of every kind, and what the history
+# says of each; calling once more on request.
+use strict;
+use warnings;
+use Sigreq::Here qw(organisation place suite wait_for is_error);
+use Sigreq::PDF 'pdf';
+use Sigreq::Receiver;
+use Sigreq::Suite;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $receiver = Sigreq::Receiver->new;
+my $org      = organisation();
+my $client   = $org->{test};
+my $uuid     = qr/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+sub register { my ($kind, $url) = @_; $client->post("/webhooks/$kind-webhook-url", json => { url => $url })->code }
+sub history  { my %o = @_; $client->get('/webhooks/history', query => { limit => 100, %o })->json->{data} }
+
+sub ended {    # waits until a submission's calls are over: COUNT of them
+    my ($submission, $count, $seconds) = @_;
+    my $rows;
+    wait_for(sub { $rows = history(submissionId => $submission->{uuid}); @$rows >= $count }, $seconds // 10);
+    return @$rows;
+}
+
+is_deeply(history(), [], 'no history at first');
+my $silent = $client->create->json;
+
+# --- every field
+is(register(sent => $receiver->url('/ok?x=1')), 200, 'registered');
+my $started    = time;
+my $submission = $client->create(name => "Lease \xe2\x98\xba", skipIntro => 'true')->json;
+my ($call)     = $receiver->wait_for(1, 10);
+cmp_ok($call->{at} - $started, '<', 1, 'called at once') if $call;
+my $body = $call->{body};
+is($call->{method}, 'POST', 'a POST');
+is($call->{headers}{'content-type'}, 'application/json', 'of JSON');
+like($call->{headers}{'user-agent'}, qr{^mod_sigreq/[\d.]+$}, 'of ours');
+ok(!exists $call->{headers}{expect}, 'that expects nothing');
+ok(!exists $call->{headers}{authorization}, 'and tells no secret');
+my %own = map { $_ => delete $body->{$_} } qw(event userTokenId submissionId webhookUrl eventId environment);
+is_deeply($body, $submission, 'the submission, as its creator got it');
+my $event = delete $own{eventId};
+like($event, $uuid, 'an event id');
+is_deeply(
+    \%own,
+    {   event => 'sent', userTokenId => $org->{test_token}{uuid}, submissionId => $submission->{uuid},
+        webhookUrl => $receiver->url('/ok?x=1'), environment => 'test' },
+    'and what it tells of itself');
+
+my ($row) = ended($submission, 1);
+like(delete $row->{$_}, qr/^\d{4}-\d\d-\d\dT[\d:.]+Z$/, "history: $_") for qw(createdAt endedAt);
+is_deeply(
+    $row,
+    {   uuid => $event, eventId => $event, event => 'sent', submissionId => $submission->{uuid},
+        userTokenId => $org->{test_token}{uuid}, url => $receiver->url('/ok?x=1'), success => Mojo::JSON::true(),
+        statusCode => 200, error => undef },
+    '… and all the rest of the row');
+is_deeply(history(submissionId => $silent->{uuid}), [], 'what came before the URL is not told');
+
+# --- whose
+is_deeply($org->{live}->get('/webhooks/history')->json->{data}, [], 'the other environment has a history of its own');
+my $other = organisation();
+is_deeply($other->{test}->get('/webhooks/history')->json->{data}, [], 'as has another organisation');
+is_error($other->{test}->post("/webhooks/history/$event/redeliver"), 404, 'Not found', 'which cannot repeat ours');
+is_error($org->{live}->post("/webhooks/history/$event/redeliver"), 404, 'Not found', 'nor can the other environment');
+is_error($client->with(token => 'x')->get('/webhooks/history'), 401, qr/./, 'nobody');
+is_error($client->with(token => 'x')->post("/webhooks/history/$event/redeliver"), 401, qr/./, 'nobody');
+
+# --- production, and a replayed creation
+$org->{live}->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok?live') });
+my @key = (headers => { 'Idempotency-Key' => "key $$" });
+my $live = $org->{live}->create(@key)->json;
+is($org->{live}->create(@key)->json->{uuid}, $live->{uuid}, 'a creation is repeated');
+($call) = $receiver->wait_for(1, 10, '/ok?live');
+is($call->{body}{environment}, 'production', 'production says so');
+is($call->{body}{userTokenId}, $org->{live_token}{uuid}, '… and its token');
+
+# --- answers of every kind
+my $closed = Sigreq::Suite::free_port();
+my $tls    = Sigreq::Receiver->new(tls => [map { suite->{dir} . "/seal/seal.$_" } qw(crt key)]);
+my @kinds  = (    # URL, status, error (undef: success), seconds at most
+    [$receiver->url('/status/204'), 204, undef],
+    [$receiver->url('/status/299'), 299, undef],
+    [$receiver->url('/status/404'), 404, qr/^the answer was 404$/],
+    [$receiver->url('/status/500'), 500, qr/^the answer was 500$/],
+    [$receiver->url('/status/401'), 401, qr/^the answer was 401$/],
+    [$receiver->url('/redirect'),   302, qr/^the answer was 302, and redirects are not followed$/],
+    [$receiver->url('/reset'),      undef, qr/\w/],
+    [$receiver->url('/garbage'),    undef, qr/\w/],
+    [$receiver->url('/headers'),    undef, qr/^the answer's headers are larger than 64 KiB$/],
+    [$receiver->url('/endless'),    200, undef],
+    ["http://127.0.0.1:$closed/",     undef, qr/connect/i],
+    ["http://nowhere.invalid/",     undef, qr/resolve/i],
+    [$tls->url('/ok'),              undef, qr/certificate/i],
+    ["https://127.0.0.1:$receiver->{port}/ok?plain", undef, qr/\w/],
+    [$receiver->url('/slow/2'),     200, undef, 8],
+    [$receiver->url('/drip'),       undef, qr/^no answer within 15 s$/, 25],
+    [$receiver->url('/drip-body'),  200, undef, 25],
+);
+for my $kind (@kinds) {
+    my $url = $kind->[0];
+    is(register(sent => $url), 200, "registered: $url");
+    $kind->[4] = $client->create->json;
+    $kind->[5] = time;
+}
+for my $kind (@kinds) {
+    my ($url, $status, $error, $seconds, $made, $at) = @$kind;
+    my @rows = ended($made, 1, $seconds // 8);
+    is(scalar @rows, 1, "$url: one row") or next;
+    is($rows[0]{statusCode}, $status, '… status');
+    is(!!$rows[0]{success}, !defined $error, '… success');
+    defined $error ? like($rows[0]{error}, $error, '… the reason in words') : is($rows[0]{error}, undef, '… no error');
+}
+sleep 1;
+is(scalar $receiver->received('/reset'),      1, 'no second try after a lost connection');
+is(scalar $receiver->received('/status/500'), 1, '… nor after an error');
+is(scalar $tls->received,                     0, 'nothing is told to who cannot prove himself');
+is(scalar(grep { $_->{body}{eventId} eq $event } $receiver->received('/ok?x=1')), 1, 'nor after success');
+
+# --- a connection that dies when it is used again: libcurl would repeat the request on another
+register(sent => $receiver->url('/once'));
+my @once = map { my $made = $client->create->json; ended($made, 1); $made } 1 .. 8;
+my @rows = map { ended($_, 1) } @once;
+is(scalar @rows, 8, 'a connection that closes on its second request');
+my $lost = grep { ($_->{error} // '') eq 'the connection was lost before an answer came' } @rows;
+cmp_ok($lost, '>', 0, "$lost calls met it");
+is($lost + (grep { $_->{success} } @rows), 8, '… the others went well');
+my %events;
+$events{ $_->{body}{eventId} }++ for $receiver->received('/once');
+is(join(' ', sort map {"$_ times"} values %events), join(' ', ('1 times') x 8), '… and each event arrived once');
+
+# --- filters and pages
+is(scalar @{ history(success => 'false') } + @{ history(success => 'true') }, scalar @{ history() }, 'by success');
+is(scalar(grep { $_->{success} } @{ history(success => 'false') }), 0, '… truly');
+is(scalar @{ history(event => 'signed') }, 0, 'by event: none');
+is(scalar @{ history(event => 'sent') }, scalar @{ history() }, '… all');
+is_error($client->get('/webhooks/history', query => { event => 'x' }), 400, qr/^event must be /);
+is_error($client->get('/webhooks/history', query => { success => '1' }), 400, qr/^success must be /);
+is_error($client->get('/webhooks/history', query => { submissionId => '1' }), 400, qr/^submissionId must be /);
+is_error($client->get('/webhooks/history', query => { x => '1' }), 400, qr/./, 'an unknown parameter');
+my (@paged, $after);
+do {
+    my $query = { limit => 4, defined $after ? (after => $after) : () };
+    my $page  = $client->get('/webhooks/history', query => $query)->json;
+    push @paged, map { $_->{uuid} } @{ $page->{data} };
+    $after = $page->{pagination}{next};
+} while defined $after;
+is_deeply(\@paged, [map { $_->{uuid} } @{ history() }], 'page by page it is the same');
+my @times = map { $_->{endedAt} } @{ history() };
+is_deeply([sort { $b cmp $a } @times], \@times, 'newest first');
+
+# --- once more
+register(sent => $receiver->url('/ok?again'));
+my $again = $client->post("/webhooks/history/$event/redeliver");
+is($again->code, 202, 'once more');
+isnt($again->json->{uuid}, $event, '… is another call');
+is_deeply([@{ $again->json }{qw(eventId url success endedAt)}], [$event, $receiver->url('/ok?again'), undef, undef],
+    '… of the same event, where the URL points now');
+($call) = $receiver->wait_for(1, 10, '/ok?again');
+is($call->{body}{eventId},    $event,                       'it arrives');
+is($call->{body}{webhookUrl}, $receiver->url('/ok?again'), '… and says where it was called');
+is_deeply({ %{ $call->{body} }, map { $_ => 0 } qw(webhookUrl) },
+    { %{ ($receiver->received('/ok?x=1'))[0]{body} }, webhookUrl => 0 }, '… the same otherwise');
+is(scalar(ended($submission, 2)), 2, 'the history has both');
+register(sent => undef);
+is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no webhook URL/, 'no URL, nothing to call');
+is_error($client->post("/webhooks/history/$_/redeliver"), 404, 'Not found') for $submission->{uuid}, 'x';
+is(scalar(ended($submission, 3, 1)), 2, 'and nothing more is called');
+
+# --- retention
+my @gc = ('gc', '--documents', suite->{dir} . '/documents');
+is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 90 days');
+SKIP: {
+    skip 'on PostgreSQL alone: psql makes it older', 3 if suite->{db} ne 'pgsql';
+    my $older = "UPDATE sigreq.delivery SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'";
+    is(system('psql', '-qX', suite->{params}, '-c', $older), 0, 'two rows are 8 days old');
+    is(Sigreq::Here::ctl(@gc, '--history-days', 9)->{history_deleted}, 0, 'kept for 9 days');
+    is(Sigreq::Here::ctl(@gc, '--history-days', 7)->{history_deleted}, 2, 'but not for 7');
+}
+done_testing;

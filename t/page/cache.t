@@ -1,0 +1,193 @@
+# The cache behind a signing page: what is there is served without a helper, what is not is made once however many ask,
+# and whatever is wrong with the folder, the page is shown. On an httpd of its own, with one helper per child.
+use strict;
+use warnings;
+use Mojo::File     'path';
+use Sigreq::Here   qw(organisation is_error suite wait_for ctl);
+use Sigreq::Httpd;
+use Sigreq::PDF    'pdf';
+use Sigreq::Pages  qw(page_url png_size cached);
+use Sigreq::Signer qw(signers_of);
+use Test::More;
+use Time::HiRes qw(time);
+
+my $event  = suite->{mpm} eq 'event';
+my $httpd  = Sigreq::Httpd->new(children => 2, server => 'SigreqHelperWorkers 1')->start;
+my $base   = $httpd->base;
+my $client = organisation()->{test};
+$client = $client->with(base => $base);
+my $folder = "$httpd->{dir}/documents/cache";
+my $count  = 0;
+
+sub fresh { # a signer with a document that nobody has seen, and its row
+    my ($at, %pages) = @_;
+    my @files = (['a.pdf', pdf(nonce => "cache $$ " . ++$count, %pages)]);
+    my ($signer) = signers_of($client->with(base => $at->base)->create(files => \@files)->json);
+    return ($signer, $signer->state->{documents}[0]);
+}
+
+sub helpers { my @found = Sigreq::Here::workers(Sigreq::Here::children($httpd->pid)); return @found }
+
+sub work_of { # the processor time, in ms, that helpers spend while CODE runs
+    my $code = shift;
+    my $sum = sub { my $ns = 0; $ns += (split ' ', path("/proc/$_/schedstat")->slurp)[0] for helpers(); $ns / 1e6 };
+    my $before = $sum->();
+    $code->();
+    return $sum->() - $before;
+}
+
+my ($signer, $document) = fresh($httpd);
+my $url = page_url($document, 0, 'png', version => $document->{sha256});
+subtest 'a hit' => sub {
+    my $first = $signer->get($url)->body;
+    my ($file, @others) = cached($document->{sha256}, $folder);
+    is(scalar @others, 0, 'one file');
+    like($file // '', qr{/cache/(..)/(..)/\1\2[0-9a-f]{60}\.\d+\.0\.800\.png$}, 'by document, page and width');
+    is((stat $file)[2] & 07777, 0400, 'for httpd alone');
+    is(substr(path($file)->slurp, 0, length $first), $first, 'which has the image');
+    kill STOP => helpers();
+    my $started = time;
+    is($signer->get($_)->body, $first, "with all helpers stopped: $_")
+        for $url, page_url($document, 0, 'png', version => $document->{sha256}, width => 750),
+        page_url($document, 0, 'png');
+    cmp_ok(time - $started, '<', 2, 'at once');
+    kill CONT => helpers();
+    my $old = time - 25 * 3600;
+    utime $old, $old, $file;
+    $signer->get($url);
+    cmp_ok((stat $file)[9], '>', time - 60, 'a file that is used is young');
+};
+
+subtest 'a file that is not whole' => sub {
+    my $right = $signer->get($url)->body;
+    my ($file) = cached($document->{sha256}, $folder);
+    my $whole = path($file)->slurp;
+    for my $bytes ('', "\0", substr($whole, 0, -1), substr($whole, 0, 100)) {
+        unlink $file;
+        Sigreq::Suite::write_file($file, $bytes);
+        is($signer->get($url)->body, $right, length($bytes) . ' bytes: it is made anew');
+        is(path((cached($document->{sha256}, $folder))[0])->slurp, $whole, '… and kept');
+    }
+};
+
+subtest 'many at once' => sub {
+    my ($many, $seen) = fresh($httpd, pages => 2);
+    my @large = (version => $seen->{sha256}, width => 2000);
+    for my $try (1 .. 20) { # until every child has its helper
+        last if helpers() >= ($event ? 2 : 4);
+        my ($other, $row) = fresh($httpd);
+        my $any = sub { $other->request_p(GET => page_url($row, 0, 'png', width => 200 + 200 * shift)) };
+        $client->parallel(12, 12, $any);
+    }
+    my $one = work_of(sub {
+        is($many->get(page_url($seen, 1, 'png', @large))->code, 200, 'one page'); });
+    my $path = page_url($seen, 0, 'png', @large);
+    my @answers;
+    my $all = work_of(sub { @answers = $client->parallel(24, 12, sub { $many->request_p(GET => $path) }) });
+    is(scalar(grep { $_->code == 200 && $_->body eq $answers[0]->body } @answers), 24, 'all have the same image');
+    is_deeply([png_size($answers[0]->body)], [2000, 2588], 'the one asked for');
+    cmp_ok($all, '<', 2.5 * $one, sprintf 'one has made it: in %.0f ms of a helper, one page takes %.0f', $all, $one);
+    my @texts = $client->parallel(12, 12, sub { $many->request_p(GET => page_url($seen, $_[0] % 2, 'json')) });
+    is(join(' ', map { $_->code } @texts), join(' ', (200) x 12), 'texts');
+};
+
+subtest 'a page that costs helpers their lives' => sub {
+    plan skip_all => 'the event MPM is enough' unless $event;
+    my ($many, $seen) = fresh($httpd);
+    my @helpers = helpers();
+    kill STOP => @helpers;
+    my $path = page_url($seen, 0, 'png', version => $seen->{sha256});
+    my @answers = $client->parallel(8, 8, sub { $many->request_p(GET => $path) });
+    is_error($_, 422, 'Page 0 cannot be shown: it could not be read within the limits') for @answers;
+    my %left = map { $_ => 1 } helpers();
+    cmp_ok(scalar(grep { !$left{$_} } @helpers), '<=', 1, 'one helper has died of it, at most');
+    kill CONT => @helpers;
+    my ($refusal) = cached($seen->{sha256}, $folder);
+    like($refusal // '', qr/\.no$/, 'which is remembered');
+    is($many->get($path)->code, 422, 'for a while');
+    my $old = time - 301;
+    utime $old, $old, $refusal;
+    is($many->get($path)->code, 200, 'and then tried again');
+};
+
+subtest 'no cache' => sub {
+    my $other = Sigreq::Httpd->new(
+        documents => "$httpd->{dir}/documents", server => qq{SigreqCache "$httpd->{dir}/not/there"})->start;
+    my $elsewhere = Sigreq::Signer->new(link => $signer->{link} =~ s/\Q$base\E/$other->base/er);
+    my $right = $signer->get($url)->body;
+    is($elsewhere->get($url)->body, $right, 'a folder that cannot be made: the page is shown');
+    is($elsewhere->get($url)->headers->cache_control, 'private, max-age=31536000, immutable', 'as always');
+    my @answers = $client->parallel(8, 8, sub { $elsewhere->request_p(GET => $url) });
+    is(scalar(grep { $_->body eq $right } @answers), 8, 'to many at once');
+    like($other->log, qr{SR0500: a page is not cached: making the folder \Q$httpd->{dir}\E/not/there}, 'the log says');
+    my ($secret) = $signer->{link} =~ m{([^/]+)$};
+    is(index($other->log, $secret), -1, '… and does not tell the link');
+    mkdir "$httpd->{dir}/not";
+    is($elsewhere->get($url)->body, $right, 'once the folder above is there');
+    is(scalar(cached($document->{sha256}, "$httpd->{dir}/not/there")), 1, 'the cache is too');
+    chmod 0500, "$httpd->{dir}/not/there";
+    is($elsewhere->get(page_url($document, 0, 'json'))->code, 200, 'one that must not be written to');
+    chmod 0700, "$httpd->{dir}/not/there";
+};
+
+subtest 'no helper' => sub {
+    my $other = Sigreq::Httpd->new(documents => "$httpd->{dir}/documents", helper => '/bin/true')->start;
+    my $elsewhere = Sigreq::Signer->new(link => $signer->{link} =~ s/\Q$base\E/$other->base/er);
+    is($elsewhere->get($url)->code, 200, 'what is cached is shown');
+    my $res = $elsewhere->get(page_url($document, 0, 'png', width => 1800));
+    is_error($res, 503, 'Documents cannot be read at the moment, try again later', 'the rest is not');
+    like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'Retry-After');
+    is(scalar(grep {/\.no$/} cached($document->{sha256}, $folder)), 0, 'which is not remembered');
+    is($signer->get(page_url($document, 0, 'png', width => 1800))->code, 200, 'with a helper it is shown');
+};
+
+# one that answers every question as a helper does whose kernel has no landlock
+my $without = Sigreq::Suite::write_file("$httpd->{dir}/without", <<'HELPER');
+#!/usr/bin/perl
+open my $socket, '+<&=', 3 or die;
+my $say = sub { my ($id, $text) = @_; syswrite $socket, pack('LLLL', 0x31525053, $id, 0, length $text) . $text };
+$say->(0, '{}');
+while (sysread $socket, my $header, 16) {
+    my (undef, $id, undef, $length) = unpack 'LLLL', $header;
+    sysread $socket, my $question, $length;
+    $say->($id, '{"unavailable":"the kernel has no landlock"}');
+}
+HELPER
+chmod 0755, $without;
+subtest 'no landlock' => sub {
+    my $other = Sigreq::Httpd->new(documents => "$httpd->{dir}/documents", helper => $without)->start;
+    my $elsewhere = Sigreq::Signer->new(link => $signer->{link} =~ s/\Q$base\E/$other->base/er);
+    my $said = 'Pages cannot be shown on this server';
+    is_error($elsewhere->get(page_url($document, 0, @$_)), 503, $said, $_->[0])
+        for ['png', width => 1600], ['json', version => $document->{sha256}];
+    like($other->log, qr/SR0100: $said \(the kernel has no landlock\)/, 'the log says why');
+    is($elsewhere->get($url)->code, 200, 'what is cached is shown');
+};
+
+subtest 'sigreqctl gc' => sub {
+    my @gc = ('gc', '--documents', "$httpd->{dir}/documents", '--force');
+    $signer->get($_) for $url, page_url($document, 0, 'json');
+    my ($first, @others) = cached($document->{sha256}, $folder);
+    my ($kept, $aside) = ("$folder/aa/aa/" . 'aa' x 32, "$folder/aa/note.txt");
+    path("$folder/aa/aa")->make_path;
+    Sigreq::Suite::write_file($_, "x") for $kept, $aside;
+    my $old = time - 31 * 24 * 3600;
+    utime $old, $old, $first, $kept, $aside;
+    my $before = ctl(@gc, '--dry-run');
+    is($before->{cache_deleted}, 1, 'a file that was not used for 30 days');
+    ok(-e $first, 'is there after a dry run');
+    my $done = ctl(@gc);
+    ok(!-e $first, 'and gone after a run');
+    is(scalar(grep {-e} @others), scalar @others, 'the others stay');
+    cmp_ok($done->{cache_kept}, '>=', scalar @others, '… and are counted');
+    cmp_ok($done->{cache_freed_bytes}, '>', 100, '… as are the bytes');
+    ok(-e $kept && -e $aside, 'what is not ours stays');
+    is($done->{kept}, $before->{kept}, 'documents are walked as ever');
+    my $young = ctl(@gc, '--unused', 0);
+    is(scalar(cached($document->{sha256}, $folder)), 0, '--unused 0: all');
+    is($young->{cache_kept}, 0, '… counted');
+    is(ctl('gc', '--documents', "$httpd->{dir}/documents", '--cache', "$httpd->{dir}/not/there", '--unused', 0,
+        '--force')->{cache_deleted}, 1, '--cache: another folder');
+    is($signer->get($url)->code, 200, 'the page is made anew');
+};
+done_testing;

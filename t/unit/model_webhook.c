@@ -1,0 +1,84 @@
+/* What webhooks' receivers get: every member, links of the base URL, of submissions and of signers. */
+#include "model/model.h"
+#include "tap.h"
+
+#include <apr_general.h>
+
+static apr_pool_t *pool;
+
+#define VIEW                                                                                                           \
+    "{\"name\":\"Lease \\u0001\",\"uuid\":\"S\",\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"submitters\":["           \
+    "{\"firstname\":\"Ann\",\"uuid\":\"A\",\"signatureLink\":\"\x01/sign/A\",\"refusalReason\":null},"                 \
+    "{\"firstname\":\"Bob\",\"uuid\":\"B\",\"signatureLink\":\"\x01/sign/B\",\"refusalReason\":\"no \\\"x\\\"\","      \
+    "\"signedDocuments\":[{\"url\":\"\x01/d\"}]}],\"certificate\":null}"
+
+static json_t *body_of(const sr_webhook_t *webhook, const char **id)
+{
+    json_t *row = NULL, *body = NULL;
+    sr_error_t *error = sr_webhook_row(&row, webhook, VIEW, "https://x.org/e", pool);
+
+    if (!ok(!error, "%s: made", webhook->kind)) return NULL;
+    sr_json_own(row, pool);
+    *id = sr_json_string(row, "event_id");
+    ok(*id && sr_uuid_valid(*id), "an event id");
+    is_str(sr_json_string(row, "kind"), webhook->kind, "its kind");
+    const char *text = sr_json_string(row, "body");
+    ok(!strchr(text, SR_BASE_MARK), "no mark is left");
+    error = sr_json_parse(&body, text, strlen(text), pool);
+    ok(!error, "the body is JSON of ours: no key twice %s", error ? error->message : "");
+    is_str(sr_json_string(body, "eventId"), *id, "which names the event");
+    is_str(sr_json_string(body, "event"), webhook->kind, "and its kind");
+    is_str(sr_json_string(body, "submissionId"), "S", "and the submission");
+    is_str(sr_json_string(body, "environment"), webhook->environment == SR_TEST ? "test" : "production",
+           "and the environment");
+    ok(!json_object_get(body, "webhookUrl") && !json_object_get(body, "userTokenId"),
+       "what is the call's is not there");
+    return body;
+}
+
+static void of_submission(const char *kind)
+{
+    const sr_webhook_t webhook = {kind, APR_TIME_C(1795198164123000), "S", NULL, SR_PRODUCTION};
+    const char *id, *id_again;
+    json_t *body = body_of(&webhook, &id);
+    const json_t *ann = json_array_get(json_object_get(body, "submitters"), 0);
+
+    body_of(&webhook, &id_again);
+    ok(strcmp(id, id_again) != 0, "each has an id of its own");
+    is_str(sr_json_string(body, "uuid"), "S", "the submission is merged");
+    is_str(sr_json_string(body, "name"), "Lease \x01", "with a name like a mark");
+    is_str(sr_json_string(body, "createdAt"), "2026-01-01T00:00:00.000Z", "createdAt is the submission's");
+    is_str(sr_json_string(ann, "signatureLink"), "https://x.org/e/sign/A", "links are whole");
+    ok(json_is_null(json_object_get(body, "certificate")), "to the last member");
+}
+
+static void of_signer(const char *kind)
+{
+    const sr_webhook_t webhook = {kind, APR_TIME_C(1795198164123000), "S", "B", SR_TEST};
+    const char *id;
+    json_t *body = body_of(&webhook, &id);
+
+    is_str(sr_json_string(body, "uuid"), "B", "the signer is merged");
+    is_str(sr_json_string(body, "refusalReason"), "no \"x\"", "with his reason");
+    is_str(sr_json_string(body, "createdAt"), "2026-11-20T18:09:24.123Z", "createdAt is the event's");
+    is_str(sr_json_string(body, "signatureLink"), "https://x.org/e/sign/B", "his link is whole");
+    is_str(sr_json_string(json_array_get(json_object_get(body, "signedDocuments"), 0), "url"), "https://x.org/e/d",
+           "and what he signed");
+    ok(!json_object_get(body, "submitters"), "nobody else");
+}
+
+int main(void)
+{
+    const sr_webhook_t nobody = {"signed", 0, "S", "C", SR_TEST};
+    json_t *row;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    of_submission("sent");
+    of_submission("completed");
+    of_signer("signed");
+    of_signer("refused");
+    sr_error_t *error = sr_webhook_row(&row, &nobody, VIEW, "https://x.org", pool);
+    ok(error && error->code == SR_EINTERNAL, "a signer who is not there");
+    return done();
+}

@@ -1,0 +1,145 @@
+/* store_cache.c: tests of src/store/cache.c: what is put is found, whole or not at all; what is old goes, what is not
+ * the cache's own stays, even where the cache is the folder of documents. */
+#include "disk.h"
+
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+
+#define DIGEST "abcd000000000000000000000000000000000000000000000000000000000000"
+#define KEY DIGEST ".1.0.800.png"
+
+static const char *in_cache(const char *name)
+{
+    return apr_pstrcat(pool, root, "/cache/ab/cd/", name, NULL);
+}
+
+/* The content of a key, or NULL. */
+static const char *found(const char *folder, const char *key)
+{
+    sr_cached_t cached;
+    char *text;
+    apr_size_t length;
+
+    if (!sr_cache_get(&cached, folder, key, pool)) return NULL;
+    length = (apr_size_t)cached.size;
+    text = apr_pcalloc(pool, length + 1);
+    return apr_file_read_full(cached.file, text, length, NULL) ? "unreadable" : text;
+}
+
+static void make_older(const char *path, long seconds)
+{
+    const struct timeval then = {time(NULL) - seconds, 0}, times[2] = {then, then};
+
+    utimes(path, times);
+}
+
+static void test_put(const char *folder)
+{
+    char seven[] = "seven\n\n";
+    int descriptor;
+
+    start_over();
+    ok(!found(folder, KEY), "nothing is there");
+    ok(!sr_cache_put(folder, KEY, "one", 3, pool), "something is put");
+    is_str(found(folder, KEY), "one", "and found");
+    ok(!found(folder, DIGEST ".1.1.800.png"), "by its key alone");
+    ok(!sr_cache_put(folder, KEY, "two", 3, pool), "put again");
+    is_str(found(folder, KEY), "one", "what is there stays");
+    sr_cache_remove(folder, KEY, pool);
+    ok(!found(folder, KEY), "removed");
+    ok(!sr_cache_put(folder, KEY, "", 0, pool) && found(folder, KEY), "nothing can be put, too");
+    is_int(count_files(), 1, "no temporary file");
+    descriptor = memfd_create("test", 0);
+    ok(write(descriptor, seven, 7) == 7 && !sr_cache_copy(folder, DIGEST ".1.0.json", descriptor, 7, pool), "a file");
+    is_str(found(folder, DIGEST ".1.0.json"), seven, "is copied");
+    close(descriptor);
+}
+
+static void test_broken(const char *folder)
+{
+    const char *const path = in_cache(KEY);
+
+    start_over();
+    ok(!sr_cache_put(folder, KEY, "content", 7, pool), "a file");
+    chmod(path, 0600);
+    for (long size = 14; size >= 0; size--)
+        if (truncate(path, size) || found(folder, KEY) || access(path, F_OK) == 0
+            || sr_cache_put(folder, KEY, "content", 7, pool) || chmod(path, 0600))
+            ok(false, "cut to %ld bytes, it is not found, removed, and made anew", size);
+    is_str(found(folder, KEY), "content", "cut to any length, it is not found, removed, and made anew");
+    unlink(path);
+    mkdir(path, 0700);
+    ok(!found(folder, KEY), "a folder in its place is no file");
+    rmdir(path);
+    ok(symlink("/dev/zero", path) == 0 && !found(folder, KEY), "nor is a device");
+    start_over();
+    put_file(folder, "x");
+    ok(sr_cache_put(folder, KEY, "one", 3, pool) != NULL, "where a file stands for the folder, nothing can be put");
+    ok(!found(folder, KEY), "nor found");
+    ok(sr_cache_put(apr_pstrcat(pool, root, "/not/there", NULL), KEY, "one", 3, pool) != NULL,
+       "nor without the one above");
+}
+
+static void test_gc(const char *folder)
+{
+    static const char *const foreign[] = {DIGEST,         DIGEST ".json",  DIGEST ".bak",
+                                          "readme.1.txt", DIGEST ".1.PNG", DIGEST ".1.0.png "};
+    const int count = sizeof foreign / sizeof *foreign;
+    const apr_time_t month = apr_time_from_sec(30 * 24 * 3600);
+    sr_cached_t cached;
+    sr_cache_gc_t done;
+
+    start_over();
+    ok(!sr_cache_gc(&done, folder, apr_time_now(), false, pool) && !done.deleted && !done.kept,
+       "no cache: nothing to do");
+    ok(!sr_cache_put(folder, KEY, "old", 3, pool) && !sr_cache_put(folder, DIGEST ".1.1.800.png", "young", 5, pool),
+       "two files");
+    make_older(in_cache(KEY), 31 * 24 * 3600);
+    make_older(in_cache(DIGEST ".1.1.800.png"), 29 * 24 * 3600);
+    for (int i = 0; i < count; i++) {
+        put_file(in_cache(foreign[i]), "x");
+        make_older(in_cache(foreign[i]), 31 * 24 * 3600);
+    }
+    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, true, pool), "a dry run");
+    ok(done.deleted == 1 && done.kept == 1 && done.freed == 3 + 8, "says what would go");
+    is_int(count_files(), 2 + count, "and takes nothing");
+    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, false, pool), "a run");
+    ok(done.deleted == 1 && done.kept == 1 && !found(folder, KEY), "takes what was not used for so long");
+    is_int(count_files(), 1 + count, "and nothing else");
+    make_older(in_cache(DIGEST ".1.1.800.png"), 2 * 24 * 3600);
+    ok(sr_cache_get(&cached, folder, DIGEST ".1.1.800.png", pool), "what is used");
+    ok(!sr_cache_gc(&done, folder, apr_time_now() - apr_time_from_sec(60), false, pool) && done.kept == 1,
+       "is young again");
+    for (int i = 0; i < count; i++) unlink(in_cache(foreign[i]));
+    ok(!sr_cache_gc(&done, folder, apr_time_now() + month, false, pool) && done.deleted == 1, "all");
+    ok(access(apr_pstrcat(pool, folder, "/ab", NULL), F_OK) != 0, "with the folders");
+    ok(!sr_cache_put(folder, KEY, "new", 3, pool), "which are made again");
+}
+
+/* A cache that is the folder of documents, or its subfolder: neither gc takes what is the other's. */
+static void test_together(void)
+{
+    const char *const sha256 = sr_sha256_hex("document", 8, pool);
+    const char *const key = apr_pstrcat(pool, sha256, ".1.0.json", NULL);
+    sr_cache_gc_t done;
+
+    start_over();
+    is_str(keep("document", REPORT), sha256, "a document");
+    ok(!sr_cache_put(root, key, "page", 4, pool), "in the same folder, a page of it");
+    ok(!sr_cache_gc(&done, root, apr_time_now() + apr_time_from_sec(60), false, pool) && done.deleted == 1,
+       "which goes");
+    is_int(count_files(), 2, "the document and its report stay");
+}
+
+int main(void)
+{
+    begin();
+    const char *const folder = apr_pstrcat(pool, root, "/cache", NULL);
+    test_put(folder);
+    test_broken(folder);
+    test_gc(folder);
+    test_together();
+    end();
+    return done();
+}
