@@ -1,6 +1,6 @@
 # Sigreq::SignedCorpus: public files put through the whole of it: a PDF is uploaded for two signers, signed by both,
-# downloaded, and judged by validators; an image is what somebody signs with. Each file gives a row that says what became
-# of it. `make corpus-sign` tries all files, `make test` some.
+# downloaded, and judged by validators; an image is what somebody signs with. Each file gives a row that says what
+# became of it. `make corpus-sign` tries all files, `make test` some.
 package Sigreq::SignedCorpus;
 use strict;
 use warnings;
@@ -10,20 +10,20 @@ use Exporter 'import';
 use Mojo::Util 'b64_encode';
 use Sigreq::PDF 'pdf';
 use Sigreq::Signer 'signers_of';
-use Sigreq::Validator qw(pdfsig mutool qpdf_status);
+use Sigreq::Validator qw(pdfsig mutool openssl qpdf_status);
 use Time::HiRes 'time';
 
 our @EXPORT_OK = qw(VALIDATORS SLOWEST);
 
 use constant SLOWEST => 10; # seconds a request may take
-use constant VALIDATORS => qw(pdfsig trusted qpdf mutool prefix sha256);
+use constant VALIDATORS => qw(pdfsig trusted openssl qpdf mutool prefix sha256);
 
 my @names = ('Ann Lee', 'Łukasz Żółć', 'أحمد علي', 'मीरा शर्मा', '王小明');
 my @strokes = ([[10, 10], [120, 60], [40, 80]], [[0, 0, 0.1], [60, 99, 0.9], [199, 5, 0.5], [100, 50]], [[5, 5]]);
 
-# new(client => Sigreq::Client, nss => a database that trusts the seal (none: nobody is asked whether he trusts), seal =>
-#     a pattern for the name on its certificate, images => [bytes of images that can be signed with, …], keep => a
-#     folder for signed files that a validator does not like)
+# new(client => Sigreq::Client, authority => the folder of who issued the seal's certificate (Sigreq::Validator; none:
+#     nobody is asked whether he trusts it), seal => a pattern for the name on that certificate, images => [bytes of
+#     images that can be signed with, …], keep => a folder for signed files that a validator does not like)
 sub new { my ($class, %o) = @_; return bless { images => [], %o, crowd => $o{client}->crowd }, $class }
 
 # A request, timed: its answer. What no answer may be is noted in the row; without an answer the file is given up.
@@ -100,9 +100,9 @@ sub sign {
 
 # --- a document
 
-# {file, outcome => refused|accepted|lost, status, message (why refused), wrong => [what must not be], seconds and slowest
-# (the request that took longest), anew => it was repaired, before => it had signatures, passed => {validator => 1|0},
-# said => {validator => what it said}}
+# {file, outcome => refused|accepted|lost, status, message (why refused), wrong => [what must not be], seconds and
+# slowest (the request that took longest), anew => it was repaired, before => it had signatures,
+# passed => {validator => 1|0}, said => {validator => what it said}}
 sub try_pdf {
     my ($self, $file, $bytes, $turn) = @_;
     my $row = { file => $file, outcome => 'lost', wrong => [], passed => {}, said => {} };
@@ -157,21 +157,31 @@ sub judge {
     my $bytes = $get->body;
     my $hash = sha256_hex($bytes);
     my @told = map { $_->{signedDocuments}[0]{sha256} } @{ $shown->{submitters} };
-    my $verdict = sub { my ($who, $good, $said) = @_; $row->{passed}{$who} = $good ? 1 : 0; $row->{said}{$who} = $said };
+    my $verdict = sub {
+        my ($who, $good, $said) = @_;
+        $row->{passed}{$who} = $good ? 1 : 0;
+        $row->{said}{$who} = $said;
+    };
     $verdict->('sha256', $made->{documents}[0]{sha256} eq sha256_hex($upload) && $get->headers->etag eq qq{"$hash"}
             && @told == 2 && !grep({ $_ ne $hash } @told), "$hash is shown as @told");
-    $verdict->('prefix', $original eq $upload && substr($bytes, 0, length $base) eq $base && length $bytes > length $base,
-        'the beginning is another');
+    my $begins = substr($bytes, 0, length $base) eq $base && length $bytes > length $base;
+    $verdict->('prefix', $original eq $upload && $begins, 'the beginning is another');
 
-    my ($had, $has) = (pdfsig($upload), pdfsig($bytes, $self->{nss}));
+    my $trust = $self->{authority};
+    my ($had, $has) = (pdfsig($upload), pdfsig($bytes, $trust && "$trust/nss"));
     $row->{before} = $had->{signatures};
     my $whole = $has->{last} =~ /- Total document signed/ && $has->{last} =~ /Signature is Valid/;
     $verdict->('pdfsig', $has->{valid} == $had->{valid} + 2 && $whole, $has->{said});
-    $verdict->('trusted', $has->{trusted} == 2, $has->{said}) if $self->{nss};
+    if ($trust) {
+        $verdict->('trusted', $has->{trusted} == 2, $has->{said});
+        my $told = openssl($bytes, "$trust/ca.crt", length $base);
+        $verdict->('openssl', $told->{signatures} == 2 && $told->{valid} == 2, $told->{said});
+    }
     my @status = map { qpdf_status($_) } $upload, $bytes;
     $verdict->('qpdf', $status[1] <= $status[0], "from $status[0] to $status[1]");
     if (my $told = mutool($bytes, $self->{seal})) {
-        $verdict->('mutool', $told->{signatures} == 2 && $told->{intact} == 2 && $told->{unchanged} == 1, $told->{said});
+        my $good = $told->{signatures} == 2 && $told->{intact} == 2 && $told->{unchanged} == 1;
+        $verdict->('mutool', $good, $told->{said});
     }
     keep($self->{keep}, $row->{file}, $bytes) if $self->{keep} && failures($row);
 }

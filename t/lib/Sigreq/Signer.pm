@@ -1,12 +1,12 @@
-# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. What validators say of what comes
-# out is Sigreq::Validator's, whose functions are handed on.
+# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. What validators say of what
+# comes out is Sigreq::Validator's, whose functions are handed on.
 package Sigreq::Signer;
 use strict;
 use warnings;
 use Exporter 'import';
 use Mojo::JSON qw(encode_json);
 use Mojo::UserAgent;
-use Sigreq::Validator qw(pdfsig qpdf_check text_of is_unchanged);
+use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
 our @EXPORT_OK = qw(signers_of typed pdfsig qpdf_check is_unchanged);
 
