@@ -1,5 +1,5 @@
-# mod_sigreq: make · make deps · make run · make test · make bench · make corpus CORPUS=… · make corpus-sign CORPUS=… ·
-# make install DESTDIR=…
+# mod_sigreq: make · make deps · make run · make test · make fuzz · make bench · make corpus CORPUS=… ·
+# make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -89,6 +89,8 @@ build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 $(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+include t/fuzz/fuzz.mk
 
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
