@@ -1,5 +1,5 @@
 # mod_sigreq: make · make deps · make run · make test · make fuzz · make bench · make corpus CORPUS=… ·
-# make install DESTDIR=…
+# make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -41,7 +41,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run test bench corpus install clean units
+.PHONY: all deps run test bench corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -150,6 +150,10 @@ corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus '$(CORPUS)'
+corpus-sign:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all
+	@exec tools/corpus-sign '$(CORPUS)'
 clean:
 	rm -rf build
 
