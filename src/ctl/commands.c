@@ -29,6 +29,8 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_FILE] = {"file", "FILE", "the PDF", NULL},
     [OPTION_TRUST] = {"trust", "FILE", "certificates (PEM) that every signer's chain must lead to", NULL},
     [OPTION_HELPER] = {"helper", "FILE", "the program that reads PDF files, instead of SigreqHelper", NULL},
+    [OPTION_HISTORY_DAYS] = {"history-days", "N", "how long the history of webhook calls is kept; 90 without it",
+                             ctl_check_days},
     [OPTION_CACHE] = {"cache", "FOLDER", "where images of pages are, instead of SigreqCache", NULL},
     [OPTION_UNUSED] = {"unused", "DAYS", "how long images of pages are kept that nobody looks at; 30 without it",
                        ctl_check_unused},
@@ -58,9 +60,10 @@ const ctl_command_t ctl_commands[] = {
     {"token", "list", ctl_token_list, 0, {OPTION_ORGANIZATION, OPTION_COUNT},
      "Lists the tokens, of all organizations or of one."},
     {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a token at once."},
-    {"gc", "", ctl_gc, 0, {OPTION_DRY_RUN, OPTION_FORCE, OPTION_CACHE, OPTION_UNUSED, OPTION_COUNT},
-     "Deletes documents that no submission has, images of pages that nobody looks at any more, and Idempotency-Keys "
-     "older than 24 hours. httpd may run."},
+    {"gc", "", ctl_gc, 0,
+     {OPTION_DRY_RUN, OPTION_FORCE, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS, OPTION_COUNT},
+     "Deletes documents that no submission has, images of pages that nobody looks at any more, Idempotency-Keys "
+     "older than 24 hours, and the history of webhook calls older than 90 days. httpd may run."},
     {"seal", "create", ctl_seal_create, 1, {OPTION_OUT, OPTION_NAME, OPTION_DAYS, OPTION_TEST, OPTION_COUNT},
      "Makes a P-256 key and a certificate that it has signed itself. Never overwrites."},
     {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},

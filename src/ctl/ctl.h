@@ -37,6 +37,7 @@ typedef enum ctl_option_id_t {
     OPTION_UUID,
     OPTION_DRY_RUN,
     OPTION_FORCE,
+    OPTION_HISTORY_DAYS,
     OPTION_OUT,
     OPTION_DAYS,
     OPTION_TEST,

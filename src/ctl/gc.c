@@ -1,7 +1,8 @@
 /* gc.c: sigreqctl gc: takes away the documents that no submission has, the images of pages that nobody looks at, and
- * the Idempotency-Keys whose time is over. */
+ * the Idempotency-Keys and webhook calls whose time is over. */
 #include "ctl/ctl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
@@ -9,6 +10,7 @@
 
 /* How long a key is kept: decisions.md, Resources. */
 #define KEY_LIFETIME DAY
+#define HISTORY_DAYS "90"
 
 static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
 {
@@ -21,19 +23,27 @@ static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool
     return NULL;
 }
 
-static sr_error_t *expire_keys(ctl_t *ctl, json_t *report)
+static sr_error_t *expire(ctl_t *ctl, json_t *report, sr_op_t op, apr_interval_time_t lifetime, const char *name)
 {
-    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - KEY_LIFETIME);
+    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - lifetime);
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     json_t *answer;
 
-    SR_TRY(sr_store_run(ctl->store, SR_OP_ADMIN_EXPIRE, &outcome, &rows, &before, 1, ctl->pool));
+    SR_TRY(sr_store_run(ctl->store, op, &outcome, &rows, &before, 1, ctl->pool));
     if (rows->nelts != 1) return sr_error(ctl->pool, SR_EINTERNAL, "The database did not say what it deleted");
     SR_TRY(sr_json_parse(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body, strlen(APR_ARRAY_IDX(rows, 0, sr_row_t).body),
                          ctl->pool));
-    json_object_set(report, "keys_deleted", json_object_get(answer, "deleted"));
+    json_object_set(report, name, json_object_get(answer, "deleted"));
     return NULL;
+}
+
+static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
+{
+    const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
+
+    SR_TRY(expire(ctl, report, SR_OP_ADMIN_EXPIRE, KEY_LIFETIME, "keys_deleted"));
+    return expire(ctl, report, SR_OP_ADMIN_HISTORY_EXPIRE, strtol(days, NULL, 10) * DAY, "history_deleted");
 }
 
 /* With the folder of one service and the database of another, everything would look unused. */
@@ -68,9 +78,17 @@ static sr_error_t *collect_cache(ctl_t *ctl, json_t *report)
 
 sr_error_t *ctl_gc(ctl_t *ctl)
 {
-    static const char *const columns[] = {"kept",         "deleted",    "freed_bytes",   "temporary_deleted",
-                                          "keys_deleted", "cache_kept", "cache_deleted", "cache_freed_bytes",
-                                          "dry_run",      NULL};
+    static const char *const columns[] = {"kept",
+                                          "deleted",
+                                          "freed_bytes",
+                                          "temporary_deleted",
+                                          "keys_deleted",
+                                          "history_deleted",
+                                          "cache_kept",
+                                          "cache_deleted",
+                                          "cache_freed_bytes",
+                                          "dry_run",
+                                          NULL};
     const bool dry_run = ctl->given[OPTION_DRY_RUN];
     json_t *report = sr_json_own(json_object(), ctl->pool);
     sr_documents_t *documents;
@@ -84,7 +102,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
     if (!dry_run) SR_TRY(check_match(ctl, documents));
     SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
-    if (!dry_run) SR_TRY(expire_keys(ctl, report));
+    if (!dry_run) SR_TRY(expire_all(ctl, report));
     SR_TRY(collect_cache(ctl, report));
     json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));

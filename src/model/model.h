@@ -240,7 +240,8 @@ typedef struct sr_signing_t {
     const char *events_hash;
     const char *certificate_sha256; /* or NULL */
     apr_off_t certificate_size;
-    apr_array_header_t *documents; /* sr_signed_document_t */
+    bool tell_signed, tell_completed; /* there are webhook URLs for that */
+    apr_array_header_t *documents;    /* sr_signed_document_t */
     json_t *view;                  /* of the submission, without marks; the pool's */
     json_t *submitter;             /* his part of it */
 } sr_signing_t;

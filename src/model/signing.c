@@ -134,6 +134,8 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     made->events_hash = sr_json_string(json, "events_hash");
     made->certificate_sha256 = sr_json_string(json, "certificate_sha256");
     made->certificate_size = number(json, "certificate_size");
+    made->tell_signed = number(json, "tell_signed") == 1;
+    made->tell_completed = number(json, "tell_completed") == 1;
     if (!view || !environment || !made->submission || !made->organization || !made->events_hash || !made->events)
         return spoilt(pool, "incomplete");
     SR_TRY(sr_submission_view_read(&made->view, view, pool));

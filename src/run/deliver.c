@@ -2,6 +2,7 @@
  * Each child has one; what they share is the store. */
 #include <httpd.h>
 #include <http_log.h>
+#include <ap_mpm.h>
 #include <apr_thread_proc.h>
 #include <signal.h>
 
@@ -14,7 +15,7 @@ APLOG_USE_MODULE(sigreq);
 /* What calls under way are given when the child ends: gracefully, when nobody waits for it but the place it takes; or
  * else, when httpd kills it after three seconds. */
 #define GRACE apr_time_from_sec(5)
-#define HASTE apr_time_from_msec(600)
+#define HASTE apr_time_from_msec(500)
 
 static struct {
     server_rec *main_server;
@@ -93,9 +94,20 @@ void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, cons
     else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0401: no webhook leaves: %s", error->message);
 }
 
+/* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
+ * we are then: a signal is blocked in its own handler. */
+static bool in_handler(void)
+{
+    sigset_t blocked;
+    return !pthread_sigmask(SIG_BLOCK, NULL, &blocked)
+           && (sigismember(&blocked, SIGTERM) || sigismember(&blocked, SIGHUP));
+}
+
 void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
 {
-    child.graceful = graceful;
+    int threads = 0;
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
+    child.graceful = threads ? graceful : !in_handler();
 }
 
 void sr_run_deliver_wake(void *server)

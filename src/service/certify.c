@@ -86,5 +86,6 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
     json_object_set_new(detail, "certificate", json_string(sha256));
     sr_step_event(step, NULL, "completed", detail);
+    sr_step_tell(step, "completed");
     return NULL;
 }

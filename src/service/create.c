@@ -114,10 +114,13 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
 {
     const char *key = request->idempotency_key, *view = sr_submission_view(submission, pool);
     const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
-    json_t *row = sr_json_own(json_object(), pool), *webhook;
+    json_t *row = sr_json_own(json_object(), pool), *webhooks = sr_json_own(json_array(), pool), *webhook;
     sr_event_text_t event;
-    SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
-    json_object_set_new(row, "webhooks", json_pack("[o]", webhook));
+    if (request->caller->sent_webhook_url) {
+        SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
+        json_array_append_new(webhooks, webhook);
+    }
+    json_object_set(row, "webhooks", webhooks);
     creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));
     json_object_set_new(row, "now", json_integer(submission->created_at));

@@ -12,6 +12,7 @@ static sr_error_t *refuse(const sr_service_t *service, sr_step_t *step, void *ba
     sr_signing_refuse(step->signing, step->now, reason);
     json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
     sr_step_event(step, step->signing->signer, "refused", detail);
+    sr_step_tell(step, "refused");
     return NULL;
 }
 

@@ -138,6 +138,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     sr_step_open(step);
     sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version, step->pool);
     sr_step_event(step, step->signing->signer, "signed", json_incref(detail));
+    sr_step_tell(step, "signed");
     return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
 }
 

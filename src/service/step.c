@@ -3,6 +3,8 @@
  * that this is rare even when all sign at once: only another host can come in between. */
 #include "service/step.h"
 
+#include <string.h>
+
 #define ATTEMPTS 20
 
 void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail)
@@ -13,6 +15,30 @@ void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t
     sr_event_write(&text, &event, ++step->number, step->hash, step->pool);
     step->hash = text.hash;
     json_array_append_new(step->events, json_pack("{s:s,s:s}", "hash", text.hash, "body", text.body));
+}
+
+void sr_step_tell(sr_step_t *step, const char *kind)
+{
+    const char **end = step->kinds;
+    while (*end) end++;
+    *end = kind;
+}
+
+/* Their bodies show what is committed with them. */
+static sr_error_t *webhooks_json(json_t **list, const sr_service_t *service, const sr_step_t *step, const char *view)
+{
+    const sr_signing_t *signing = step->signing;
+    *list = sr_json_own(json_array(), step->pool);
+    for (const char *const *kind = step->kinds; *kind; kind++) {
+        const bool all = !strcmp(*kind, "completed");
+        const sr_webhook_t webhook = {*kind, step->now, signing->submission, all ? NULL : signing->signer,
+                                      signing->environment};
+        json_t *row;
+        if (!(all ? signing->tell_completed : signing->tell_signed)) continue;
+        SR_TRY(sr_webhook_row(&row, &webhook, view, service->base_url, step->pool));
+        json_array_append_new(*list, row);
+    }
+    return NULL;
 }
 
 void sr_step_open(sr_step_t *step)
@@ -30,18 +56,20 @@ static json_t *time_of(const json_t *submitter, const char *key)
 }
 
 /* The argument of SR_OP_SIGNING_CHANGE (store.h). */
-static const char *change_text(const sr_step_t *step)
+static sr_error_t *change_text(const char **text, const sr_service_t *service, const sr_step_t *step)
 {
     const sr_signing_t *signing = step->signing;
     const json_t *submitter = signing->submitter, *information = json_object_get(submitter, "signerInformation");
     const char *certificate = signing->certificate_sha256;
-    json_t *row = sr_json_own(json_object(), step->pool);
+    const char *view = sr_submission_view_write(signing->view, step->pool);
+    json_t *row = sr_json_own(json_object(), step->pool), *webhooks;
+    SR_TRY(webhooks_json(&webhooks, service, step, view));
     json_object_set_new(row, "submission", json_string(signing->submission));
     json_object_set_new(row, "signer", json_string(signing->signer));
     json_object_set_new(row, "now", json_integer(step->now));
     json_object_set_new(row, "seen", json_integer(signing->events));
     json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
-    json_object_set_new(row, "view", json_string(sr_submission_view_write(signing->view, step->pool)));
+    json_object_set_new(row, "view", json_string(view));
     json_object_set(row, "status", json_object_get(submitter, "status"));
     json_object_set_new(row, "opened_at", time_of(submitter, "openedAt"));
     json_object_set_new(row, "completed_at", time_of(submitter, "completedAt"));
@@ -53,7 +81,9 @@ static const char *change_text(const sr_step_t *step)
     json_object_set(row, "revisions", step->revisions);
     json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
     json_object_set_new(row, "certificate_size", certificate ? json_integer(signing->certificate_size) : json_null());
-    return sr_json_text(row, step->pool);
+    json_object_set(row, "webhooks", webhooks);
+    *text = sr_json_text(row, step->pool);
+    return NULL;
 }
 
 static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const char *signer, sr_step_body_t body,
@@ -66,9 +96,11 @@ static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const 
     step->hash = step->signing->events_hash;
     step->events = sr_json_own(json_array(), step->pool);
     step->revisions = sr_json_own(json_array(), step->pool);
+    memset(step->kinds, 0, sizeof step->kinds);
     SR_TRY(body(service, step, baton));
     if (!json_array_size(step->events)) return NULL;
-    const char *change = change_text(step);
+    const char *change;
+    SR_TRY(change_text(&change, service, step));
     return sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
 }
 
@@ -88,5 +120,6 @@ sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, co
     SR_TRY(error);
     if (outcome == SR_STALE) return sr_error(pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");
     *signing = step.signing;
+    if (step.kinds[0]) sr_service_wake(service);
     return NULL;
 }

@@ -11,6 +11,7 @@ typedef struct sr_step_t {
     int number;       /* of the last event */
     const char *hash; /* of the last event */
     json_t *events, *revisions;
+    const char *kinds[3]; /* of the webhooks to call, in their order; then NULL */
     apr_pool_t *pool;
 } sr_step_t;
 
@@ -24,6 +25,8 @@ sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, co
 /* Adds an event, of a signer or (NULL) of nobody; `detail` (whose reference is taken over) may be NULL: nothing to
  * tell. */
 void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail);
+/* After the commit a webhook is to be called, if there is one: "signed", "refused", "completed". */
+void sr_step_tell(sr_step_t *step, const char *kind);
 /* That the signer has come, where it was not known yet: whoever signs or refuses has opened his link. */
 void sr_step_open(sr_step_t *step);
 

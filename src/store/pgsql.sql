@@ -25,18 +25,6 @@ SELECT sigreq.document_get(%s, %s, %s, %s)
 -- @op DOCUMENT_KNOWN 3
 SELECT sigreq.document_known(%s, %s, %s)
 
--- @op CERTIFICATE_GET 3
-SELECT sigreq.certificate_get(%s, %s, %s)
-
--- @op AUDIT_GET 3
-SELECT sigreq.audit_get(%s, %s, %s)
-
--- @op SIGNING_GET 1
-SELECT sigreq.signing_get(%s)
-
--- @op SIGNING_CHANGE 1
-SELECT sigreq.signing_change(%s)
-
 -- @op WEBHOOK_SET 4
 SELECT sigreq.webhook_set(%s, %s, %s, %s)
 

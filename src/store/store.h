@@ -112,7 +112,8 @@ typedef enum sr_op_t {
     SR_OP_AUDIT_GET,
     /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
      *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
-     *  "documents":[document row]} | MISSING */
+     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),"documents":[document row]} |
+     * MISSING */
     SR_OP_SIGNING_GET,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,

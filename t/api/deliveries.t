@@ -1,5 +1,5 @@
-# Webhook calls as their receivers see them: every field, no second try; answers of every kind, and what the history says
-# of each; calling once more on request.
+# Webhook calls as their receivers see them: every field, no second try; answers of every kind, and what the history
+# says of each; calling once more on request.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation place suite wait_for is_error);
@@ -119,6 +119,18 @@ is(scalar $receiver->received('/status/500'), 1, '… nor after an error');
 is(scalar $tls->received,                     0, 'nothing is told to who cannot prove himself');
 is(scalar(grep { $_->{body}{eventId} eq $event } $receiver->received('/ok?x=1')), 1, 'nor after success');
 
+# --- a connection that dies when it is used again: libcurl would repeat the request on another
+register(sent => $receiver->url('/once'));
+my @once = map { my $made = $client->create->json; ended($made, 1); $made } 1 .. 8;
+my @rows = map { ended($_, 1) } @once;
+is(scalar @rows, 8, 'a connection that closes on its second request');
+my $lost = grep { ($_->{error} // '') eq 'the connection was lost before an answer came' } @rows;
+cmp_ok($lost, '>', 0, "$lost calls met it");
+is($lost + (grep { $_->{success} } @rows), 8, '… the others went well');
+my %events;
+$events{ $_->{body}{eventId} }++ for $receiver->received('/once');
+is(join(' ', sort map {"$_ times"} values %events), join(' ', ('1 times') x 8), '… and each event arrived once');
+
 # --- filters and pages
 is(scalar @{ history(success => 'false') } + @{ history(success => 'true') }, scalar @{ history() }, 'by success');
 is(scalar(grep { $_->{success} } @{ history(success => 'false') }), 0, '… truly');
@@ -130,12 +142,14 @@ is_error($client->get('/webhooks/history', query => { submissionId => '1' }), 40
 is_error($client->get('/webhooks/history', query => { x => '1' }), 400, qr/./, 'an unknown parameter');
 my (@paged, $after);
 do {
-    my $page = $client->get('/webhooks/history', query => { limit => 4, defined $after ? (after => $after) : () })->json;
+    my $query = { limit => 4, defined $after ? (after => $after) : () };
+    my $page  = $client->get('/webhooks/history', query => $query)->json;
     push @paged, map { $_->{uuid} } @{ $page->{data} };
     $after = $page->{pagination}{next};
 } while defined $after;
 is_deeply(\@paged, [map { $_->{uuid} } @{ history() }], 'page by page it is the same');
-is_deeply([sort { $b cmp $a } map { $_->{endedAt} } @{ history() }], [map { $_->{endedAt} } @{ history() }], 'newest first');
+my @times = map { $_->{endedAt} } @{ history() };
+is_deeply([sort { $b cmp $a } @times], \@times, 'newest first');
 
 # --- once more
 register(sent => $receiver->url('/ok?again'));
@@ -154,4 +168,15 @@ register(sent => undef);
 is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no webhook URL/, 'no URL, nothing to call');
 is_error($client->post("/webhooks/history/$_/redeliver"), 404, 'Not found') for $submission->{uuid}, 'x';
 is(scalar(ended($submission, 3, 1)), 2, 'and nothing more is called');
+
+# --- retention
+my @gc = ('gc', '--documents', suite->{dir} . '/documents');
+is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 90 days');
+SKIP: {
+    skip 'on PostgreSQL alone: psql makes it older', 3 if suite->{db} ne 'pgsql';
+    my $older = "UPDATE sigreq.delivery SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'";
+    is(system('psql', '-qX', suite->{params}, '-c', $older), 0, 'two rows are 8 days old');
+    is(Sigreq::Here::ctl(@gc, '--history-days', 9)->{history_deleted}, 0, 'kept for 9 days');
+    is(Sigreq::Here::ctl(@gc, '--history-days', 7)->{history_deleted}, 2, 'but not for 7');
+}
 done_testing;

@@ -80,6 +80,7 @@ my @wrong = (
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', '2001-01-01'], 'in the past'],
     [['token', 'revoke', 'first'], 'must be a uuid'], [['org', 'list', '--json=yes'], 'has no value'],
     [['gc'], 'no folder of documents'],
+    [['gc', '--history-days', '0'], 'must be a number from 1'],
     (map { [['gc', '--unused', $_], 'from 0 to 36500'] } '-1', '', '36501', '9' x 30, 'x', '1d'),
 );
 exits(0, 'a database', @db, 'db', 'init');
@@ -131,7 +132,9 @@ like($error, qr/knows none of the 1 documents/, 'and says so');
 ok(-e $stored, 'nothing is deleted');
 is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 1, 'it would be');
 ok(-e $stored, 'nothing is deleted');
-is(json('gc --force', '--config', $config, 'gc', '--force')->{freed_bytes}, 10, 'what is freed');
+my $freed = json('gc --force', '--config', $config, 'gc', '--force', '--history-days', '7');
+is($freed->{freed_bytes}, 10, 'what is freed');
+is($freed->{history_deleted}, 0, 'no history was there');
 ok(!-e $stored, 'it is deleted');
 
 # --- images of pages

@@ -24,12 +24,14 @@ sub suite {
 
 sub place { "http://127.0.0.1:" . suite->{port} . ($_[0] // '') }    # base URL of a location of extra.conf.in
 
-sub ctl {    # sigreqctl with --json: the decoded answer
-    my @command =
-        (suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params}, '--json', @_);
+sub ctl { return ctl_with(['--driver', suite->{db}, '--params', suite->{params}], @_) }
+
+sub ctl_with {    # sigreqctl with --json and these options: the decoded answer
+    my ($options, @words) = @_;
+    my @command = (suite->{source} . '/build/sigreqctl', @$options, '--json', @words);
     open my $pipe, '-|', @command or die "sigreqctl: $!\n";
     my $said = do { local $/; <$pipe> };
-    close $pipe or die "sigreqctl @_ exits with " . ($? >> 8) . "\n";
+    close $pipe or die "sigreqctl @words exits with " . ($? >> 8) . "\n";
     return length $said ? decode_json($said) : undef;
 }
 

@@ -1,0 +1,88 @@
+-- The operations on what becomes of a submission: see 0002_operations.sql.
+CREATE FUNCTION sigreq.certificate_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('name', s.name, 'sha256', s.certificate_sha256, 'size', s.certificate_size)::text
+    INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_submission AND s.certificate_sha256 IS NOT NULL;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+CREATE FUNCTION sigreq.audit_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.event e ON e.submission_id = s.id
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_submission;
+    RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_hash, p_now));
+END $$
+
+-- Whoever knows a signer's uuid has the link.
+CREATE FUNCTION sigreq.signing_get(p_signer uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
+               'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
+               'certificate_size', s.certificate_size, 'view', s.view,
+               'tell_signed', (t.signed_webhook_url IS NOT NULL)::integer,
+               'tell_completed', (t.completed_webhook_url IS NOT NULL)::integer,
+               'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
+                             WHERE d.submission_id = s.id))::text
+    INTO v_body
+    FROM sigreq.signer g
+    JOIN sigreq.submission s ON s.id = g.submission_id
+    JOIN sigreq.organization o ON o.id = s.organization_id
+    JOIN sigreq.token t ON t.id = s.token_id
+    WHERE g.uuid = p_signer;
+    RETURN coalesce(E'ok\n' || v_body, 'missing');
+END $$
+
+-- The row of the submission is what changes meet at: the second waits there, and then sees that it came too late.
+CREATE FUNCTION sigreq.signing_change(p_change json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_id bigint;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_change) AS r(
+        submission uuid, signer uuid, now bigint, seen integer, seen_hash text, view text, status text,
+        opened_at bigint, completed_at bigint, refused_at bigint, refusal_reason text, information text,
+        events json, revisions json, certificate_sha256 text, certificate_size bigint, webhooks json);
+    UPDATE sigreq.submission
+    SET updated_at = p.now, view = p.view, events = p.seen + json_array_length(p.events),
+        events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
+        certificate_size = coalesce(p.certificate_size, certificate_size)
+    WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
+    RETURNING id INTO v_id;
+    IF NOT FOUND THEN
+        RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
+                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+    END IF;
+    UPDATE sigreq.signer
+    SET status = p.status, opened_at = coalesce(opened_at, p.opened_at), completed_at = p.completed_at,
+        refused_at = p.refused_at, refusal_reason = p.refusal_reason, information = p.information
+    WHERE uuid = p.signer AND submission_id = v_id;
+    INSERT INTO sigreq.event (submission_id, number, hash, body)
+    SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body
+    FROM json_to_recordset(p.events) AS e(hash text, body text);
+    INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, size, whole_sha256, whole_size, created_at)
+    SELECT r.document, r.number, p.signer, r.sha256, r.size, r.whole_sha256, r.whole_size, p.now
+    FROM json_to_recordset(p.revisions)
+         AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
+    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
+    RETURN 'ok';
+END $$

@@ -1,0 +1,114 @@
+-- The operations of sigreqctl, on SQLite: see sqlite3.sql for the form of this file.
+
+-- @op ADMIN_ORGANIZATION_CREATE 4 write
+WITH a(uuid, name, quota, now) AS (SELECT lower(%s), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))
+INSERT INTO organization (uuid, name, quota, created_at) SELECT uuid, name, quota, now FROM a WHERE true
+ON CONFLICT DO NOTHING
+
+-- @answer
+WITH a(uuid) AS (SELECT lower(%s))
+SELECT 'ok', o.body, NULL FROM a CROSS JOIN organization_row o WHERE o.uuid = a.uuid
+
+-- @answer
+SELECT 'conflict', NULL, NULL
+
+-- @op ADMIN_ORGANIZATION_LIST 0
+-- @answer
+SELECT 'ok', body, key FROM organization_row ORDER BY id
+
+-- @op ADMIN_ORGANIZATION_QUOTA 2 write
+-- @answer
+WITH a(which, quota) AS (SELECT %s, CAST(%s AS INTEGER))
+UPDATE organization SET quota = (SELECT a.quota FROM a)
+WHERE id = (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+            ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+RETURNING 'ok', json_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used, 'created_at', created_at), NULL
+
+-- @answer
+SELECT 'missing', NULL, NULL
+
+-- @op ADMIN_USER_CREATE 6 write
+-- @answer
+WITH a(uuid, which) AS (SELECT %s, %s)
+SELECT 'missing', NULL, NULL FROM a
+WHERE NOT EXISTS (SELECT 1 FROM organization o WHERE o.uuid = lower(a.which) OR o.name = a.which)
+
+WITH a(uuid, which, firstname, lastname, email, now) AS (SELECT lower(%s), %s, %s, %s, %s, CAST(%s AS INTEGER))
+INSERT INTO user_account (uuid, organization_id, firstname, lastname, email, created_at)
+SELECT a.uuid, (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+                ORDER BY o.uuid = lower(a.which) DESC LIMIT 1), a.firstname, a.lastname, a.email, a.now
+FROM a WHERE true
+ON CONFLICT DO NOTHING
+
+-- @answer
+WITH a(uuid) AS (SELECT lower(%s))
+SELECT 'ok', u.body, NULL FROM a CROSS JOIN user_row u WHERE u.uuid = a.uuid
+
+-- @answer
+SELECT 'conflict', NULL, NULL
+
+-- @op ADMIN_USER_LIST 1
+-- @answer
+WITH a(which) AS (SELECT %s),
+o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+                   ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+SELECT 'missing', NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+UNION ALL
+SELECT * FROM (SELECT 'ok', u.body, u.key FROM a CROSS JOIN user_row u
+               WHERE a.which IS NULL OR u.organization_id = (SELECT id FROM o) ORDER BY u.id)
+
+-- @op ADMIN_TOKEN_CREATE 8 write
+WITH a(uuid, which, user, environment, name, secret_hash, expires_at, now) AS (
+    SELECT lower(%s), %s, %s, %s, %s, %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))
+INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
+SELECT a.uuid, u.id, u.organization_id, a.environment, a.name, a.secret_hash, a.now, a.expires_at
+FROM a CROSS JOIN user_account u
+WHERE u.organization_id = (SELECT o.id FROM a CROSS JOIN organization o
+                           WHERE o.uuid = lower(a.which) OR o.name = a.which
+                           ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+  AND (u.uuid = lower(a.user) OR u.email = a.user COLLATE NOCASE)
+ON CONFLICT (uuid) DO NOTHING
+
+-- @answer
+WITH a(uuid) AS (SELECT lower(%s))
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+
+-- @answer
+SELECT 'missing', NULL, NULL
+
+-- @op ADMIN_TOKEN_LIST 1
+-- @answer
+WITH a(which) AS (SELECT %s),
+o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+                   ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+SELECT 'missing', NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+UNION ALL
+SELECT * FROM (SELECT 'ok', r.body, r.key FROM a CROSS JOIN token_row r
+               WHERE a.which IS NULL OR r.organization_id = (SELECT id FROM o) ORDER BY r.id)
+
+-- @op ADMIN_TOKEN_REVOKE 2 write
+WITH a(uuid, now) AS (SELECT lower(%s), CAST(%s AS INTEGER))
+UPDATE token SET revoked_at = coalesce(revoked_at, a.now) FROM a WHERE token.uuid = a.uuid
+
+-- @answer
+WITH a(uuid) AS (SELECT lower(%s))
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+
+-- @answer
+SELECT 'missing', NULL, NULL
+
+-- @op ADMIN_DOCUMENT_USED 1
+-- @answer
+WITH a(sha256) AS (SELECT %s)
+SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
+              OR EXISTS (SELECT 1 FROM document d WHERE d.normalised_sha256 = a.sha256)
+              OR EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = a.sha256)
+              OR EXISTS (SELECT 1 FROM submission s WHERE s.certificate_sha256 = a.sha256)
+            THEN 'ok' ELSE 'missing' END, NULL, NULL
+FROM a
+
+-- @op ADMIN_EXPIRE 1 write
+DELETE FROM idempotency WHERE created_at < CAST(%s AS INTEGER)
+
+-- @answer
+SELECT 'ok', json_object('deleted', changes()), NULL

@@ -1,0 +1,148 @@
+# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No
+# event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
+use strict;
+use warnings;
+use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
+use Sigreq::Httpd;
+use Sigreq::PDF 'pdf';
+use Sigreq::Receiver;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $receiver = Sigreq::Receiver->new;
+my $org      = organisation();
+my $client   = $org->{test};
+
+sub register { $client->post('/webhooks/sent-webhook-url', json => { url => $_[0] }) }
+
+sub create {    # COUNT submissions whose event goes to a path
+    my ($count, $path) = @_;
+    register($receiver->url($path));
+    my @made = $client->crowd->parallel($count, 8, sub { $client->create_p(name => "$path $_[0]") });
+    is(scalar(grep { $_->code == 201 } @made), $count, "$count submissions for $path") or diag $made[0]->body;
+    return map { $_->json->{uuid} } @made;
+}
+
+sub history {    # all rows, by submission
+    my (%rows, $after);
+    do {
+        my $query = { limit => 100, defined $after ? (after => $after) : () };
+        my $page  = $client->get('/webhooks/history', query => $query);
+        return {} if $page->code != 200;
+        push @{ $rows{ $_->{submissionId} } }, $_ for @{ $page->json->{data} };
+        $after = $page->json->{pagination}{next};
+    } while defined $after;
+    return \%rows;
+}
+
+sub settle {    # until each of these submissions has a row, or time is up
+    my ($seconds, @uuids) = @_;
+    my $rows;
+    wait_for(sub { sleep 0.5; $rows = eval { history() } // {}; !grep { !$rows->{$_} } @uuids }, $seconds);
+    is(scalar(grep { !$rows->{$_} } @uuids), 0, 'every event has ended');
+    is(scalar(grep { @{ $rows->{$_} // [] } > 1 } @uuids), 0, '… once');
+    return map { $rows->{$_} ? $rows->{$_}[0] : () } @uuids;
+}
+
+sub arrived {    # what arrived at a path, each event once
+    my ($path, $name) = @_;
+    my %seen;
+    $seen{ $_->{body}{eventId} }++ for $receiver->received($path);
+    is(scalar(grep { $_ > 1 } values %seen), 0, $name // 'no event arrived twice');
+    return \%seen;
+}
+
+sub again {    # httpd answers again
+    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 15), 'httpd is there');
+}
+
+subtest 'a child is killed each second' => sub {
+    my @uuids = create(200, '/slow/1');
+    for (1 .. 6) {
+        my @children = children();
+        kill KILL => $children[rand @children] if @children;
+        sleep 1;
+    }
+    again();
+    my @rows = settle(75, @uuids);
+    my $seen = arrived('/slow/1');
+    my @lost = grep { !$_->{success} } @rows;
+    is_deeply([grep { $_ ne 'interrupted, outcome unknown' } map { $_->{error} } @lost], [],
+        scalar(@lost) . ' were interrupted, and nothing else');
+    cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
+    is(scalar(grep { $_->{success} && !$seen->{ $_->{eventId} } } @rows), 0, 'what is called a success arrived');
+};
+
+subtest 'graceful restarts' => sub {
+    my @uuids = create(60, '/slow/2');
+    for (1 .. 2) { kill USR1 => Sigreq::Here::httpd_pid(); sleep 1.5 }
+    again();
+    my @rows = settle(60, @uuids);
+    my $seen = arrived('/slow/2');
+    my @lost = grep { !$_->{success} } @rows;
+    is(scalar @lost, 0, 'none is lost') or diag map {"$_->{error}\n"} @lost;
+    is(scalar keys %$seen, scalar @uuids, 'all arrived');
+};
+
+subtest 'one that hangs' => sub {
+    my @stuck = create(60, '/slow/600');
+    my $other = Sigreq::Receiver->new;
+    register($other->url('/ok'));
+    my @waited;
+    for (1 .. 20) {
+        my $at = time;
+        $client->create;
+        my @got = $other->wait_for($_, 5);
+        push @waited, @got == $_ ? $got[-1]{at} - $at : 5;
+    }
+    my ($longest) = sort { $b <=> $a } @waited;
+    cmp_ok($longest, '<', 1, sprintf 'delays no other: at most %.0f ms', 1000 * $longest);
+    kill KILL => $receiver->{pid};    # the rest is over soon
+    settle(60, @stuck);
+    $receiver = Sigreq::Receiver->new;
+};
+
+subtest 'httpd stops' => sub {
+    my $dir = "$ENV{SIGREQ_DATA}/stop-$$";
+    mkdir $dir;
+    my @database = ('--driver', 'sqlite3', '--params', "$dir/db");
+    my $ctl      = sub { Sigreq::Here::ctl_with(\@database, @_) };
+    $ctl->('db', 'init');
+    $ctl->('org', 'create', '--name', 'Stop');
+    $ctl->('user', 'create', '--organization', 'Stop', '--firstname', 'A', '--lastname', 'B', '--email', 'a@x.org');
+    my @of    = ('--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name', 't');
+    my $token = $ctl->('token', 'create', @of)->{token};
+    my $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => 'SigreqWebhookAllow 127.0.0.1');
+    my $before = $client;
+    $client = $client->with(base => $httpd->start->base, token => $token);
+    create(5, '/slow/6');
+    $receiver->wait_for(5, 10, '/slow/6');
+    my ($pid, $at) = ($httpd->pid, time);
+    kill TERM => $pid;
+    ok(wait_for(sub { !children($pid) }, 5), 'its children end');
+    cmp_ok(time - $at, '<', 1, '… within a second, though receivers do not answer');
+    $httpd->stop;
+    ok(!-e "/proc/$pid", '… and so does it');
+    unlike($httpd->log, qr/did not exit|SIGKILL|SIGTERM to child/, '… of itself');
+    $httpd->start;
+    $client = $client->with(base => $httpd->base, token => $token);
+    my $rows = history();
+    my @errors = map { map { $_->{error} } @$_ } values %$rows;
+    is_deeply(\@errors, [('interrupted, outcome unknown') x 5], 'the history knows');
+    sleep 1;
+    is(scalar $receiver->received('/slow/6'), 5, 'nothing is sent again');
+    $client = $before;
+};
+
+subtest 'PostgreSQL restarts' => sub {
+    plan skip_all => 'on PostgreSQL alone' if suite->{db} ne 'pgsql';
+    my @uuids = create(150, '/slow/0.5');
+    for (1 .. 2) { sleep 0.7; database_stop(); sleep 0.5; database_start() }
+    again();
+    my @rows = settle(75, @uuids);
+    my $seen = arrived('/slow/0.5');
+    diag scalar(grep { !$_->{success} } @rows) . ' interrupted' if grep { !$_->{success} } @rows;
+    is(scalar(grep { $_->{success} && !$seen->{ $_->{eventId} } } @rows), 0, 'what is called a success arrived');
+    is(scalar keys %$seen, scalar @uuids, 'all arrived: no httpd died');
+};
+done_testing;

@@ -1,0 +1,238 @@
+/* Which addresses may be called: vectors of every special range and of every way to write one; then real calls, which
+ * must not reach a listener on the loopback by any of its names, nor through a resolver that changes its mind. */
+#include "deliver/deliver.h"
+#include "tap.h"
+
+#include <apr_general.h>
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static apr_pool_t *pool;
+
+static const char *judge(const char *text, const apr_array_header_t *allowed)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) return sr_address_forbidden((struct sockaddr *)&v4, allowed);
+    if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1) return sr_address_forbidden((struct sockaddr *)&v6, allowed);
+    return "no address";
+}
+
+/* Addresses that are forbidden, and their neighbours that are not. */
+static void vectors(void)
+{
+    static const struct {
+        const char *kind;
+        const char *addresses[16];
+    } rows[] = {
+        {NULL,
+         {"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
+          "128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255",
+          "192.169.0.0", "223.255.255.255"}},
+        {NULL, {"198.17.255.255", "198.20.0.0", "192.0.1.0", "192.0.3.0", "198.51.99.255", "203.0.114.0"}},
+        {NULL, {"2001:200::1", "2606:4700::1111", "2a00:1450::1", "2001:4860:4860::8888", "2003::1", "3ffe::1"}},
+        {NULL, {"::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:0808:0808::1", "::ffff:0:8.8.8.8"}},
+        {"unspecified", {"0.0.0.0", "0.1.2.3", "0.255.255.255", "::", "::ffff:0.0.0.0", "64:ff9b::0.0.0.1"}},
+        {"loopback",
+         {"127.0.0.1", "127.0.0.0", "127.255.255.255", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::7f00:1",
+          "2002:7f00:1::", "2002:7f01:203::5", "::ffff:0:127.0.0.1", "2a00::5efe:127.0.0.1", "2a00::200:5efe:7f00:1"}},
+        {"private",
+         {"10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255", "fc00::",
+          "fdff:ffff::1", "fec0::1", "::ffff:10.0.0.1", "::ffff:192.168.1.1", "64:ff9b::10.0.0.1", "2002:0a00:0001::"}},
+        {"shared (carrier-grade NAT)", {"100.64.0.0", "100.127.255.255", "::ffff:100.64.0.1"}},
+        {"link-local", {"169.254.0.0", "169.254.169.254", "fe80::1", "febf::1", "::ffff:169.254.169.254"}},
+        {"multicast", {"224.0.0.1", "239.255.255.255", "ff02::1", "::ffff:224.0.0.1"}},
+        {"reserved",
+         {"240.0.0.1", "255.255.255.255", "192.0.0.1", "192.88.99.1", "::2", "::127.0.0.1", "::8.8.8.8",
+          "64:ff9b:1::127.0.0.1", "100::1", "2001::1", "2001:2::1", "4000::1", "5f00::1", "1::1"}},
+        {"for documentation", {"192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"}},
+        {"for benchmarks", {"198.18.0.0", "198.19.255.255"}},
+    };
+    const struct sockaddr local = {.sa_family = AF_UNIX};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t j = 0; j < 16 && rows[i].addresses[j]; j++)
+            is_str(judge(rows[i].addresses[j], NULL), rows[i].kind, "%s", rows[i].addresses[j]);
+    is_str(sr_address_forbidden(&local, NULL), "not of the internet", "a local socket");
+}
+
+static apr_array_header_t *allow(const char *const *texts)
+{
+    apr_array_header_t *allowed = apr_array_make(pool, 2, sizeof(apr_ipsubnet_t *));
+
+    for (; *texts; texts++) {
+        char *address = apr_pstrdup(pool, *texts), *bits = strchr(address, '/');
+        if (bits) *bits++ = '\0';
+        if (apr_ipsubnet_create(apr_array_push(allowed), address, bits, pool)) ok(false, "a range: %s", *texts);
+    }
+    return allowed;
+}
+
+static void exceptions(void)
+{
+    const apr_array_header_t *few = allow((const char *const[]){"127.0.0.0/8", "10.1.0.0/16", "fd00:1::/32", NULL});
+    static const char *const in[] = {"127.0.0.1", "127.9.9.9", "::ffff:127.0.0.1", "10.1.255.255", "fd00:1::5"};
+    static const char *const out[] = {"128.0.0.1", "10.2.0.0",           "::1",
+                                      "fd00:2::1", "64:ff9b::127.0.0.1", "2002:7f00:1::"};
+
+    for (size_t i = 0; i < 5; i++) ok(!judge(in[i], few), "%s is allowed", in[i]);
+    for (size_t i = 1; i < 6; i++) ok(judge(out[i], few) != NULL, "%s is not", out[i]);
+    ok(!judge("8.8.8.8", few), "public addresses stay");
+}
+
+/* --- calls */
+
+/* The resolver: in the place of libc's, for libcurl too. */
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result);
+EXPORTED void freeaddrinfo(struct addrinfo *info);
+
+static volatile int asked;
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result)
+{
+    static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
+    struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
+    struct sockaddr_in *address = (struct sockaddr_in *)(info + 1);
+
+    if (!strncmp(node, "slow", 4)) sleep(9);
+    address->sin_family = AF_INET;
+    address->sin_port = htons((uint16_t)atoi(service));
+    inet_pton(AF_INET, answers[asked++ % 4], &address->sin_addr);
+    info->ai_family = AF_INET;
+    info->ai_socktype = SOCK_STREAM;
+    info->ai_addrlen = sizeof *address;
+    info->ai_addr = (struct sockaddr *)address;
+    *result = info;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *info)
+{
+    free(info);
+}
+
+static int listener, port;
+
+static void listen_somewhere(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    socklen_t length = sizeof address;
+
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) || listen(listener, 50)
+        || getsockname(listener, (struct sockaddr *)&address, &length)) {
+        printf("Bail out! no listener\n");
+        exit(2);
+    }
+    port = ntohs(address.sin_port);
+}
+
+/* How many have connected since the last time; each is sent a good answer. */
+static int connected(void)
+{
+    static const char good[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    int count = 0;
+
+    for (int one; (one = accept(listener, NULL, NULL)) >= 0; count++) {
+        if (write(one, good, sizeof good - 1) < 0) continue;
+        shutdown(one, SHUT_WR);
+    }
+    return count;
+}
+
+typedef struct made_t {
+    sr_call_result_t result;
+    sr_call_t *call;
+    apr_time_t took;
+    bool over;
+} made_t;
+
+/* Makes calls side by side until all are over; gives the number of connections there were. */
+static int make_calls(made_t *made, const char *const *hosts, int count, const apr_array_header_t *allowed)
+{
+    CURLM *multi = curl_multi_init();
+    const apr_time_t start = apr_time_now();
+    int running, left, connections = 0;
+    CURLMsg *message;
+
+    for (int i = 0; i < count; i++) {
+        made[i] = (made_t){.over = false};
+        if (sr_call_create(&made[i].call, "test", allowed, pool)) exit(2);
+        const char *url = apr_psprintf(pool, "http://%s:%d/x", hosts[i], port);
+        curl_multi_add_handle(multi, sr_call_begin(made[i].call, url, "{}"));
+    }
+    do {
+        curl_multi_perform(multi, &running);
+        connections += connected();
+        while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+            sr_call_t *call;
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+            for (int i = 0; i < count; i++) {
+                if (made[i].call != call) continue;
+                sr_call_end(call, &made[i].result, message->data.result);
+                made[i].took = apr_time_now() - start;
+            }
+            curl_multi_remove_handle(multi, message->easy_handle);
+        }
+        if (running) curl_multi_poll(multi, NULL, 0, 20, NULL);
+    } while (running);
+    curl_multi_cleanup(multi);
+    return connections;
+}
+
+static void names(void)
+{
+    static const char *const hosts[] = {
+        "127.0.0.1",       "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1",           "017700000001",
+        "127.1",           "127.0.1",    "localhost",  "[::1]",      "[::ffff:127.0.0.1]",   "[::127.0.0.1]",
+        "[::ffff:7f00:1]", "0",          "0.0.0.0",    "127.0.0.1.", "%31%32%37.0.0.1",      "LOCALHOST",
+        "a.test",          "b.test",     "c.test",     "d.test",     "[64:ff9b::127.0.0.1]", "[fe80::1%251]"};
+    enum { COUNT = sizeof hosts / sizeof *hosts };
+    made_t made[COUNT];
+
+    is_int(make_calls(made, hosts, COUNT, NULL), 0, "no call reaches the loopback");
+    for (int i = 0; i < COUNT; i++) {
+        ok(!made[i].result.success && !made[i].result.status && made[i].result.error, "%s: %s", hosts[i],
+           made[i].result.error);
+        if (strcspn(hosts[i], "%") == strlen(hosts[i]) && hosts[i][9] != '.')
+            ok(strstr(made[i].result.error, "may not be called") != NULL, "… for that reason");
+    }
+    is_int(make_calls(made, hosts, 8, allow((const char *const[]){"127.0.0.1", NULL})), 8,
+           "where it is allowed they do");
+    for (int i = 0; i < 8; i++) ok(made[i].result.success, "%s: allowed", hosts[i]);
+    is_str(made[0].result.error, NULL, "no error then");
+}
+
+/* While one name is looked up for long, other calls go on, and the one is given up in time. */
+static void slow_names(void)
+{
+    static const char *const hosts[] = {"slow.test", "127.0.0.1"};
+    const apr_time_t start = apr_time_now();
+    made_t made[2];
+
+    make_calls(made, hosts, 2, allow((const char *const[]){"127.0.0.1", NULL}));
+    ok(made[1].result.success && made[1].took < apr_time_from_sec(1), "the other call is not held up");
+    is_str(made[0].result.error, "no connection within 5 s", "the one is given up");
+    ok(apr_time_now() - start < apr_time_from_msec(6500), "after 5 s, not after 9");
+}
+
+int main(void)
+{
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    vectors();
+    exceptions();
+    listen_somewhere();
+    names();
+    slow_names();
+    const int status = done();
+    fflush(stdout);
+    _exit(status); /* the resolver is still at it */
+}
