@@ -3,7 +3,7 @@
  *   options|in the catalog|in the page tree|in each page|in the trailer|object|object|…
  * Options: a digit, how many pages; s, a cross-reference stream; h, a hybrid file; n, no line end at its end; u, an
  * update of page 1 behind it. Whatever the writer continues can be continued again, and what is filled in is listed as
- * a signature that covers everything. */
+ * a signature that covers everything. What probe lets pass and prepare takes, can be filled. */
 #include "../unit/pdf_make.h"
 #include "pdfd.h"
 
@@ -172,9 +172,19 @@ static void check_listed(const pdf_t *pdf, const char *field, apr_pool_t *pool)
     fuzz_must(is_listed(signatures, field, pdf->size));
 }
 
+/* Whether a creation would have had the upload written anew, or refused it, before a field was added to it. */
+static bool is_stopped_before(const pdf_t *upload, apr_pool_t *pool)
+{
+    const sr_pdfd_bytes_t bytes = {(const unsigned char *)upload->data, upload->size};
+    const json_t *answer = sr_json_own(sr_pdfd_probe(&(sr_pdfd_question_t){.bytes = bytes}, pool), pool);
+    const char *report = sr_json_string(answer, "report");
+    return !report || strstr(report, "\"normalise\":true") != NULL;
+}
+
 static void run(pdf_t *pdf, int last_page, apr_pool_t *pool)
 {
     size_t before = pdf->size;
+    bool is_taken = memmem(pdf->data, before, "ignature", 8) != NULL; /* a field of that name may be there */
     if (!ask(pdf, sr_pdfd_prepare, apr_psprintf(pool, PREPARE, last_page), pool)) return;
     const pdf_t upload = {.data = pdf->data, .size = before};
     check_opens(pdf, before, highest(&upload), pool);
@@ -182,7 +192,11 @@ static void run(pdf_t *pdf, int last_page, apr_pool_t *pool)
         const char *signer = i ? "a" : "b-1";
         int64_t number = highest(pdf);
         before = pdf->size;
-        if (!ask(pdf, sr_pdfd_fill, apr_psprintf(pool, FILL, signer), pool)) continue;
+        if (!ask(pdf, sr_pdfd_fill, apr_psprintf(pool, FILL, signer), pool)) {
+            const pdf_t first = {.data = pdf->data, .size = upload.size};
+            fuzz_must(is_taken || is_stopped_before(&first, pool));
+            continue;
+        }
         check_opens(pdf, before, number, pool);
         check_listed(pdf, apr_pstrcat(pool, SR_PDFD_FIELD, signer, NULL), pool);
     }

@@ -18,6 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!walks) return 0;
     fuzz_must(started && chain.count > 0 && chain.sections[0] == start);
     fuzz_must(xref.start == start && xref.stream == chain.stream && xref.highest == chain.highest);
-    fuzz_must(xref.highest <= 8388607); /* the writer can number on */
+    fuzz_must(xref.highest <= SR_PDFD_MAX_OBJECT); /* the writer can number on */
     return 0;
 }
