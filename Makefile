@@ -1,4 +1,5 @@
-# mod_sigreq: make · make deps · make run · make test · make bench · make corpus CORPUS=… · make install DESTDIR=…
+# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make bench · make corpus CORPUS=… ·
+# make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -8,6 +9,7 @@ endif
 PORT   ?= 8080
 STATE  ?= run
 DB     ?= sqlite3
+RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
 
@@ -40,7 +42,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run test bench corpus install clean units
+.PHONY: all deps run demo-receiver test bench corpus install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -135,6 +137,8 @@ run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+demo-receiver:
+	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units
