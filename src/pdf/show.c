@@ -77,7 +77,9 @@ static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_
     SR_TRY(sr_pdf_put(&failed, workers, question, pool));
     if (failed) shown->reason = SR_PDF_LIMITS_REASON;
     else if (shown->missing) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    else if (shown->unavailable) return sr_pdf_unavailable(pool, shown->unavailable);
+    else if (shown->unavailable)
+        return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Pages cannot be shown on this server"), pool, "%s",
+                                shown->unavailable);
     return NULL;
 }
 

@@ -10,11 +10,13 @@
 #define SETS 512 /* so many at 4 entries of 64 bytes: 128 KiB */
 #define WAYS 4
 
-typedef char digest_t[SR_SHA256_HEX_LENGTH];
+typedef struct set_t {
+    char digests[WAYS][SR_SHA256_HEX_LENGTH]; /* the newest first */
+} set_t;
 
 struct sr_seen_t {
     apr_thread_mutex_t *mutex;
-    digest_t entries[SETS][WAYS];
+    set_t sets[SETS];
 };
 
 sr_seen_t *sr_seen_create(apr_pool_t *pool)
@@ -24,29 +26,35 @@ sr_seen_t *sr_seen_create(apr_pool_t *pool)
     return apr_thread_mutex_create(&seen->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : seen;
 }
 
-static digest_t *set_of(sr_seen_t *seen, const char *digest)
+static set_t *set_of(sr_seen_t *seen, const char *digest)
 {
-    return seen->entries[strtol((char[]){digest[0], digest[1], digest[2], '\0'}, NULL, 16) % SETS];
+    return &seen->sets[strtol((char[]){digest[0], digest[1], digest[2], '\0'}, NULL, 16) % SETS];
+}
+
+static bool has(const set_t *set, const char *digest)
+{
+    for (int i = 0; i < WAYS; i++)
+        if (!memcmp(set->digests[i], digest, sizeof set->digests[i])) return true;
+    return false;
 }
 
 bool sr_seen_has(sr_seen_t *seen, const char *digest)
 {
-    bool found = false;
-
     if (!seen) return false;
-    const digest_t *set = set_of(seen, digest);
     apr_thread_mutex_lock(seen->mutex);
-    for (int i = 0; i < WAYS && !found; i++) found = !memcmp(set[i], digest, sizeof *set);
+    const bool found = has(set_of(seen, digest), digest);
     apr_thread_mutex_unlock(seen->mutex);
     return found;
 }
 
 void sr_seen_add(sr_seen_t *seen, const char *digest)
 {
-    if (!seen || sr_seen_has(seen, digest)) return;
-    digest_t *set = set_of(seen, digest);
+    if (!seen) return;
     apr_thread_mutex_lock(seen->mutex);
-    memmove(set + 1, set, (WAYS - 1) * sizeof *set);
-    memcpy(set, digest, sizeof *set);
+    set_t *set = set_of(seen, digest);
+    if (!has(set, digest)) {
+        for (int i = WAYS - 1; i > 0; i--) memcpy(set->digests[i], set->digests[i - 1], sizeof set->digests[i]);
+        memcpy(set->digests[0], digest, sizeof set->digests[0]);
+    }
     apr_thread_mutex_unlock(seen->mutex);
 }

@@ -76,7 +76,8 @@ subtest 'many at once' => sub {
     for my $try (1 .. 20) { # until every child has its helper
         last if helpers() >= ($event ? 2 : 4);
         my ($other, $row) = fresh($httpd);
-        $client->parallel(12, 12, sub { $other->request_p(GET => page_url($row, 0, 'png', width => 200 * (1 + shift))) });
+        my $any = sub { $other->request_p(GET => page_url($row, 0, 'png', width => 200 + 200 * shift)) };
+        $client->parallel(12, 12, $any);
     }
     my $one = work_of(sub {
         is($many->get(page_url($seen, 1, 'png', @large))->code, 200, 'one page'); });
@@ -138,6 +139,29 @@ subtest 'no helper' => sub {
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'Retry-After');
     is(scalar(grep {/\.no$/} cached($document->{sha256}, $folder)), 0, 'which is not remembered');
     is($signer->get(page_url($document, 0, 'png', width => 1800))->code, 200, 'with a helper it is shown');
+};
+
+# one that answers every question as a helper does whose kernel has no landlock
+my $without = Sigreq::Suite::write_file("$httpd->{dir}/without", <<'HELPER');
+#!/usr/bin/perl
+open my $socket, '+<&=', 3 or die;
+my $say = sub { my ($id, $text) = @_; syswrite $socket, pack('LLLL', 0x31525053, $id, 0, length $text) . $text };
+$say->(0, '{}');
+while (sysread $socket, my $header, 16) {
+    my (undef, $id, undef, $length) = unpack 'LLLL', $header;
+    sysread $socket, my $question, $length;
+    $say->($id, '{"unavailable":"the kernel has no landlock"}');
+}
+HELPER
+chmod 0755, $without;
+subtest 'no landlock' => sub {
+    my $other = Sigreq::Httpd->new(documents => "$httpd->{dir}/documents", helper => $without)->start;
+    my $elsewhere = Sigreq::Signer->new(link => $signer->{link} =~ s/\Q$base\E/$other->base/er);
+    my $said = 'Pages cannot be shown on this server';
+    is_error($elsewhere->get(page_url($document, 0, @$_)), 503, $said, $_->[0])
+        for ['png', width => 1600], ['json', version => $document->{sha256}];
+    like($other->log, qr/SR0100: $said \(the kernel has no landlock\)/, 'the log says why');
+    is($elsewhere->get($url)->code, 200, 'what is cached is shown');
 };
 
 subtest 'sigreqctl gc' => sub {

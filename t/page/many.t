@@ -5,6 +5,8 @@ use warnings;
 use Sigreq::Here   qw(organisation temporary_files wait_for);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
+use Compress::Zlib qw(compress crc32);
+use Mojo::Util     'b64_encode';
 use Test::More;
 
 my $org    = organisation();
@@ -61,5 +63,40 @@ subtest 'two documents, and signers of one' => sub {
     is(pdfsig($client->get($a)->body)->{valid}, 2, 'two on the one');
     is(pdfsig($client->get($b)->body)->{valid}, 1, 'one on the other');
 };
+subtest 'drawn, typed, uploaded; in any script' => sub {
+    my $drawn = { type => 'drawn', width => 300, height => 100, strokes => [[[10, 90], [150, 10, 0.7], [290, 90]]] };
+    my $image = { type => 'uploaded', image => 'data:image/png;base64,' . b64_encode(png(), '') };
+    my @kinds = ($drawn, $image,
+        map { { type => 'typed', text => $_ } }
+            'Zo\x{eb}', "\x{645}\x{62d}\x{645}\x{62f}", "\x{915}\x{94d}\x{937}", "\x{674e}\x{5c0f}\x{9f99}");
+    my @people = map { { firstname => "K$_", area => { x => 20 + 90 * $_, y => 300, w => 80, h => 40 } } } 0 .. $#kinds;
+    my $made   = $client->create(signers => Sigreq::Client::signers(@people))->json;
+    my @signers = signers_of($made);
+    my $path    = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
+    for my $i (0 .. $#kinds) {
+        my $before = ink($client->get($path)->body);
+        is($signers[$i]->post(json => { action => 'sign', consent => \1, signature => $kinds[$i] })->code, 200,
+            "$i: $kinds[$i]{type}");
+        cmp_ok(ink($client->get($path)->body), '>', $before + 20, '… leaves ink');
+        my $shown = $client->get("/signatures/$made->{uuid}")->json->{submitters}[$i];
+        is($shown->{signerInformation}{signatureType}, $kinds[$i]{type}, '… and is told');
+    }
+    my $told = pdfsig($client->get($path)->body);
+    is_deeply([@$told{qw(signatures valid total)}], [6, 6, 1], 'all valid');
+};
+
+sub png { # 60 x 30, with a black bar
+    my $rows  = join '', map { "\0" . ($_ > 10 && $_ < 20 ? "\0" : "\xff") x 60 } 0 .. 29;
+    my $chunk = sub { my $all = join '', @_; pack('N', length $_[1]) . $all . pack 'N', crc32($all) };
+    return "\x89PNG\r\n\x1a\n" . $chunk->('IHDR', pack 'NNC5', 60, 30, 8, 0, 0, 0, 0)
+        . $chunk->('IDAT', compress($rows)) . $chunk->('IEND', '');
+}
+
+sub ink { # pixels of the first page that are not white
+    my $file = Sigreq::Signer::saved(shift);
+    my $gray = qx(pdftoppm -gray -r 50 -f 1 -l 1 '$file' 2>/dev/null);
+    return substr($gray, -425 * 550) =~ tr/\xff//c;
+}
+
 ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
 done_testing;
