@@ -106,6 +106,11 @@ build/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 
+build/embed/%.h: src/deliver/%
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed $< >$@
+$(call obj,src/deliver/mail.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 
@@ -128,6 +133,8 @@ install: all
 	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
 	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
+	install -d $(DESTDIR)$(PREFIX)/share/sigreq/mail
+	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
 
