@@ -1,5 +1,5 @@
-# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make bench · make corpus CORPUS=… ·
-# make install DESTDIR=…
+# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make bench ·
+# make corpus CORPUS=… · make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -42,7 +42,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run demo-receiver test bench corpus install clean units
+.PHONY: all deps run demo-receiver test bench corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -90,6 +90,8 @@ build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 $(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+include t/fuzz/fuzz.mk
 
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
@@ -158,6 +160,10 @@ corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus '$(CORPUS)'
+corpus-sign:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all
+	@exec tools/corpus-sign '$(CORPUS)'
 clean:
 	rm -rf build
 

@@ -2,16 +2,27 @@
  * can be changed, left out or put in later without all that follow it. */
 #include "model/model.h"
 
+#include <apr_lib.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* jansson writes \u001F where RFC 8785 (3.2.2.2) wants \u001f. A backslash is always part of a string. */
+static void lower_escapes(char *text)
+{
+    int i;
+
+    for (; (text = strchr(text, '\\')) != NULL; text += 2)
+        for (i = 2; text[1] == 'u' && i < 6; i++) text[i] = (char)apr_tolower(text[i]);
+}
 
 /* RFC 8785 for what an event is made of: texts, whole numbers and null. */
 static const char *canonical(const json_t *value, apr_pool_t *pool)
 {
     char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);
-    const char *const text = apr_pstrdup(pool, dumped);
+    char *const text = apr_pstrdup(pool, dumped);
 
     free(dumped);
+    lower_escapes(text);
     return text;
 }
 

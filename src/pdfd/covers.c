@@ -109,8 +109,9 @@ static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
 
 static bool is_range(const sr_pdfd_bytes_t *value, const int64_t *range)
 {
+    if (!value->data) return false;
     cursor_t c = {value->data, value->data + value->size};
-    bool same = value->data && read_word(&c, "[");
+    bool same = read_word(&c, "[");
     for (int i = 0; same && i < 4; i++) {
         int64_t number;
         same = read_number(&c, &number) && number == range[i];

@@ -65,6 +65,7 @@ bool sr_pdfd_landlock_enter(const char *const *folders);
 const char *const *sr_pdfd_folders_find(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ xref.c */
+#define SR_PDFD_MAX_OBJECT 8388607 /* what readers agree on (ISO 32000-1, annex C) */
 typedef struct sr_pdfd_xref_t {
     int64_t start;   /* where the newest section begins */
     bool stream;     /* the newest section is a cross-reference stream; a hybrid's is a table */
@@ -167,6 +168,9 @@ typedef struct sr_pdfd_update_t {
 } sr_pdfd_update_t;
 
 void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *document, apr_pool_t *pool);
+/* Leaves out the numbers that an object refers to and nothing has. A reference to what is not there means null
+ * (7.3.10), and is not to mean one of the new objects. Before any number is given. */
+void sr_pdfd_update_avoid(sr_pdfd_update_t *update, qpdf_oh object);
 /* A number for a new object. */
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update);
 /* Between these two the object's text goes into `out`. */

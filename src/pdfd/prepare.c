@@ -85,26 +85,49 @@ static void put_widget(prepare_t *p, const widget_t *widget, qpdf_oh page)
     sr_pdfd_object_end(&p->update);
 }
 
-static const char *add_widgets(prepare_t *p)
+static void avoid_in(prepare_t *p, qpdf_oh dictionary, const char *key)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh value = qpdf_oh_get_key(q, dictionary, key);
+    if (qpdf_oh_is_array(q, value) || qpdf_oh_is_dictionary(q, value)) sr_pdfd_update_avoid(&p->update, value);
+}
+
+/* New objects get numbers that nothing refers to which is written anew here, or shown on these pages. */
+static const char *avoid_references(prepare_t *p)
 {
     qpdf_data q = p->document.q;
     int pages = qpdf_get_num_pages(q);
     if (qpdf_has_error(q)) return SR_PDFD_DAMAGED;
+    qpdf_oh root = qpdf_get_root(q), form = qpdf_oh_get_key(q, root, "/AcroForm");
+    sr_pdfd_update_avoid(&p->update, root);
+    avoid_in(p, root, "/AcroForm");
+    if (qpdf_oh_is_dictionary(q, form)) avoid_in(p, form, "/Fields");
+    for (int i = 0; i < p->count; i++) {
+        const int *index = &p->widgets[i].page;
+        if (*index >= pages) return NO_SUCH_PAGE;
+        if (apr_hash_get(p->pages, index, sizeof *index)) continue;
+        qpdf_oh page = qpdf_get_page_n(q, (size_t)*index);
+        sr_pdfd_update_avoid(&p->update, page);
+        avoid_in(p, page, "/Annots");
+        avoid_in(p, page, "/Contents");
+        apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
+    }
+    return p->update.next < SR_PDFD_MAX_OBJECT / 16 * 15 ? NULL : SR_PDFD_DAMAGED; /* room for those who sign */
+}
+
+static const char *add_widgets(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
     p->empty = sr_pdfd_object_number(&p->update);
     sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
     for (int i = 0; i < p->count; i++) {
         widget_t *widget = &p->widgets[i];
-        if (widget->page >= pages) return NO_SUCH_PAGE;
         qpdf_oh page = qpdf_get_page_n(q, (size_t)widget->page);
         int id = qpdf_oh_get_object_id(q, page);
         if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf had to make it up */
         widget->number = sr_pdfd_object_number(&p->update);
         put_widget(p, widget, page);
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
-        if (!references) {
-            references = sr_pdfd_buffer(p->pool);
-            apr_hash_set(p->pages, &widget->page, sizeof widget->page, references);
-        }
         sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
     }
     return NULL;
@@ -219,7 +242,8 @@ json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
     const char *reason = sr_pdfd_document_open(&p.document, &question->bytes, pool);
     if (reason) return sr_pdfd_document_fault(reason);
     sr_pdfd_update_begin(&p.update, &p.document, pool);
-    reason = add_widgets(&p);
+    reason = avoid_references(&p);
+    if (!reason) reason = add_widgets(&p);
     if (!reason) {
         refer(&p);
         reason = sr_pdfd_update_end(&p.update);

@@ -2,6 +2,7 @@
  * newest one has (7.5.4 and 7.5.8; a hybrid file is continued with a table). Nothing of the document is touched, so
  * earlier signatures stay valid and the upload stays a prefix of every revision. */
 #include "pdfd/pdfd.h"
+#include "pdfd/scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #define WORTH_PACKING 256 /* bytes: below it the dictionary's entry costs as much as is won */
 #define FEW 16384
+#define FAR_NUMBERS 500000 /* more numbers than all updates of a document take */
 
 typedef struct entry_t {
     int64_t number;
@@ -24,6 +26,22 @@ void sr_pdfd_update_begin(sr_pdfd_update_t *update, const sr_pdfd_document_t *do
     update->out = sr_pdfd_buffer(pool);
     update->entries = apr_array_make(pool, 16, sizeof(entry_t));
     if (bytes->data[bytes->size - 1] != '\n') sr_pdfd_put_text(update->out, "\n");
+}
+
+void sr_pdfd_update_avoid(sr_pdfd_update_t *update, qpdf_oh object)
+{
+    const char *text = qpdf_oh_unparse_resolved(update->document->q, object);
+    cursor_t c = {(const unsigned char *)text, (const unsigned char *)text + strlen(text)};
+    for (;;) {
+        int64_t number, generation;
+        skip_space(&c);
+        cursor_t reference = c;
+        if (!skip_token(&c)) return;
+        if (!read_number(&reference, &number) || !read_number(&reference, &generation)) continue;
+        if (!read_word(&reference, "R")) continue;
+        if (number >= update->next && number - update->next < FAR_NUMBERS) update->next = number + 1;
+        c = reference;
+    }
 }
 
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update)

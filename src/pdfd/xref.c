@@ -6,7 +6,6 @@
 
 #define TAIL_BYTES 1054 /* where readers look for startxref: 1 kB, and the words themselves */
 #define MAX_ENTRIES 10000000
-#define MAX_OBJECT 8388607 /* what readers agree on (ISO 32000-1, annex C) */
 
 typedef struct section_t {
     bool stream;
@@ -123,7 +122,7 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
         if (chain->count == 0) chain->stream = section.stream;
         next = section.previous;
     }
-    return chain->highest <= MAX_OBJECT;
+    return chain->highest <= SR_PDFD_MAX_OBJECT;
 }
 
 bool sr_pdfd_xref_check(sr_pdfd_xref_t *xref, const unsigned char *data, apr_size_t size)

@@ -144,8 +144,9 @@ typedef enum sr_op_t {
      *  "ended_at"} */
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
-     * the first call is not over, and of invitations) | CONFLICT (the token has no URL for that kind now) | UNAUTHORIZED. The event is
-     * called once more, at the URL its token has now. Repeating it with the same uuid changes nothing and is OK. */
+     * the first call is not over, and of invitations) | CONFLICT (the token has no URL for that kind now) |
+     * UNAUTHORIZED. The event is called once more, at the URL its token has now. Repeating it with the same uuid
+     * changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
 
     /* For health: no argument → OK + {"schema":<version>} */
@@ -158,8 +159,9 @@ typedef enum sr_op_t {
      *  "room":{"<destination>":<at most, of this one>},"after" (a destination, or ""),
      *  "ended":[{"id","claim","status"|null,"success","error"|null}],"released":[{"id","claim"}]}
      * → OK, a row for each claim: body is what to post, key "<id> <destination> <url>"; the last row has neither.
-     * Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left; records claims whose lease is over as "interrupted, outcome unknown"
-     * (should the truth still come, it replaces that); then claims what is pending for `lease` under the name `claim`.
+     * Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left; records
+     * claims whose lease is over as "interrupted, outcome unknown" (should the truth still come, it replaces that);
+     * then claims what is pending for `lease` under the name `claim`.
      * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
      * Repeating it with the same `claim` gives the same claims again. */
     SR_OP_DELIVERY_TURN,

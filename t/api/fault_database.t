@@ -108,7 +108,8 @@ if (suite->{db} eq 'sqlite3') {
     my $res     = $client->create;
     is($res->code, 503, '… a creation is told to come again');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
-    cmp_ok(time - $started, '<', 4, '… within 4 s');
+    # apr_dbd itself tries for 1.5 s, under the writers' lock, at which each child's delivery thread may stand before
+    cmp_ok(time - $started, '<', 8, '… within 8 s');
     is($client->get('/signatures')->code, 200, '… reading goes on');
     $lock->(F_UNLCK);
     is($client->create()->code, 201, '… and afterwards all is well');

@@ -85,7 +85,8 @@ subtest 'two are invited' => sub {
 subtest 'names that would be headers' => sub {
     my $before = $box->mails;
     my @names  = (
-        "A\r\nBcc: evil\@x.org", "B\nX: y", 'C" <evil@x.org>, "D', '{{link}}', "\x{202e}E", 'F' x 300, "G\x{1f600}" x 60);
+        "A\r\nBcc: evil\@x.org", "B\nX: y", 'C" <evil@x.org>, "D', '{{link}}', "\x{202e}E", 'F' x 300,
+        "G\x{1f600}" x 60);
     for my $name (@names) {
         my $res = $client->create(sendEmail => 'true',
             signers => Sigreq::Client::signers({ firstname => $name, email => 'n@x.org' }));

@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use Sigreq::Here   qw(organisation temporary_files wait_for);
 use Sigreq::PDF    'pdf';
-use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
+use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged);
 use Compress::Zlib qw(compress crc32);
 use Mojo::Util     'b64_encode';
 use Test::More;
@@ -40,6 +40,7 @@ subtest 'twenty signers at once' => sub {
     my $told  = pdfsig($bytes);
     is_deeply([@$told{qw(signatures valid total)}], [20, 20, 1], 'twenty valid signatures') or diag $told->{said};
     is(qpdf_check($bytes), '', 'qpdf --check');
+    is_unchanged($bytes, 20);
     my @numbers = map { $_->{number} } @{ $client->get("/signatures/$made->{uuid}/audit")->json->{events} };
     is_deeply(\@numbers, [1 .. @numbers], 'no event is missing');
 };
@@ -93,7 +94,7 @@ sub png { # 60 x 30, with a black bar
 }
 
 sub ink { # pixels of the first page that are not white
-    my $file = Sigreq::Signer::saved(shift);
+    my $file = Sigreq::Validator::saved(shift);
     my $gray = qx(pdftoppm -gray -r 50 -f 1 -l 1 '$file' 2>/dev/null);
     return substr($gray, -425 * 550) =~ tr/\xff//c;
 }

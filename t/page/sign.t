@@ -7,7 +7,7 @@ use JSON::PP    ();
 use Mojo::File     'path';
 use Sigreq::Here   qw(suite organisation is_error documents temporary_files wait_for);
 use Sigreq::PDF    'pdf';
-use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
+use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged);
 use Test::More;
 
 my $org    = organisation();
@@ -121,6 +121,7 @@ subtest 'the first signs' => sub {
     my $told = pdfsig($first);
     is_deeply([@$told{qw(signatures valid total)}], [1, 1, 1], 'pdfsig: valid, total document') or diag $told->{said};
     is(qpdf_check($first), '', 'qpdf --check');
+    is_unchanged($first, 1);
     is($submitter->(1)->{signedDocuments}, undef, 'nothing for who has not signed');
     is($client->get("/signatures/$uuid")->json->{certificate}, undef, 'no certificate yet');
     is_error($client->get("/signatures/$uuid/certificate"), 404, 'Not found');
@@ -143,6 +144,7 @@ subtest 'the second signs by a form' => sub {
     is_deeply([@$told{qw(signatures valid total)}], [2, 2, 1], 'pdfsig: both valid, the last of all')
         or diag $told->{said};
     is(qpdf_check($second), '', 'qpdf --check');
+    is_unchanged($second, 2);
     my $all = $client->get("/signatures/$uuid")->json;
     is($all->{submitters}[$_]{signedDocuments}[0]{sha256}, sha256_hex($second), "signer $_ is shown the last") for 0, 1;
     my ($from, $length) = (length($bytes) - 10, 30);
@@ -163,7 +165,8 @@ subtest 'the certificate of completion' => sub {
     my $told = pdfsig($res->body);
     is_deeply([@$told{qw(signatures valid total)}], [1, 1, 1], 'pdfsig: valid, total document') or diag $told->{said};
     is(qpdf_check($res->body), '', 'qpdf --check');
-    my $text = Sigreq::Signer::text_of($res->body);
+    is_unchanged($res->body, 1);
+    my $text = Sigreq::Validator::text_of($res->body);
     like($text, qr/\Q$_\E/, "it says $_") for 'Lease', 'Ann Lee', 'Bob', 'ann@example.org', '127.0.0.1', 'TEST';
     unlike($text, qr/\Q@{[ uuid_of($_) ]}\E/, 'and no link') for $ann, $bob;
     my $packed = $text =~ s/\s+//gr;

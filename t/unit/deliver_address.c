@@ -232,6 +232,7 @@ int main(void)
     listen_somewhere();
     names();
     slow_names();
+    const int status = done();
     fflush(stdout);
-    _exit(done()); /* the resolver is still at it */
+    _exit(status); /* the resolver is still at it */
 }

@@ -14,7 +14,7 @@ static apr_pool_t *root;
 static int scripts;
 static char folder[] = "/tmp/sigreq-fakes-XXXXXX";
 
-#define ERROR "error 11: " /* SR_EUNAVAILABLE */
+#define ERROR "error 12: " /* SR_EUNAVAILABLE */
 #define REFUSED "refused: it could not be read within the limits"
 
 typedef struct fake_t {

@@ -191,7 +191,7 @@ static void test_no_fair_share(void)
     pthread_join(stuck.thread, NULL);
     pthread_join(waiting.thread, NULL);
     is_str(stuck.said, LIMITS, "a document that had all the time is to blame");
-    ok(!strncmp(waiting.said, "error 11", 8) || !strcmp(waiting.said, ACCEPTED), "one that waited is not: %s",
+    ok(!strncmp(waiting.said, "error 12", 8) || !strcmp(waiting.said, ACCEPTED), "one that waited is not: %s",
        waiting.said);
     apr_pool_destroy(pool);
 }

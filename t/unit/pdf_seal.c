@@ -45,6 +45,12 @@ static const case_t CASES[] = {
       .catalog = "/AcroForm<</Fields 5 0 R>>",
       .objects = {"[]"}}},
     {"a form without fields", 2, {.pages = 1, .catalog = "/AcroForm<<>>"}},
+    /* to numbers that the update would give: they mean null, not what it adds */
+    {"references to nothing",
+     2,
+     {.pages = 1,
+      .page = "/MediaBox[0 0 612 792]/Annots[5 0 R 7 0 R]/Contents 6 0 R/B 9 0 R",
+      .catalog = "/AcroForm<</Fields[4 0 R 5 0 R 6 0 R 8 0 R 400000 0 R 9999999 0 R]>>/Outlines 10 0 R"}},
     {"names and texts that need care",
      2,
      {.pages = 1, .page = "/MediaBox[0 0 612 792]/A#20B(\\)>>\\\\\\000\xff)/C<3e3e>", .catalog = "/X(>>)"}},
@@ -104,6 +110,25 @@ static void test_case(const case_t *test)
     judge(&pdf, &upload, test->signers, test->name, pool);
     free(upload.data);
     free(pdf.data);
+    apr_pool_destroy(pool);
+}
+
+/* A document whose numbers leave no room for those who sign has to be written anew, which is said before they do. */
+static void test_numbers(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    for (int i = 0; i < 2; i++) {
+        pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1});
+        size_t start = pdf.size, previous = strtoul(strstr(pdf.data, "startxref\n") + 10, NULL, 10);
+        int number = i ? 8388606 : 7000000;
+        pdf_print(&pdf, "xref\n%d 1\n%010zu 00000 n \ntrailer\n", number, pdf.offset[3]);
+        pdf_print(&pdf, "<</Size %d/Root 1 0 R/Prev %zu>>\nstartxref\n%zu\n%%%%EOF\n", number + 1, previous, start);
+        const sr_pdf_field_t field = seal_field("a", 0, 9, 9, 90, 90);
+        const char *reason = i ? seal_prepare(&bench, &pdf, &field, 1, pool) : sign_all(&pdf, 1, 2, pool);
+        is_str(reason, i ? "it is damaged" : NULL, "numbers from %d", number);
+        free(pdf.data);
+    }
     apr_pool_destroy(pool);
 }
 
@@ -219,6 +244,7 @@ int main(void)
 {
     bench = seal_begin(8000);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) test_case(&CASES[i]);
+    test_numbers();
     test_rewritten("--object-streams=generate", 0, "object streams");
     test_rewritten("--linearize", 0, "linearized");
     test_rewritten("--object-streams=generate --linearize", 0, "both");

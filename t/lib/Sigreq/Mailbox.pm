@@ -1,4 +1,5 @@
-# Sigreq::Mailbox: a mail server for tests (t/tool/smtpd.py), and the mails it got, taken apart. It ends with the object.
+# Sigreq::Mailbox: a mail server for tests (t/tool/smtpd.py), and the mails it got, taken apart. It ends with the
+# object.
 package Sigreq::Mailbox;
 use strict;
 use warnings;
@@ -36,8 +37,8 @@ sub taken_apart {
         push @{ $mail->{headers}{ lc $name } }, decode('MIME-Header', $value);
     }
     for my $type (qw(plain html)) {
-        my ($part) = $body =~ m{Content-Type: text/$type; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n(.*?)--}s
-            or next;
+        my $headers = "Content-Type: text/$type; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n";
+        my ($part) = $body =~ /\Q$headers\E(.*?)--/s or next;
         $mail->{$type} = decode('UTF-8', decode_base64($part)) =~ s/\r\n/\n/gr;
     }
     return $mail;

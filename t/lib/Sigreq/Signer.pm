@@ -1,14 +1,14 @@
-# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts; and what validators say of what
-# comes out.
+# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. What validators say of what
+# comes out is Sigreq::Validator's, whose functions are handed on.
 package Sigreq::Signer;
 use strict;
 use warnings;
 use Exporter 'import';
-use File::Temp;
 use Mojo::JSON qw(encode_json);
 use Mojo::UserAgent;
+use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
-our @EXPORT_OK = qw(signers_of pdfsig qpdf_check typed);
+our @EXPORT_OK = qw(signers_of typed pdfsig qpdf_check is_unchanged);
 
 # new(link => URL): of `signatureLink`
 sub new {
@@ -55,31 +55,5 @@ sub sign   { my ($self, $text) = @_; return $self->post(json => typed($text)) }
 sub refuse { my ($self, $reason) = @_; return $self->post(json => { action => 'refuse', reason => $reason }) }
 
 sub sign_p { my ($self, $text) = @_; return $self->request_p(POST => '', json => typed($text)) }
-
-sub saved {
-    my $bytes = shift;
-    my $file = File::Temp->new(SUFFIX => '.pdf');
-    binmode $file;
-    print $file $bytes;
-    close $file;
-    return $file;
-}
-
-# {signatures, valid, total}: how many there are, how many are intact, how many cover the whole document
-sub pdfsig {
-    my $file = saved(shift);
-    my $said = qx(pdfsig '$file' 2>&1);
-    my %count = (said => $said);
-    my $fields   = () = $said =~ /^Signature #/mg;
-    my $unsigned = () = $said =~ /form field is not signed/g;
-    $count{signatures} = $fields - $unsigned;
-    $count{valid}      = () = $said =~ /Signature is Valid/g;
-    $count{total}      = () = $said =~ /Total document signed/g;
-    return \%count;
-}
-
-sub text_of { my $file = saved(shift); return scalar qx(pdftotext -layout '$file' - 2>&1) }
-
-sub qpdf_check { my $file = saved(shift); my $said = qx(qpdf --check '$file' 2>&1); return $? ? $said : '' }
 
 1;

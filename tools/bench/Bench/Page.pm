@@ -5,7 +5,6 @@ use strict;
 use warnings;
 use Bench::Measure qw(in_turns ratio wrk);
 use Bench::Upload;
-use JSON::PP 'decode_json';
 
 sub run {
     my ($server, $report) = @_;

@@ -1,0 +1,42 @@
+# fuzz.mk: the fuzz targets. The same files twice: with a small main, by the build's own compiler, for `make test`
+# (build/t/fuzz_NAME), and with libFuzzer and sanitizers, by clang, for `make fuzz` (build/fuzz/NAME).
+#   make fuzz [SECONDS=60] [TARGET=name] [MERGE=1]      MERGE: what is new and worth it is added to the corpus
+SECONDS ?= 60
+FUZZ_NAMES := $(patsubst t/fuzz/%.c,%,$(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c)))
+FUZZ_BIN := $(FUZZ_NAMES:%=build/t/fuzz_%)
+units: $(FUZZ_BIN)
+# all of sigreq-pdfd but its main
+FUZZED_PDFD := $(filter-out src/pdfd/main.c,$(PDFD_SRC)) $(PDFD_CXX)
+$(call obj,$(wildcard t/fuzz/*.c)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+
+build/libpdfd.a: $(call obj,$(FUZZED_PDFD))
+	$(call say,AR)rm -f $@; ar rcs $@ $^
+build/t/fuzz_%: build/obj/t/fuzz/%.o build/obj/t/fuzz/replay.o $(UNIT_HTTP) build/libpdfd.a build/libsigreq.a
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+CLANG ?= clang
+FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c) src/http/multipart.c src/http/part.c
+fuzz_obj = $(patsubst %.cc,build/fuzz/obj/%.o,$(patsubst %.c,build/fuzz/obj/%.o,$(1)))
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CLANG)$(CLANG) -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(CPPFLAGS) $(PDFD_CPPFLAGS) \
+	    $(BASE_CPPFLAGS) -c -o $@ $<
+build/fuzz/obj/%.o: %.cc
+	@mkdir -p $(@D)
+	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(CPPFLAGS) -c -o $@ $<
+build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
+	$(call say,AR)rm -f $@; ar rcs $@ $^
+build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a
+	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+
+.PHONY: fuzz
+fuzz:
+	@tools/deps fuzz
+	@$(MAKE) -s --no-print-directory $(patsubst %,build/fuzz/%,$(or $(TARGET),$(FUZZ_NAMES)))
+	@exec tools/fuzz $(if $(MERGE),--merge) '$(SECONDS)' $(or $(TARGET),$(FUZZ_NAMES))
+
+-include $(patsubst %.o,%.d,$(call obj,$(wildcard t/fuzz/*.c)) \
+           $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD) $(wildcard t/fuzz/*.c)))

@@ -1,0 +1,235 @@
+# Sigreq::SignedCorpus: public files put through the whole of it: a PDF is uploaded for two signers, signed by both,
+# downloaded, and judged by validators; an image is what somebody signs with. Each file gives a row that says what
+# became of it. `make corpus-sign` tries all files, `make test` some.
+package Sigreq::SignedCorpus;
+use strict;
+use warnings;
+use utf8;
+use Digest::SHA 'sha256_hex';
+use Exporter 'import';
+use Mojo::Util 'b64_encode';
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer 'signers_of';
+use Sigreq::Validator qw(pdfsig mutool openssl qpdf_status);
+use Time::HiRes 'time';
+
+our @EXPORT_OK = qw(VALIDATORS SLOWEST);
+
+use constant SLOWEST => 10; # seconds a request may take
+use constant VALIDATORS => qw(pdfsig trusted openssl qpdf mutool prefix sha256);
+
+my @names = ('Ann Lee', 'Łukasz Żółć', 'أحمد علي', 'मीरा शर्मा', '王小明');
+my @strokes = ([[10, 10], [120, 60], [40, 80]], [[0, 0, 0.1], [60, 99, 0.9], [199, 5, 0.5], [100, 50]], [[5, 5]]);
+
+# new(client => Sigreq::Client, authority => the folder of who issued the seal's certificate (Sigreq::Validator; none:
+#     nobody is asked whether he trusts it), seal => a pattern for the name on that certificate, images => [bytes of
+#     images that can be signed with, …], keep => a folder for signed files that a validator does not like)
+sub new { my ($class, %o) = @_; return bless { images => [], %o, crowd => $o{client}->crowd }, $class }
+
+# A request, timed: its answer. What no answer may be is noted in the row; without an answer the file is given up.
+sub ask {
+    my ($self, $row, $what, $code) = @_;
+    my $began = time;
+    my $res = eval { $code->() };
+    my $error = $@;
+    my $took = time - $began;
+    @{$row}{qw(seconds slowest)} = ($took, $what) if $took > ($row->{seconds} // -1);
+    push @{ $row->{wrong} }, sprintf '%s took %.1f s', $what, $took if $took > SLOWEST;
+    die "$what: no answer: $error" unless $res;
+    push @{ $row->{wrong} }, "$what: " . $res->code . ' ' . substr $res->body, 0, 200 if $res->code >= 500;
+    return $res;
+}
+
+sub api { # one of the API's, whose answer must be as the description says
+    my ($self, $row, $method, $path, %o) = @_;
+    my $res = $self->ask($row, "$method " . $path =~ s{/[0-9a-f-]{36}}{/…}gr,
+        sub { $self->{crowd}->request($method => $path, %o, unjudged => 1) });
+    my @wrong = $self->{crowd}{judge}->check($method, $path =~ s/\?.*//sr, $res);
+    push @{ $row->{wrong} }, map {"$method $path: $_"} @wrong;
+    return $res;
+}
+
+sub create {
+    my ($self, $row, $bytes, $signers) = @_;
+    my %o = (files => [['a.pdf', $bytes]], signers => $signers);
+    return $self->api($row, POST => '/signatures', $self->{crowd}->creation_options(%o));
+}
+
+sub person { # a signer with a field in each of these areas
+    my ($name, @areas) = @_;
+    my @fields = map { { type => 'signature', name => 'Signature', document => 'a.pdf', area => $_ } } @areas;
+    return { firstname => $name, lastname => 'Lee', fields => \@fields };
+}
+
+sub area { # in the last argument's page, [width, height] as it is shown: fractions of it from its top left corner
+    my ($page, $x, $y, $size) = @_;
+    my ($w, $h) = @$size;
+    return { x => $x * $w, y => $y * $h, w => 0.4 * $w, h => 0.15 * $h, page => $page, origin => 'top-left' };
+}
+
+sub two_people { # each on the first page and on the last
+    my ($first, $last, $pages) = @_;
+    my @people;
+    for my $i (0, 1) {
+        my $x = 0.06 + 0.45 * $i;
+        push @people, person("Signer $i", area(0, $x, 0.1, $first), area($pages - 1, $x, 0.6, $last));
+    }
+    return \@people;
+}
+
+# How somebody signs: other files in other ways.
+sub signature {
+    my ($self, $turn) = @_;
+    my @ways = ('typed', 'drawn', @{ $self->{images} } ? 'uploaded' : ());
+    my $way = $ways[$turn % @ways];
+    my $round = int($turn / @ways);
+    return { type => $way, text => $names[$round % @names] } if $way eq 'typed';
+    return { type => $way, width => 200, height => 100, strokes => [@strokes[0 .. $round % @strokes]] }
+        if $way eq 'drawn';
+    return uploaded($self->{images}[$round % @{ $self->{images} }]);
+}
+
+sub uploaded { my $bytes = shift; { type => 'uploaded', image => 'data:image/png;base64,' . b64_encode $bytes, '' } }
+
+sub sign {
+    my ($self, $row, $signer, $signature) = @_;
+    my $what = "signing ($signature->{type})";
+    return $self->ask($row, $what,
+        sub { $signer->post(json => { action => 'sign', consent => \1, signature => $signature }) });
+}
+
+# --- a document
+
+# {file, outcome => refused|accepted|lost, status, message (why refused), wrong => [what must not be], seconds and
+# slowest (the request that took longest), anew => it was repaired, before => it had signatures,
+# passed => {validator => 1|0}, said => {validator => what it said}}
+sub try_pdf {
+    my ($self, $file, $bytes, $turn) = @_;
+    my $row = { file => $file, outcome => 'lost', wrong => [], passed => {}, said => {} };
+    eval { $self->run_pdf($row, $bytes, $turn); 1 } or push @{ $row->{wrong} }, $@ =~ s/\s+\z//r;
+    return $row;
+}
+
+sub run_pdf {
+    my ($self, $row, $bytes, $turn) = @_;
+    my $tiny = { x => 0, y => 0, w => 1, h => 1, page => 0, origin => 'top-left' };
+    my $probe = $self->create($row, $bytes, [person('Ann', $tiny)]);
+    return refused($row, $probe) if $probe->code != 201;
+    my ($first, $last, $pages) = $self->sizes($row, $probe->json);
+    my $res = $self->create($row, $bytes, two_people($first, $last, $pages));
+    return refused($row, $res) if $res->code != 201;
+    $row->{outcome} = 'accepted';
+    my $made = $res->json;
+    my $path = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
+    my $base = $self->api($row, GET => $path)->body;
+    $row->{anew} = $base ne $bytes ? 1 : 0;
+    my @signers = signers_of($made);
+    for my $i (0, 1) {
+        my $answer = $self->sign($row, $signers[$i], $self->signature($turn + $i));
+        die 'signing: ' . $answer->code . ' ' . substr($answer->body, 0, 200) . "\n" if $answer->code != 200;
+    }
+    $self->judge($row, $made, $path, $bytes, $base);
+}
+
+sub refused { # as it must be: 400 and a text
+    my ($row, $res) = @_;
+    my $text = $res->body;
+    utf8::decode($text);
+    @{$row}{qw(outcome status message)} = ('refused', $res->code, $text);
+    push @{ $row->{wrong} }, 'refused by ' . $res->code if $res->code != 400;
+    push @{ $row->{wrong} }, 'refused without a reason'
+        if $text !~ /\S{3}/ || ($res->headers->content_type // '') !~ m{^text/plain};
+}
+
+sub sizes { # (size of the first page, of the last one, how many there are), as the signer is told
+    my ($self, $row, $made) = @_;
+    my ($signer) = signers_of($made);
+    my $state = $self->ask($row, 'opening', sub { $signer->get('') })->json;
+    my @runs = @{ $state->{documents}[0]{sizes} };
+    return ([@{ $runs[0] }[1, 2]], [@{ $runs[-1] }[1, 2]], $made->{documents}[0]{pages});
+}
+
+sub judge {
+    my ($self, $row, $made, $path, $upload, $base) = @_;
+    my $shown = $self->api($row, GET => "/signatures/$made->{uuid}")->json;
+    my $get = $self->api($row, GET => $path);
+    my $original = $self->api($row, GET => "$path?version=original")->body;
+    my $bytes = $get->body;
+    my $hash = sha256_hex($bytes);
+    my @told = map { $_->{signedDocuments}[0]{sha256} } @{ $shown->{submitters} };
+    my $verdict = sub {
+        my ($who, $good, $said) = @_;
+        $row->{passed}{$who} = $good ? 1 : 0;
+        $row->{said}{$who} = $said;
+    };
+    $verdict->('sha256', $made->{documents}[0]{sha256} eq sha256_hex($upload) && $get->headers->etag eq qq{"$hash"}
+            && @told == 2 && !grep({ $_ ne $hash } @told), "$hash is shown as @told");
+    my $begins = substr($bytes, 0, length $base) eq $base && length $bytes > length $base;
+    $verdict->('prefix', $original eq $upload && $begins, 'the beginning is another');
+
+    my $trust = $self->{authority};
+    my ($had, $has) = (pdfsig($upload), pdfsig($bytes, $trust && "$trust/nss"));
+    $row->{before} = $had->{signatures};
+    my $whole = $has->{last} =~ /- Total document signed/ && $has->{last} =~ /Signature is Valid/;
+    $verdict->('pdfsig', $has->{valid} == $had->{valid} + 2 && $whole, $has->{said});
+    if ($trust) {
+        $verdict->('trusted', $has->{trusted} == 2, $has->{said});
+        my $told = openssl($bytes, "$trust/ca.crt", length $base);
+        $verdict->('openssl', $told->{signatures} == 2 && $told->{valid} == 2, $told->{said});
+    }
+    my @status = map { qpdf_status($_) } $upload, $bytes;
+    $verdict->('qpdf', $status[1] <= $status[0], "from $status[0] to $status[1]");
+    if (my $told = mutool($bytes, $self->{seal})) {
+        my $good = $told->{signatures} == 2 && $told->{intact} == 2 && $told->{unchanged} == 1;
+        $verdict->('mutool', $good, $told->{said});
+    }
+    keep($self->{keep}, $row->{file}, $bytes) if $self->{keep} && failures($row);
+}
+
+sub keep {
+    my ($folder, $name, $bytes) = @_;
+    open my $file, '>:raw', "$folder/" . $name =~ tr{/}{_}r or die "$folder: $!\n";
+    print {$file} $bytes;
+}
+
+sub failures { # names of the validators an accepted file does not pass; 'not signed' where it did not come to that
+    my $row = shift;
+    return () if $row->{outcome} ne 'accepted';
+    return 'not signed' unless %{ $row->{passed} };
+    return grep { exists $row->{passed}{$_} && !$row->{passed}{$_} } VALIDATORS;
+}
+
+# --- an image
+
+# {file, outcome => refused|accepted|lost, message, wrong, seconds, slowest}
+sub try_image {
+    my ($self, $file, $bytes) = @_;
+    my $row = { file => $file, outcome => 'lost', wrong => [] };
+    eval { $self->run_image($row, $bytes); 1 } or push @{ $row->{wrong} }, $@ =~ s/\s+\z//r;
+    return $row;
+}
+
+sub run_image {
+    my ($self, $row, $bytes) = @_;
+    my $document = pdf(nonce => "image $row->{file}");
+    my $made = $self->create($row, $document, [person('Ann', area(0, 0.1, 0.1, [612, 792]))])->json;
+    my ($signer) = signers_of($made);
+    my $path = "/signatures/$made->{uuid}";
+    my $file = "$path/documents/$made->{documents}[0]{uuid}";
+    $self->ask($row, 'opening', sub { $signer->get('') });
+    my $all = sub { join "\n", map { $self->api($row, GET => $_)->body } $path, "$path/audit", $file };
+    my $before = $all->();
+    my $res = $self->sign($row, $signer, uploaded($bytes));
+    if ($res->code == 200) {
+        $row->{outcome} = 'accepted';
+        my $told = pdfsig($self->api($row, GET => $file)->body);
+        push @{ $row->{wrong} }, "pdfsig: $told->{said}" unless $told->{valid} == 1 && $told->{total} == 1;
+        return;
+    }
+    @{$row}{qw(outcome status message)} = ('refused', $res->code, ($res->json // {})->{message} // '');
+    push @{ $row->{wrong} }, 'refused by ' . $res->code if $res->code != 400;
+    push @{ $row->{wrong} }, 'refused without a reason' unless $row->{message} =~ /\S{3}/;
+    push @{ $row->{wrong} }, 'refused, and yet something changed' if $all->() ne $before;
+}
+
+1;

@@ -1,0 +1,328 @@
+/* store_revisions.c: tests of src/store/revisions.c: what a document grows by is kept, documents are put together of
+ * their files, and turns exclude threads and processes, and end with whoever has them. */
+#include "disk.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#define PIECE_TEXT "what was appended"
+
+static int open_descriptors(void)
+{
+    int i, count = 0;
+
+    for (i = 0; i < 256; i++) count += fcntl(i, F_GETFD) >= 0 ? 1 : 0;
+    return count;
+}
+
+static const char *kept(const char *data, apr_size_t length)
+{
+    const char *sha256 = NULL;
+    sr_error_t *const error = sr_documents_keep(&sha256, documents, data, length, pool);
+
+    if (error) printf("# %s\n", error->cause);
+    return error ? NULL : sha256;
+}
+
+static bool is_content(int descriptor, const char *content, apr_size_t length)
+{
+    char *const got = malloc(length + 1);
+    const ssize_t count = pread(descriptor, got, length + 1, 0);
+    const bool same = count == (ssize_t)length && (!length || !memcmp(got, content, length));
+
+    free(got);
+    return same;
+}
+
+static void test_keep(void)
+{
+    struct stat first, second;
+    const char *const sha256 = kept(PIECE_TEXT, strlen(PIECE_TEXT)), *path;
+    int descriptor;
+
+    is_str(sha256, sr_sha256_hex(PIECE_TEXT, strlen(PIECE_TEXT), pool), "a file by its content");
+    path = sr_documents_path(documents, sha256, pool);
+    ok(!stat(path, &first) && (first.st_mode & 0777) == 0400, "which nobody changes");
+    descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    ok(is_content(descriptor, PIECE_TEXT, strlen(PIECE_TEXT)), "with that content");
+    close(descriptor);
+    is_str(kept(PIECE_TEXT, strlen(PIECE_TEXT)), sha256, "once more is success");
+    ok(!stat(path, &second) && first.st_ino == second.st_ino, "and leaves it as it is");
+    is_int(count_files(), 1, "nothing else is there");
+    ok(kept("", 0) != NULL, "an empty one");
+    ok(access(sr_documents_report_path(documents, sha256, pool), F_OK) != 0, "no report is made of it");
+}
+
+static void test_no_room(void)
+{
+    sr_documents_t gone = {"/nowhere/at/all"};
+    const char *sha256;
+    sr_error_t *const error = sr_documents_keep(&sha256, &gone, "x", 1, pool);
+
+    ok(error && error->code == SR_EUNAVAILABLE && error->cause, "without its folder nothing is kept");
+}
+
+/* --- one after the other */
+
+static apr_array_header_t *files_of(const char *const *contents, int count)
+{
+    apr_array_header_t *const files = apr_array_make(pool, count + 1, sizeof(const char *));
+    int i;
+
+    for (i = 0; i < count; i++) APR_ARRAY_PUSH(files, const char *) = kept(contents[i], strlen(contents[i]));
+    return files;
+}
+
+static void check_join(const char *const *contents, int count, const char *tail)
+{
+    const apr_array_header_t *const files = files_of(contents, count);
+    const int before = open_descriptors();
+    const char *all = "";
+    apr_pool_t *own;
+    sr_joined_t joined;
+    sr_error_t *error;
+    int i;
+
+    for (i = 0; i < count; i++) all = apr_pstrcat(pool, all, contents[i], NULL);
+    apr_pool_create(&own, pool);
+    error = sr_documents_join(&joined, documents, files, tail, strlen(tail), own);
+    if (!ok(!error, "%d files and a tail of %d bytes", count, (int)strlen(tail))) {
+        apr_pool_destroy(own);
+        return;
+    }
+    is_str(joined.sha256, sr_sha256_hex(all, strlen(all), pool), "the hash is of the files alone");
+    all = apr_pstrcat(pool, all, tail, NULL);
+    is_int(joined.size, strlen(all), "the size is of all");
+    ok(is_content(joined.descriptor, all, strlen(all)), "and so is the content");
+    is_int(lseek(joined.descriptor, 0, SEEK_CUR), 0, "from its beginning");
+    ok(write(joined.descriptor, "x", 1) < 0, "not to be written to");
+    ok(fcntl(joined.descriptor, F_GETFD) & FD_CLOEXEC, "and closed at exec");
+    apr_pool_destroy(own);
+    is_int(open_descriptors(), before, "no descriptor is left");
+}
+
+static void test_joins(void)
+{
+    static const char *const contents[] = {"%PDF the upload\n", "a first signature\n", "", "another\n", "z"};
+
+    start_over();
+    check_join(contents, 0, "a tail");
+    check_join(contents, 1, "");
+    check_join(contents, 1, "a tail");
+    check_join(contents, 2, "");
+    check_join(contents, 5, "");
+    check_join(contents, 5, "a tail");
+    is_int(count_files(), 5, "nothing of them stays but the files");
+}
+
+/* Pieces that are longer than whatever is copied at once. */
+static void test_large(void)
+{
+    const apr_size_t length = 3000001;
+    const char *const content = make_content(length), *const more = make_content(length + 12345) + 12345;
+    apr_array_header_t *const files = apr_array_make(pool, 2, sizeof(const char *));
+    char *const all = apr_palloc(pool, 2 * length);
+    sr_joined_t joined;
+
+    APR_ARRAY_PUSH(files, const char *) = kept(content, length);
+    APR_ARRAY_PUSH(files, const char *) = kept(more, length);
+    memcpy(all, content, length);
+    memcpy(all + length, more, length);
+    ok(!sr_documents_join(&joined, documents, files, NULL, 0, pool), "two large files");
+    ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length), "as one");
+    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "with its hash");
+}
+
+/* Damage on the disk is no error here: the hash tells, which the caller compares. */
+static void test_damaged(void)
+{
+    static const char *const contents[] = {"the upload", "a signature"};
+    apr_array_header_t *const files = files_of(contents, 2);
+    const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, 1, const char *), pool),
+                      *const want = sr_sha256_hex("the uploada signature", 21, pool);
+    const int before = open_descriptors();
+    sr_joined_t joined;
+    apr_pool_t *own;
+    sr_error_t *error;
+
+    apr_pool_create(&own, pool);
+    put_file(path, "a sig");
+    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own), "a file that is shorter now");
+    is_int(joined.size, 15, "gives the size that there is");
+    ok(strcmp(joined.sha256, want) != 0, "and another hash");
+    put_file(path, "a signaturf");
+    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own), "a file with a byte changed");
+    ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "has another hash too");
+    put_file(path, "a signature");
+    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own) && !strcmp(joined.sha256, want), "put right again");
+    unlink(path);
+    error = sr_documents_join(&joined, documents, files, NULL, 0, own);
+    ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, path),
+       "a missing file is an error that says so");
+    apr_pool_destroy(own);
+    is_int(open_descriptors(), before, "no descriptor is left");
+}
+
+/* --- turns */
+
+static const char *const KEY = "a submission";
+
+static sr_documents_turn_t *take(const char *key, apr_pool_t *own)
+{
+    sr_documents_turn_t *turn = NULL;
+
+    if (sr_documents_turn(&turn, documents, key, own)) abort();
+    return turn;
+}
+
+/* Adds one to a counter in shared memory, slowly: without turns additions are lost. */
+static volatile int *counter;
+#define ROUNDS 50
+
+static void count_slowly(apr_pool_t *own)
+{
+    int i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        sr_documents_turn_t *const turn = take(KEY, own);
+        const int was = *counter;
+
+        usleep(100);
+        *counter = was + 1;
+        sr_documents_turn_end(turn);
+    }
+}
+
+static void *count_in_thread(void *own)
+{
+    count_slowly(own);
+    return NULL;
+}
+
+static int count_in_child(void)
+{
+    count_slowly(pool);
+    return 0;
+}
+
+static void test_threads(void)
+{
+    pthread_t threads[4];
+    apr_pool_t *pools[4];
+    int i;
+
+    *counter = 0;
+    for (i = 0; i < 4; i++) {
+        apr_pool_create_unmanaged_ex(&pools[i], NULL, NULL);
+        pthread_create(&threads[i], NULL, count_in_thread, pools[i]);
+    }
+    for (i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        apr_pool_destroy(pools[i]);
+    }
+    is_int(*counter, 4 * ROUNDS, "four threads, one at a time");
+}
+
+static void test_processes(void)
+{
+    pid_t children[4];
+    int i, failures = 0;
+
+    *counter = 0;
+    for (i = 0; i < 4; i++) children[i] = start_child(count_in_child);
+    for (i = 0; i < 4; i++) failures += wait_child(children[i]) != 0;
+    is_int(failures, 0, "four processes");
+    is_int(*counter, 4 * ROUNDS, "one at a time");
+}
+
+/* Whether a child gets the turn within a moment. */
+static const char *wanted_key;
+
+static int take_in_child(void)
+{
+    ualarm(300000, 0); /* ends it by SIGALRM */
+    take(wanted_key, pool);
+    return 0;
+}
+
+static bool is_free(const char *key)
+{
+    wanted_key = key;
+    return in_child(take_in_child) == 0;
+}
+
+static int channel[2];
+
+static int hold_in_child(void)
+{
+    take(KEY, pool);
+    if (write(channel[1], "x", 1) != 1) return 1;
+    pause();
+    return 0;
+}
+
+static void test_ends(void)
+{
+    apr_pool_t *own;
+    char byte;
+    pid_t child;
+    sr_documents_turn_t *turn;
+
+    apr_pool_create(&own, pool);
+    ok(is_free(KEY), "a turn that nobody has");
+    turn = take(KEY, own);
+    ok(!is_free(KEY), "one that is taken");
+    ok(is_free("another submission"), "another key's");
+    sr_documents_turn_end(turn);
+    ok(is_free(KEY), "given back");
+    sr_documents_turn_end(turn);
+    take(KEY, own);
+    ok(!is_free(KEY), "taken again");
+    apr_pool_destroy(own);
+    ok(is_free(KEY), "given back with the pool");
+
+    if (pipe(channel)) abort();
+    child = start_child(hold_in_child);
+    ok(read(channel[0], &byte, 1) == 1 && !is_free(KEY), "a child has it");
+    kill(child, SIGKILL);
+    is_int(wait_child(child), 128 + SIGKILL, "the child is killed");
+    ok(is_free(KEY), "and has it no more");
+}
+
+static void test_forever(void)
+{
+    const int before = open_descriptors();
+    apr_pool_t *own;
+    int i;
+
+    apr_pool_create(&own, pool);
+    for (i = 0; i < 100; i++) sr_documents_turn_end(take(apr_itoa(own, i), own));
+    is_int(open_descriptors(), before, "a hundred turns leave no descriptor");
+    sr_documents_turn_t *const turn = take(KEY, own);
+    const int held = open_descriptors();
+    sr_documents_turn_end(turn);
+    const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number now */
+    sr_documents_turn_end(turn);
+    apr_pool_destroy(own);
+    ok(held == before + 1 && fcntl(other, F_GETFD) >= 0, "ended twice and with its pool, nothing else is closed");
+    close(other);
+}
+
+int main(void)
+{
+    begin();
+    counter = mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (counter == MAP_FAILED) abort();
+    test_keep();
+    test_no_room();
+    test_joins();
+    test_large();
+    test_damaged();
+    test_threads();
+    test_processes();
+    test_ends();
+    test_forever();
+    end();
+    return done();
+}
