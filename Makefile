@@ -1,5 +1,5 @@
-# mod_sigreq: make · make deps · make run · make test · make fuzz · make bench · make corpus CORPUS=… ·
-# make corpus-sign CORPUS=… · make install DESTDIR=…
+# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make bench ·
+# make corpus CORPUS=… · make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -9,6 +9,7 @@ endif
 PORT   ?= 8080
 STATE  ?= run
 DB     ?= sqlite3
+RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
 # where packages of the npm registry go; another folder that has them already will do
@@ -43,7 +44,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run test bench corpus corpus-sign install clean units
+.PHONY: all deps run demo-receiver test bench corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -109,6 +110,11 @@ build/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 
+build/embed/%.h: src/deliver/%
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed $< >$@
+$(call obj,src/deliver/mail.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
 	$(call say,NPM)tools/npm $(if $(filter page,$*),src/page,t/$*) $(@D) && touch $@
@@ -149,8 +155,12 @@ install: all
 	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
 	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
+	install -d $(DESTDIR)$(PREFIX)/share/sigreq/mail
+	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
+	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page
+	install -m 644 docs/signing-page/*.png $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page/
 
 deps:
 	tools/deps all
@@ -158,13 +168,15 @@ run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+demo-receiver:
+	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all $(SPEED_BIN)
+	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
 	@tools/bench/run
 corpus:
 	@tools/deps test
