@@ -18,14 +18,18 @@ sub run {
     listen_at($server, $_, "http://127.0.0.1:$receiver->{port}/") for @hosts;
     Bench::Upload::create($server, $_) for @hosts;
     my $rates = eval {
-        in_turns('raw' => sub { raw($server, $receiver, @_) }, map { my $host = $_; $host->{name} => sub { calls($server, $host, @_) } } @hosts);
+        in_turns(
+            'raw' => sub { raw($server, $receiver, @_) },
+            map { my $host = $_; ($host->{name} => sub { calls($server, $host, $receiver, @_) }) } @hosts);
     };
     my $error = $@;
     if ($rates) {
         for my $host (@hosts) {
             $report->row(
-                what => "webhook calls by one child, $host->{name}", beside => 'the same POST by wrk, ' . connections() . ' connections',
-                a => $rates->{ $host->{name} }, b => $rates->{raw}, ratio => ratio($rates->{ $host->{name} }, $rates->{raw}),
+                what => "webhook calls by one child, $host->{name}",
+                beside => 'the same POST by wrk, ' . connections() . ' connections',
+                a => $rates->{ $host->{name} }, b => $rates->{raw},
+                ratio => ratio($rates->{ $host->{name} }, $rates->{raw}),
                 target => ['≥', $host->{driver} eq 'pgsql' ? 0.15 : 0.2]);
         }
         idle($server, $report, $_) for @hosts;
@@ -74,8 +78,11 @@ sub listen_at {
 
 sub raw {
     my ($server, $receiver, $seconds) = @_;
-    my $script = Bench::Server::spew("$server->{dir}/raw.lua",
-        qq(wrk.method = "POST"\nwrk.body = string.rep("x", $body_bytes)\nwrk.headers["Content-Type"] = "application/json"\n));
+    my $script = Bench::Server::spew("$server->{dir}/raw.lua", <<"LUA");
+wrk.method = "POST"
+wrk.body = string.rep("x", $body_bytes)
+wrk.headers["Content-Type"] = "application/json"
+LUA
     my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', connections(), '-d', "${seconds}s", '-s', $script,
         "http://127.0.0.1:$receiver->{port}/");
     return $said =~ m{^Requests/sec:\s+([\d.]+)}m && $1 > 0 ? $1 : die "wrk says no rate:\n$said\n";
@@ -120,11 +127,10 @@ SQL
 }
 
 sub calls {
-    my ($server, $host, $seconds) = @_;
+    my ($server, $host, $receiver, $seconds) = @_;
     my $count = 2000 * $seconds;
     empty($server, $host);
-    my $url = $host->{url} //= 'http://127.0.0.1:' . Bench::Server::slurp("$server->{dir}/receiver.conf") =~ s/.*Listen 127.0.0.1:(\d+).*/$1/sr . '/';
-    fill($server, $host, $count, $url);
+    fill($server, $host, $count, "http://127.0.0.1:$receiver->{port}/");
     sleep 0.2 while waiting($server, $host);
     my ($failed, $took) = split /\|/, sql($server, $host, <<'SQL');
 SELECT sum(CASE WHEN success THEN 0 ELSE 1 END), max(ended_at) - min(ended_at) FROM delivery;
@@ -140,7 +146,8 @@ sub durations {    # creates submissions one by one; from the event to the end o
     my @uuids = map { sleep 0.05; Bench::Upload::create($server, $host)->{uuid} } 1 .. $count;
     my $in    = join ',', map {"'$_'"} @uuids;
     my $query = "FROM delivery d JOIN submission s ON s.id = d.submission_id WHERE s.uuid IN ($in)";
-    for (1 .. 100) { last if sql($server, $host, "SELECT count(*) $query AND d.state = 'done';\n") == $count; sleep 0.1 }
+    my $done  = "SELECT count(*) $query AND d.state = 'done';\n";
+    for (1 .. 100) { last if sql($server, $host, $done) == $count; sleep 0.1 }
     return sort { $a <=> $b } map { $_ / 1000 } split ' ',
         sql($server, $host, "SELECT d.ended_at - d.created_at $query AND d.state = 'done';\n");
 }

@@ -26,9 +26,10 @@ my %drivers = (
         after => "COMMIT;\nANALYZE;\nPRAGMA journal_mode = WAL;\n",
     });
 
-# fill(server, host, rows in the end, uuids wanted): afterwards $host->{uuids} is a file of so many uuids, at random.
+# fill(server, host, rows in the end, uuids wanted, [CODE: uuid of the one there is → SQL of a copy's, which is number
+# `value`]): afterwards $host->{uuids} is a file of so many uuids, at random.
 sub fill {
-    my ($server, $host, $rows, $sample) = @_;
+    my ($server, $host, $rows, $sample, $copy) = @_;
     my $driver = $drivers{ $host->{driver} };
     my $view = $driver->{rows}->($server, $host, "SELECT * FROM $driver->{schema}submission")->[0];
     my %number; # uuid → its column in the table of new uuids
@@ -36,7 +37,8 @@ sub fill {
         $number{$old} = keys %number unless exists $number{$old};
     }
     my $tables = join '', map { copies($server, $host, $_, \%number, $rows - 1) } qw(submission signer document);
-    my $columns = join ', ', map {"$driver->{uuid} AS u$_"} 0 .. keys(%number) - 1;
+    $copy //= sub { $driver->{uuid} };
+    my $columns = join ', ', map { $copy->($_) . " AS u$number{$_}" } sort keys %number;
     my $series = sprintf $driver->{series}, $rows - 1;
     my $fresh = "CREATE TEMP TABLE fresh AS SELECT value AS n, $columns FROM $series;\n";
     $driver->{run}->($server, $host, $driver->{before} . $fresh . $tables . $driver->{after});

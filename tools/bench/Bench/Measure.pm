@@ -6,7 +6,7 @@ use Bench::Server;
 use Exporter 'import';
 use List::Util qw(min max);
 
-our @EXPORT_OK = qw(in_turns median pgbench ratio wrk wrk_with connections rounds);
+our @EXPORT_OK = qw(in_turns median pgbench ratio wrk wrk_said wrk_with connections rounds seconds);
 
 sub rounds      { $ENV{BENCH_ROUNDS} // 5 }
 sub seconds     { $ENV{BENCH_SECONDS} // 3 }
@@ -47,21 +47,27 @@ sub ratio {
 sub wrk { return wrk_with(connections(), @_) }
 
 sub wrk_with {
-    my ($connections, $server, $host, $path, $seconds, @script) = @_;
-    my @options = @script ? ('-s', "$server->{source}/tools/bench/" . shift @script) : ();
-    my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', $connections, '-d', "${seconds}s", '--timeout', '20s',
-        '-H', "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
-        "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
-    die "$path of $host->{name} gives errors:\n$said\n" if $said =~ /Non-2xx|Socket errors/;
+    my $said = wrk_said(@_);
     return $said =~ m{^Requests/sec:\s+([\d.]+)}m && $1 > 0 ? $1 : die "wrk says no rate:\n$said\n";
 }
 
-# Transactions per second of a script as the module's role.
+sub wrk_said { # all it says, percentiles of the latency with it
+    my ($connections, $server, $host, $path, $seconds, @script) = @_;
+    my @options = @script ? ('-s', "$server->{source}/tools/bench/" . shift @script) : ();
+    my $said = Bench::Server::said('wrk', 'wrk', '-t', 1, '-c', $connections, '-d', "${seconds}s", '--latency', '--timeout',
+        '20s',
+        '-H', "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
+        "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
+    die "$path of $host->{name} gives errors:\n$said\n" if $said =~ /Non-2xx|Socket errors/;
+    return $said;
+}
+
+# Transactions per second of a script as the module's role. After the seconds: options of pgbench.
 sub pgbench {
-    my ($server, $host, $file, $seconds) = @_;
+    my ($server, $host, $file, $seconds, @options) = @_;
     my $cluster = $server->cluster;
     my $said = Bench::Server::said('pgbench', "$cluster->{bin}/pgbench", '-n', '-c', connections(), '-T', $seconds,
-        '-h', $cluster->{socket}, '-U', 'sigreq', '-f', $file, $host->{database});
+        '-h', $cluster->{socket}, '-U', 'sigreq', '-f', $file, @options, $host->{database});
     my ($done) = $said =~ /number of transactions actually processed: (\d+)/ or die "pgbench did nothing:\n$said\n";
     die "pgbench had failures:\n$said\n" unless $said =~ /number of failed transactions: 0 /;
     $server->{pgbench_done} += $done;

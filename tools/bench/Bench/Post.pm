@@ -4,9 +4,8 @@ package Bench::Post;
 use strict;
 use warnings;
 use Bench::Measure qw(in_turns pgbench ratio wrk);
+use Bench::Replay;
 use Bench::Upload;
-
-my $uuid = qr/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 
 sub run {
     my ($server, $report) = @_;
@@ -62,35 +61,10 @@ sub store_only {
     return $rate;
 }
 
-# The statements one POST makes, as PostgreSQL logs them, as a script for pgbench: the same text with the arguments as
-# literals, and uuids that are new in each transaction (their last 12 digits; pgbench has no other variables). Sent
-# by the simple protocol, which costs PostgreSQL a little less than the module's parameters do.
 sub pgbench_script {
     my ($server, $host) = @_;
-    my $log = $server->cluster->{log};
-    my $reload = 'SELECT pg_reload_conf(), pg_sleep(0.5);';
-    $server->psql($host->{database}, "ALTER SYSTEM SET log_statement = 'all';\n$reload");
-    my $start = -s $log;
-    Bench::Upload::create($server, $host);
-    $server->psql($host->{database}, "ALTER SYSTEM RESET log_statement;\n$reload");
-    my $said = substr Bench::Server::slurp($log), $start;
-    my @statements;
-    for my $line (split /\n/, $said) {
-        if ($line =~ /LOG:  (?:statement|execute [^:]*): (.*)/) { push @statements, $1 }
-        elsif ($line =~ /DETAIL:  parameters: (.*)/) { $statements[-1] = with_literals($statements[-1], $1) }
-    }
-    @statements = grep { !/pg_reload_conf|ALTER SYSTEM|delivery_/ } @statements; # the delivery thread looks now and then
-    "@statements" =~ /submission_create/ or die "POST /signatures did not call submission_create:\n@statements\n";
-    s/($uuid)/substr($1, 0, 24) . ':tail'/ge for @statements;
-    return Bench::Server::spew("$server->{dir}/post.pgbench",
-        join "\n", '\set tail random(100000000000, 999999999999)', map({"$_;"} @statements), '');
-}
-
-sub with_literals {
-    my ($statement, $parameters) = @_;
-    my %literal = $parameters =~ /\$(\d+) = ('(?:[^']|'')*'|NULL)/g;
-    $statement =~ s/\$(\d+)/$literal{$1} or die "no parameter $1 in $parameters\n"/ge;
-    return $statement;
+    return Bench::Replay::script($server, $host, 'post', 'submission_create',
+        sub { Bench::Upload::create($server, $host) }, '\set tail random(100000000000, 999999999999)');
 }
 
 sub check_script { # it must really create

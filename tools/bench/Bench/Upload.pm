@@ -36,9 +36,11 @@ sub body {
 }
 
 # Creates a submission by the API; gives the answer, decoded.
-sub create {
-    my ($server, $host, $size) = @_;
-    my $file = Bench::Server::spew("$server->{dir}/upload", body($size // 100_000));
+sub create { my ($server, $host, $size) = @_; return post($server, $host, body($size // 100_000)) }
+
+sub post { # the same of a body, which stays in the file `upload`
+    my ($server, $host, $body) = @_;
+    my $file = Bench::Server::spew("$server->{dir}/upload", $body);
     my $answer = "$server->{dir}/answer";
     my $status = $server->curl($host, '/api/v3/signatures', '-o', $answer, '-H', 'Content-Type: ' . TYPE,
         '--data-binary', "\@$file");
