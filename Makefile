@@ -1,5 +1,5 @@
-# mod_sigreq: make · make deps · make run · make test · make fuzz · make bench · make corpus CORPUS=… ·
-# make corpus-sign CORPUS=… · make install DESTDIR=…
+# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make bench ·
+# make corpus CORPUS=… · make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
 
@@ -9,6 +9,7 @@ endif
 PORT   ?= 8080
 STATE  ?= run
 DB     ?= sqlite3
+RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
 
@@ -41,7 +42,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run test bench corpus corpus-sign install clean units
+.PHONY: all deps run demo-receiver test bench corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -107,6 +108,11 @@ build/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 
+build/embed/%.h: src/deliver/%
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed $< >$@
+$(call obj,src/deliver/mail.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 
@@ -129,6 +135,8 @@ install: all
 	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
 	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
 	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
+	install -d $(DESTDIR)$(PREFIX)/share/sigreq/mail
+	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
 
@@ -138,6 +146,8 @@ run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+demo-receiver:
+	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units

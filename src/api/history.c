@@ -27,10 +27,11 @@ static sr_error_t *view_of(json_t **view, const char *text, apr_pool_t *pool)
 
 static sr_error_t *check_filter(sr_http_t *http, const sr_history_filter_t *filter)
 {
-    static const char *const events[] = {"sent", "signed", "refused", "completed"};
+    static const char *const events[] = {"sent", "signed", "refused", "completed", "invitation"};
     bool known = !filter->event;
     for (size_t i = 0; i < sizeof events / sizeof *events && !known; i++) known = !strcmp(events[i], filter->event);
-    if (!known) return sr_error(http->pool, SR_EBADREQUEST, "event must be sent, signed, refused or completed");
+    if (!known)
+        return sr_error(http->pool, SR_EBADREQUEST, "event must be sent, signed, refused, completed or invitation");
     if (filter->submission && !sr_uuid_valid(filter->submission))
         return sr_error(http->pool, SR_EBADREQUEST, "submissionId must be a UUID");
     if (filter->success && strcmp(filter->success, "true") && strcmp(filter->success, "false"))

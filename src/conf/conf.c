@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME, RANGES } kind_t;
+typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME, RANGES, SMTP, MAILBOX } kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
 typedef struct row_t {
@@ -120,6 +120,30 @@ static const char *read_time(apr_pool_t *pool, const row_t *row, const char *tex
     return NULL;
 }
 
+static const char *read_smtp(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    apr_uri_t uri;
+    bool good = !strpbrk(text, " \"<>\\^`{|}") && !apr_uri_parse(pool, text, &uri) && uri.scheme && uri.hostname
+                && *uri.hostname && (!uri.port_str || sr_text_is_port(uri.port_str))
+                && (!strcmp(uri.scheme, "smtp") || !strcmp(uri.scheme, "smtps"))
+                && (!uri.path || !strcmp(uri.path, "/")) && !uri.query && !uri.fragment;
+    *(sr_conf_SMTP *)slot = text;
+    return good || !*text ? NULL : "must be smtp://host:port or smtps://host:port";
+}
+
+static const char *read_mailbox(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    const char *open = strchr(text, '<'), *close = strchr(text, '>'), *address = open ? open + 1 : text;
+    size_t length = open && close ? (size_t)(close - address) : strlen(address);
+    const char *at = memchr(address, '@', length);
+    *(sr_conf_MAILBOX *)slot = text;
+    if (!*text) return NULL;
+    if (!!open != !!close || (close && (close < open || close[1])) || !at || at == address || at + 1 == address + length
+        || sr_text_printable(text, pool) != text || strcspn(address, " ,;:\"\\") < length)
+        return "must be name@host or \"Name <name@host>\"";
+    return NULL;
+}
+
 /* Each argument adds one. */
 static const char *read_ranges(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
@@ -145,6 +169,7 @@ static const struct {
     [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
     [SIZE] = {read_size, sizeof(sr_conf_SIZE)},       [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},       [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
 /* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
@@ -223,6 +248,8 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
 #define ARGUMENTS_TIME TAKE1
+#define ARGUMENTS_SMTP TAKE1
+#define ARGUMENTS_MAILBOX TAKE1
 #define ARGUMENTS_RANGES ITERATE /* called for each */
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
@@ -282,11 +309,13 @@ const sr_conf_process_t *sr_conf_of_process(server_rec *server)
     return ap_get_module_config(server->module_config, &sigreq_module);
 }
 
-static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry)
+static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, const sr_conf_process_t *process)
 {
     sr_conf_t *server = ap_get_module_config(entry->server->lookup_defaults, &sigreq_module);
     const sr_conf_t *conf = sr_conf_merge_location(pool, server, (void *)entry->section);
     apr_finfo_t info;
+    if (*process->smtp && !*conf->base_url)
+        return "Sigreq On needs SigreqBaseURL where SigreqSMTP is given: the links in mail begin with it";
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
@@ -307,6 +336,10 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
     if (apr_stat(&info, conf->helper, APR_FINFO_TYPE | APR_FINFO_PROT, pool) || info.filetype != APR_REG
         || !(info.protection & APR_FPROT_WEXECUTE))
         return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
+    if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
+    if (*conf->mail_templates
+        && (apr_stat(&info, conf->mail_templates, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
+        return apr_psprintf(pool, "SigreqMailTemplates %s is not a folder", conf->mail_templates);
     return NULL;
 }
 
@@ -326,7 +359,7 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
     }
     for (int i = 0; i < enabled_sections->nelts; i++) {
         const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, i, enabled_t);
-        if (!(fault = fault_of_section(ptemp, entry))) continue;
+        if (!(fault = fault_of_section(ptemp, entry, sr_conf_of_process(main_server)))) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", entry->where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }

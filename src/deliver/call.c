@@ -1,6 +1,6 @@
 /* call.c: one HTTP call by libcurl, and its verdict. The answer's status is all that counts: once it has come, whatever
  * else the receiver does changes nothing. */
-#include "deliver/deliver.h"
+#include "deliver/call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +9,9 @@
 #define CONNECT_LIMIT_MS 5000L
 #define CALL_LIMIT_MS 15000L
 #define ANSWER_LIMIT 65536
-
-struct sr_call_t {
-    CURL *easy;
-    struct curl_slist *headers;
-    const char *agent;
-    const apr_array_header_t *allowed;
-    const char *body;
-    size_t length, sent;   /* of the body */
-    size_t received;       /* of the answer */
-    int status;            /* once the answer's headers are complete */
-    const char *forbidden; /* what kind of address it was that may not be called */
-    bool tried;            /* there was one that may */
-    char error[CURL_ERROR_SIZE + 64];
-};
+/* An idle connection that the receiver closes just when a call is sent loses the call: only a fresh one is used again.
+ */
+#define KEEP_SECONDS 1L
 
 /* No seek function stands beside it, so libcurl cannot send a body twice: where a connection that is used again turns
  * out to be dead after the body has left, it gives up instead of trying another. */
@@ -79,6 +68,7 @@ static apr_status_t release(void *data)
 {
     sr_call_t *call = data;
 
+    sr_mail_release(call);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->headers);
     return APR_SUCCESS;
@@ -101,27 +91,33 @@ sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_
     return NULL;
 }
 
-CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
+CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 {
     CURL *easy = call->easy;
 
-    *call = (sr_call_t){.easy = easy,
-                        .headers = call->headers,
-                        .agent = call->agent,
-                        .allowed = call->allowed,
-                        .body = body,
-                        .length = strlen(body)};
+    sr_mail_release(call);
+    *call = (sr_call_t){.easy = easy, .headers = call->headers, .agent = call->agent, .allowed = call->allowed};
     curl_easy_reset(easy); /* keeps its connections */
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* or a slow DNS server would hold up everybody */
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_LIMIT_MS);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, CALL_LIMIT_MS);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit_ms);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, KEEP_SECONDS);
+    return easy;
+}
+
+CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
+{
+    CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, CALL_LIMIT_MS);
+
+    call->body = body;
+    call->length = strlen(body);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     curl_easy_setopt(easy, CURLOPT_USERAGENT, call->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -157,13 +153,31 @@ static const char *of_failure(sr_call_t *call, CURLcode code)
     }
     if (call->received > ANSWER_LIMIT) return "the answer's headers are larger than 64 KiB";
     curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
-    if (code == CURLE_OPERATION_TIMEDOUT) return connected ? "no answer within 15 s" : "no connection within 5 s";
+    if (code == CURLE_OPERATION_TIMEDOUT) {
+        if (!connected) return "no connection within 5 s";
+        return call->is_mail ? "the mail server took too long" : "no answer within 15 s";
+    }
     if (code == CURLE_SEND_FAIL_REWIND) return "the connection was lost before an answer came";
     return *call->error ? call->error : curl_easy_strerror(code);
 }
 
+/* The mail server has the mail, or it has not: it said so in a status of three digits. */
+static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
+{
+    long status = 0;
+
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    result->status = (int)status;
+    result->success = code == CURLE_OK;
+    result->error = result->success ? NULL : of_failure(call, code);
+}
+
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
+    if (call->is_mail) {
+        end_mail(call, result, code);
+        return;
+    }
     result->status = call->status;
     result->success = call->status / 100 == 2;
     result->error = call->status ? of_status(call) : of_failure(call, code);

@@ -1,13 +1,18 @@
 /* deliver.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for,
  * in one transaction; then all calls under way go on at once in one libcurl multi handle. Room is shared: a destination
- * gets at most EACH of the SLOTS, so that one that hangs delays no other. */
+ * gets at most EACH calls at a time, so that one that hangs delays no other and none is flooded. For one that has just
+ * answered quickly some more are claimed, which wait here for their turn: a transaction costs nearly the same for few
+ * and for many. Who waits in vain is given back: nothing of him has left. */
 #include "deliver/deliver.h"
 
 #include <apr_atomic.h>
+#include <apr_hash.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 128, EACH = 16 };
+enum { SLOTS = 256, EACH = 16, EACH_QUICK = 64 };
+#define QUICK apr_time_from_msec(100)
+#define WAIT apr_time_from_sec(8)
 #define LEASE apr_time_from_sec(30)  /* twice what a call may take: whoever lives has recorded it by then */
 #define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
 #define LOOK_MIN apr_time_from_sec(2)
@@ -15,19 +20,29 @@ enum { SLOTS = 128, EACH = 16 };
 #define RETRY_MIN apr_time_from_msec(500) /* where the database is away; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
 
+/* A destination, while it has calls and a while after. */
+typedef struct lane_t {
+    char name[256];
+    int taken, calling; /* slots, and those whose call is under way */
+    bool quick;
+    apr_time_t used_at;
+} lane_t;
+
 typedef struct slot_t {
     struct slot_t *next; /* of the free ones */
     sr_call_t *call;
     apr_pool_t *pool; /* of what stands below */
-    int database;     /* -1: free */
-    CURL *easy;
-    const char *id, *claim, *destination;
+    lane_t *lane;     /* NULL: free */
+    int database;
+    CURL *easy; /* NULL: waits */
+    const char *id, *claim, *url, *body;
+    apr_time_t since; /* claimed, then called */
 } slot_t;
 
 typedef struct database_t {
     volatile apr_uint32_t woken;
     apr_uint64_t turns; /* that came through: the next one's claims are named by it */
-    json_t *ended;
+    json_t *ended, *released;
     apr_time_t first_ended;
     bool more;       /* the last turn gave all it was asked for */
     char after[256]; /* the destination it ended with */
@@ -42,7 +57,8 @@ struct sr_deliver_t {
     char owner[SR_UUID_LENGTH + 1];
     database_t *databases;
     slot_t slots[SLOTS], *free;
-    int busy;
+    int busy, waiting; /* slots in use, and those of them that wait */
+    lane_t lanes[SLOTS];
     unsigned jitter;
     volatile apr_uint32_t stopping;
     apr_time_t stop_at; /* valid once stopping is set */
@@ -54,7 +70,10 @@ static apr_status_t release(void *data)
 {
     sr_deliver_t *d = data;
 
-    for (int i = 0; i < d->options.databases; i++) json_decref(d->databases[i].ended);
+    for (int i = 0; i < d->options.databases; i++) {
+        json_decref(d->databases[i].ended);
+        json_decref(d->databases[i].released);
+    }
     curl_multi_cleanup(d->multi);
     return APR_SUCCESS;
 }
@@ -65,7 +84,10 @@ sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t
 
     d->options = *options;
     d->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *d->databases);
-    for (int i = 0; i < options->databases; i++) d->databases[i].ended = json_array();
+    for (int i = 0; i < options->databases; i++) {
+        d->databases[i].ended = json_array();
+        d->databases[i].released = json_array();
+    }
     d->multi = curl_multi_init();
     apr_pool_cleanup_register(pool, d, release, apr_pool_cleanup_null);
     if (!d->multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
@@ -77,7 +99,6 @@ sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t
         slot_t *slot = &d->slots[i];
         SR_TRY(sr_call_create(&slot->call, options->agent, options->allowed, pool));
         apr_pool_create(&slot->pool, pool);
-        slot->database = -1;
         slot->next = d->free;
         d->free = slot;
     }
@@ -108,51 +129,109 @@ static apr_interval_time_t jitter(sr_deliver_t *d, apr_interval_time_t most)
     return (apr_interval_time_t)(d->jitter >> 8) * most >> 24;
 }
 
-/* --- calls */
+/* --- slots */
 
-/* "<id> <destination> <url>" */
-static void begin_call(sr_deliver_t *d, int database, const char *claim, const sr_row_t *row)
+/* There is one lane for each slot at least, so one that is empty is found. */
+static lane_t *lane_of(sr_deliver_t *d, const char *destination)
 {
-    slot_t *slot = d->free;
-    char *key, *url;
+    lane_t *oldest = NULL;
 
-    d->free = slot->next;
-    d->busy++;
-    key = apr_pstrdup(slot->pool, row->key);
-    slot->id = apr_strtok(key, " ", &key);
-    slot->destination = apr_strtok(NULL, " ", &key);
-    url = apr_strtok(NULL, " ", &key);
-    slot->claim = apr_pstrdup(slot->pool, claim);
-    slot->database = database;
-    slot->easy = sr_call_begin(slot->call, url, apr_pstrdup(slot->pool, row->body));
-    curl_multi_add_handle(d->multi, slot->easy);
+    for (int i = 0; i < SLOTS; i++) {
+        lane_t *lane = &d->lanes[i];
+        if (!strcmp(lane->name, destination)) return lane;
+        if (!lane->taken && (!oldest || lane->used_at < oldest->used_at)) oldest = lane;
+    }
+    *oldest = (lane_t){.quick = false};
+    apr_cpystrn(oldest->name, destination, sizeof oldest->name);
+    return oldest;
 }
 
-static void end_call(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *result)
+/* The key is "<id> <destination> <url>". */
+static void take_slot(sr_deliver_t *d, int database, const char *claim, const sr_row_t *row)
+{
+    slot_t *slot = d->free;
+    char *key = apr_pstrdup(slot->pool, row->key);
+
+    d->free = slot->next;
+    slot->id = apr_strtok(key, " ", &key);
+    slot->lane = lane_of(d, apr_strtok(NULL, " ", &key));
+    slot->url = apr_strtok(NULL, " ", &key);
+    slot->body = apr_pstrdup(slot->pool, row->body);
+    slot->claim = apr_pstrdup(slot->pool, claim);
+    slot->database = database;
+    slot->since = slot->lane->used_at = apr_time_now();
+    slot->easy = NULL;
+    slot->lane->taken++;
+    d->busy++;
+    d->waiting++;
+}
+
+/* What is to be recorded of a slot, which is free then. NULL: nothing has left. */
+static void free_slot(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *result)
 {
     database_t *database = &d->databases[slot->database];
     json_t *row = json_object();
 
-    if (!json_array_size(database->ended)) database->first_ended = apr_time_now();
+    if (!json_array_size(database->ended) && !json_array_size(database->released))
+        database->first_ended = apr_time_now();
     json_object_set_new(row, "id", json_integer((json_int_t)apr_atoi64(slot->id)));
     json_object_set_new(row, "claim", json_string(slot->claim));
-    json_object_set_new(row, "status", result->status ? json_integer(result->status) : json_null());
-    json_object_set_new(row, "success", json_boolean(result->success));
-    json_object_set_new(row, "error", sr_json_string_or_null(result->error));
-    json_array_append_new(database->ended, row);
-    curl_multi_remove_handle(d->multi, slot->easy);
+    if (result) {
+        json_object_set_new(row, "status", result->status ? json_integer(result->status) : json_null());
+        json_object_set_new(row, "success", json_boolean(result->success));
+        json_object_set_new(row, "error", sr_json_string_or_null(result->error));
+    }
+    json_array_append_new(result ? database->ended : database->released, row);
+    slot->lane->taken--;
+    slot->lane = NULL;
     apr_pool_clear(slot->pool);
-    slot->database = -1;
     slot->next = d->free;
     d->free = slot;
     d->busy--;
 }
 
-static void note_failure(sr_deliver_t *d, const slot_t *slot, const sr_call_result_t *result)
+static void give_back(sr_deliver_t *d, slot_t *slot)
 {
-    if (!result->success)
-        d->options.notice(d->options.baton, false,
-                          apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id, result->error));
+    d->waiting--;
+    free_slot(d, slot, NULL);
+}
+
+static void end_call(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *result)
+{
+    slot->lane->calling--;
+    slot->lane->quick = result->status && apr_time_now() - slot->since < QUICK;
+    if (slot->easy) curl_multi_remove_handle(d->multi, slot->easy);
+    free_slot(d, slot, result);
+}
+
+/* What cannot be sent is over before it begins. */
+static void start_call(sr_deliver_t *d, slot_t *slot)
+{
+    sr_call_result_t result = {0};
+
+    slot->easy = strncmp(slot->url, "mailto:", 7)
+                     ? sr_call_begin(slot->call, slot->url, slot->body)
+                     : sr_mail_begin(slot->call, d->options.mail, slot->body, &result.error, slot->pool);
+    if (slot->easy) curl_multi_add_handle(d->multi, slot->easy);
+    else end_call(d, slot, &result);
+}
+
+/* Calls for whom there is a place at his destination; who stops calls nobody. */
+static void begin_calls(sr_deliver_t *d)
+{
+    const apr_time_t now = apr_time_now();
+
+    for (int i = 0; i < SLOTS && d->waiting; i++) {
+        slot_t *slot = &d->slots[i];
+        if (!slot->lane || slot->easy) continue;
+        if (is_stopping(d) || now - slot->since > WAIT) give_back(d, slot);
+        else if (slot->lane->calling < EACH) {
+            slot->since = now;
+            slot->lane->calling++;
+            d->waiting--;
+            start_call(d, slot);
+        }
+    }
 }
 
 static void collect(sr_deliver_t *d)
@@ -166,28 +245,31 @@ static void collect(sr_deliver_t *d)
         if (message->msg != CURLMSG_DONE) continue;
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
         sr_call_end(call, &result, message->data.result);
-        for (int i = 0; i < SLOTS; i++)
-            if (d->slots[i].call == call) {
-                note_failure(d, &d->slots[i], &result);
-                end_call(d, &d->slots[i], &result);
-                break;
-            }
+        for (int i = 0; i < SLOTS; i++) {
+            slot_t *slot = &d->slots[i];
+            if (slot->call != call) continue;
+            if (!result.success)
+                d->options.notice(d->options.baton, false,
+                                  apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id, result.error));
+            end_call(d, slot, &result);
+            break;
+        }
     }
 }
 
 /* --- turns */
 
-static json_t *busy_destinations(const sr_deliver_t *d, int number)
+/* How many more each destination may get. */
+static json_t *room_of_lanes(const sr_deliver_t *d)
 {
-    json_t *busy = json_object();
+    json_t *room = json_object();
 
     for (int i = 0; i < SLOTS; i++) {
-        const slot_t *slot = &d->slots[i];
-        if (slot->database != number) continue;
-        json_int_t count = json_integer_value(json_object_get(busy, slot->destination));
-        json_object_set_new(busy, slot->destination, json_integer(count + 1));
+        const lane_t *lane = &d->lanes[i];
+        if (!lane->taken && !lane->quick) continue;
+        json_object_set_new(room, lane->name, json_integer((lane->quick ? EACH_QUICK : EACH) - lane->taken));
     }
-    return busy;
+    return room;
 }
 
 static const char *turn_text(sr_deliver_t *d, int number, const char *claim, int rows)
@@ -199,9 +281,10 @@ static const char *turn_text(sr_deliver_t *d, int number, const char *claim, int
     json_object_set_new(turn, "lease", json_integer(LEASE));
     json_object_set_new(turn, "rows", json_integer(rows));
     json_object_set_new(turn, "each", json_integer(EACH));
-    json_object_set_new(turn, "busy", busy_destinations(d, number));
+    json_object_set_new(turn, "room", room_of_lanes(d));
     json_object_set_new(turn, "after", json_string(database->after));
     json_object_set(turn, "ended", database->ended);
+    json_object_set(turn, "released", database->released);
     return sr_json_text(turn, d->turn_pool);
 }
 
@@ -262,12 +345,13 @@ static void take_turn(sr_deliver_t *d, int number)
     note_health(d, number);
     database->turns++;
     json_array_clear(database->ended);
+    json_array_clear(database->released);
     for (int i = 0; i < claims->nelts; i++) {
         const sr_row_t *row = &APR_ARRAY_IDX(claims, i, sr_row_t);
         const char *destination = row->key ? strchr(row->key, ' ') : NULL;
         if (!row->body || !destination || !d->free) continue;
         const size_t length = strcspn(++destination, " ");
-        begin_call(d, number, claim, row);
+        take_slot(d, number, claim, row);
         apr_cpystrn(database->after, apr_pstrmemdup(d->turn_pool, destination, length), sizeof database->after);
         count++;
     }
@@ -287,11 +371,17 @@ static bool finds_something(sr_deliver_t *d, int number)
     return !error && outcome == SR_OK;
 }
 
+static size_t to_record(const database_t *database)
+{
+    return json_array_size(database->ended) + json_array_size(database->released);
+}
+
+/* At once when most are over, or when the first has waited for company long enough. */
 static bool wants_to_record(const sr_deliver_t *d, const database_t *database, apr_time_t now)
 {
-    const size_t count = json_array_size(database->ended);
+    const size_t count = to_record(database);
 
-    return count && (count >= EACH / 2 || !d->busy || now - database->first_ended >= LINGER);
+    return count && (count >= (size_t)d->busy || now - database->first_ended >= LINGER);
 }
 
 static bool has_room(sr_deliver_t *d)
@@ -323,8 +413,7 @@ static int patience(sr_deliver_t *d)
     for (int i = 0; i < d->options.databases; i++) {
         const database_t *database = &d->databases[i];
         apr_time_t at = has_room(d) ? database->more ? now : database->look_at : until;
-        if (json_array_size(database->ended) && database->first_ended + LINGER < at)
-            at = database->first_ended + LINGER;
+        if (to_record(database) && database->first_ended + LINGER < at) at = database->first_ended + LINGER;
         if (at < database->retry_at) at = database->retry_at;
         if (at < until) until = at;
     }
@@ -336,9 +425,9 @@ static void abandon(sr_deliver_t *d)
     static const sr_call_result_t interrupted = {0, false, "interrupted, outcome unknown"};
 
     for (int i = 0; i < SLOTS; i++)
-        if (d->slots[i].database >= 0) end_call(d, &d->slots[i], &interrupted);
+        if (d->slots[i].lane) end_call(d, &d->slots[i], &interrupted);
     for (int i = 0; i < d->options.databases; i++)
-        if (json_array_size(d->databases[i].ended)) take_turn(d, i);
+        if (to_record(&d->databases[i])) take_turn(d, i);
 }
 
 void sr_deliver_run(sr_deliver_t *deliver)
@@ -350,9 +439,12 @@ void sr_deliver_run(sr_deliver_t *deliver)
         for (int i = 0; i < d->options.databases; i++)
             if (is_due(d, i)) take_turn(d, i);
         apr_pool_clear(d->turn_pool);
+        begin_calls(d);
         curl_multi_perform(d->multi, &running);
         collect(d);
+        begin_calls(d);
         curl_multi_poll(d->multi, NULL, 0, patience(d), NULL);
     }
+    begin_calls(d); /* gives back who waits */
     abandon(d);
 }

@@ -1,6 +1,7 @@
-/* deliver.h: what leaves by itself: the calls of webhooks. No httpd.h: src/run gives it a thread and databases.
+/* deliver.h: what leaves by itself: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a
+ * thread and databases.
  *
- * Sections: address.c · call.c · deliver.c
+ * Sections: address.c · call.c · mail.c · deliver.c
  *
  * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
  * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
@@ -28,7 +29,7 @@ const char *sr_address_forbidden(const struct sockaddr *address, const apr_array
 typedef struct sr_call_t sr_call_t;
 
 typedef struct sr_call_result_t {
-    int status;        /* of the answer, or 0 when none came */
+    int status;        /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
     bool success;      /* 2xx */
     const char *error; /* why not, in words for whoever registered the URL; the call's until it is begun anew */
 } sr_call_result_t;
@@ -38,6 +39,25 @@ sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_
  * the call as CURLINFO_PRIVATE. */
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
+
+/* ------------------------------------------------------------------------------------------------- mail.c
+ * One invitation by SMTP, on the same kind of handle; STARTTLS and AUTH where the server wants them; 20 s in all.
+ */
+typedef struct sr_mail_templates_t {
+    const char *text; /* its first line is "Subject: …", then an empty line */
+    const char *html;
+} sr_mail_templates_t;
+extern const sr_mail_templates_t sr_mail_builtin;
+
+typedef struct sr_mail_t {
+    const char *url;             /* smtp://host:port or smtps://…; NULL: this server sends none */
+    const char *user, *password; /* or NULL */
+    const char *from_name, *from_address;
+    sr_mail_templates_t templates;
+} sr_mail_t;
+
+/* As sr_call_begin, of a body of model's sr_invitation_row. NULL where it cannot be sent: *fault says why. */
+CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- deliver.c */
 typedef struct sr_deliver_t sr_deliver_t;
@@ -50,6 +70,7 @@ typedef struct sr_deliver_options_t {
     void *baton;
     const char *agent;                 /* User-Agent */
     const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called though they are not public */
+    const sr_mail_t *mail;             /* or NULL */
 } sr_deliver_options_t;
 
 /* Makes it; nothing runs yet. The pool is the thread's own until it has returned. */

@@ -161,6 +161,8 @@ const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool);
 const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
+/* A signer's link, below the base URL. */
+const char *sr_signature_path(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool);
 /* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */
 json_t *sr_signer_fields_json(const sr_signer_t *signer);
 
@@ -313,6 +315,10 @@ typedef struct sr_webhook_t {
  * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
 sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
                            apr_pool_t *pool);
+/* The invitation of one signer by mail, in the same form, with "url": the body is {"email","signer","sender",
+ * "organization","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
+                          const char *base_url, apr_pool_t *pool);
 /* A view with the base URL in the place of each mark. */
 const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool);
 

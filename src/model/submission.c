@@ -52,12 +52,17 @@ json_t *sr_signer_fields_json(const sr_signer_t *signer)
     return list;
 }
 
+const char *sr_signature_path(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, "/sign/", signer->uuid, skip_intro ? "?skipIntro=true" : NULL, NULL);
+}
+
 static json_t *signer_view(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool)
 {
     /* null until somebody opens, signs or refuses */
     static const char *const later[] = {"signedDocuments", "signerInformation", "completedAt",
                                         "openedAt",        "refusedAt",         "refusalReason"};
-    const char *const link = apr_pstrcat(pool, "/sign/", signer->uuid, skip_intro ? "?skipIntro=true" : NULL, NULL);
+    const char *const link = sr_signature_path(signer, skip_intro, pool);
     json_t *object = json_object();
     size_t i;
 

@@ -88,3 +88,29 @@ sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char
     json_object_set_new(*row, "body", json_string(body));
     return NULL;
 }
+
+static const char *full_name(const char *first, const char *last, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, first ? first : "", first && last ? " " : "", last ? last : "", NULL);
+}
+
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
+                          const char *base_url, apr_pool_t *pool)
+{
+    const sr_person_t *const sender = &submission->created_by;
+    const char *const path = sr_signature_path(signer, submission->skip_intro, pool);
+    const char *const link = base_url ? apr_pstrcat(pool, base_url, path, NULL) : NULL;
+    json_t *body = sr_json_own(json_object(), pool), *row = json_object();
+
+    json_object_set_new(body, "email", json_string(signer->email));
+    json_object_set_new(body, "signer", json_string(full_name(signer->firstname, signer->lastname, pool)));
+    json_object_set_new(body, "sender", json_string(full_name(sender->firstname, sender->lastname, pool)));
+    json_object_set_new(body, "organization", sr_json_string_or_null(organization));
+    json_object_set_new(body, "name", json_string(submission->name));
+    json_object_set_new(body, "link", sr_json_string_or_null(link));
+    json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));
+    json_object_set_new(row, "kind", json_string("invitation"));
+    json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", signer->email, NULL)));
+    json_object_set_new(row, "body", json_string(sr_json_text(body, pool)));
+    return row;
+}

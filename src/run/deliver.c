@@ -6,7 +6,6 @@
 #include <apr_thread_proc.h>
 #include <signal.h>
 
-#include "deliver/deliver.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
 
@@ -70,7 +69,8 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
                                           .database = database,
                                           .notice = notice,
                                           .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
-                                          .allowed = conf->webhook_allow};
+                                          .allowed = conf->webhook_allow,
+                                          .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_deliver_create(&child.deliver, &options, child.pool));
     apr_status_t status = start_thread();

@@ -9,6 +9,7 @@
 #include <httpd.h>
 
 #include "conf/conf.h"
+#include "deliver/deliver.h"
 #include "pdf/pdf.h"
 #include "store/store.h"
 
@@ -41,6 +42,8 @@ int sr_run_log_request(request_rec *r);
 /* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
 void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
+/* mail.c: what the configuration says of it; NULL: none is sent. */
+const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
 /* sr_service_t's wake; the baton is the request's server_rec. */
 void sr_run_deliver_wake(void *server);
 

@@ -108,6 +108,15 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
     return sr_sha256_hex(text, strlen(text), pool);
 }
 
+static void add_invitations(json_t *webhooks, const sr_service_t *service, const sr_create_t *request,
+                            const sr_submission_t *submission, apr_pool_t *pool)
+{
+    for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
+        json_array_append_new(webhooks,
+                              sr_invitation_row(submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t),
+                                                request->caller->organization_name, service->mail_base_url, pool));
+}
+
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
 static sr_error_t *creation_text(const char **text, const sr_service_t *service, const sr_create_t *request,
                                  const sr_submission_t *submission, apr_pool_t *pool)
@@ -120,6 +129,7 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
         SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
         json_array_append_new(webhooks, webhook);
     }
+    add_invitations(webhooks, service, request, submission, pool);
     json_object_set(row, "webhooks", webhooks);
     creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));

@@ -50,7 +50,8 @@ found AS (
     FROM a
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
+    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done'
+                        AND d.kind <> 'invitation' AND d.user_id = t.user_id
                         AND d.organization_id = t.organization_id AND d.environment = t.environment)
 SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing' ELSE 'conflict' END, NULL, NULL
 FROM found WHERE url IS NULL
@@ -85,6 +86,12 @@ SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS
 FROM p CROSS JOIN json_each(p.j, '$.ended') e
 WHERE delivery.id = e.value->>'$.id' AND delivery.claimed_by = e.value->>'$.claim'
 
+WITH p(j) AS (SELECT %s)
+UPDATE delivery
+SET state = 'pending', claimed_by = NULL, claimed_until = NULL
+FROM p CROSS JOIN json_each(p.j, '$.released') e
+WHERE delivery.id = e.value->>'$.id' AND delivery.claimed_by = e.value->>'$.claim' AND delivery.state = 'claimed'
+
 UPDATE delivery
 SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, success = 0,
     error = 'interrupted, outcome unknown'
@@ -110,12 +117,12 @@ second_walk(destination) AS (
             ORDER BY o.destination LIMIT 1)
     FROM second_walk w CROSS JOIN a WHERE w.destination < a.after),
 walk AS MATERIALIZED (
-    SELECT 1 AS part, destination, a.each - coalesce((SELECT b.value FROM json_each(a.j, '$.busy') b
-                                                      WHERE b.key = w.destination), 0) AS room
+    SELECT 1 AS part, destination, coalesce((SELECT b.value FROM json_each(a.j, '$.room') b
+                                             WHERE b.key = w.destination), a.each) AS room
     FROM a CROSS JOIN first_walk w WHERE w.destination IS NOT NULL
     UNION ALL
-    SELECT 2, destination, a.each - coalesce((SELECT b.value FROM json_each(a.j, '$.busy') b
-                                              WHERE b.key = w.destination), 0)
+    SELECT 2, destination, coalesce((SELECT b.value FROM json_each(a.j, '$.room') b
+                                     WHERE b.key = w.destination), a.each)
     FROM a CROSS JOIN second_walk w WHERE w.destination <= a.after),
 free AS MATERIALIZED (
     SELECT w.part, w.destination, w.room, o.id,
@@ -124,9 +131,11 @@ free AS MATERIALIZED (
     WHERE w.room > 0
       AND o.id IN (SELECT c.id FROM delivery c
                    WHERE c.state = 'pending' AND c.destination = w.destination
-                     AND NOT EXISTS (SELECT 1 FROM delivery e
-                                     WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done')
-                   ORDER BY c.id LIMIT (SELECT each FROM a)))
+                     AND (c.kind = 'invitation'
+                          OR NOT EXISTS (SELECT 1 FROM delivery e
+                                         WHERE e.submission_id = c.submission_id AND e.id < c.id
+                                           AND e.state <> 'done' AND e.kind <> 'invitation'))
+                   ORDER BY c.id LIMIT (SELECT n FROM a)))
 UPDATE delivery SET state = 'claimed', claimed_by = a.claim, claimed_until = a.until
 FROM a
 WHERE id IN (SELECT f.id FROM free f WHERE f.number <= f.room ORDER BY f.part, f.destination, f.id

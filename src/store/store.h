@@ -76,7 +76,8 @@ typedef struct sr_row_t {
  * "revoked_at"}: what has no value is null.
  * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
  * sr_webhook_row): it becomes a call to make, where the submission's token has a URL for that kind. The body is the
- * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. */
+ * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
+ * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other. */
 typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
@@ -143,8 +144,9 @@ typedef enum sr_op_t {
      *  "ended_at"} */
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
-     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | UNAUTHORIZED. The event is
-     * called once more, at the URL its token has now. Repeating it with the same uuid changes nothing and is OK. */
+     * the first call is not over, and of invitations) | CONFLICT (the token has no URL for that kind now) |
+     * UNAUTHORIZED. The event is called once more, at the URL its token has now. Repeating it with the same uuid
+     * changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
 
     /* For health: no argument → OK + {"schema":<version>} */
@@ -154,11 +156,12 @@ typedef enum sr_op_t {
     /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
     SR_OP_DELIVERY_LOOK,
     /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),"each" (at most, of one destination),
-     *  "busy":{"<destination>":<calls under way>},"after" (a destination, or ""),
-     *  "ended":[{"id","claim","status"|null,"success","error"|null}]}
+     *  "room":{"<destination>":<at most, of this one>},"after" (a destination, or ""),
+     *  "ended":[{"id","claim","status"|null,"success","error"|null}],"released":[{"id","claim"}]}
      * → OK, a row for each claim: body is what to post, key "<id> <destination> <url>"; the last row has neither.
-     * Records how the calls of `ended` went; records claims whose lease is over as "interrupted, outcome unknown"
-     * (should the truth still come, it replaces that); then claims what is pending for `lease` under the name `claim`.
+     * Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left; records
+     * claims whose lease is over as "interrupted, outcome unknown" (should the truth still come, it replaces that);
+     * then claims what is pending for `lease` under the name `claim`.
      * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
      * Repeating it with the same `claim` gives the same claims again. */
     SR_OP_DELIVERY_TURN,

@@ -38,7 +38,7 @@ static const char *turn(link_t *l, const char *claim, int rows, int each, const 
 
     RUN(l, SR_OP_DELIVERY_TURN,
         apr_psprintf(l->pool, "{\"claim\":\"%s\",\"lease\":" LEASE ",\"rows\":%d,\"each\":%d%s}", claim, rows, each,
-                     *more ? more : ",\"busy\":{},\"after\":\"\",\"ended\":[]"));
+                     *more ? more : ",\"room\":{},\"after\":\"\",\"ended\":[]"));
     if (strcmp(link_outcome(l), "ok") != 0) return link_outcome(l);
     for (int i = 0; i < l->rows->nelts - 1; i++) {
         const char *key = strchr(key_at(l, i), ' ') + 1;
@@ -58,7 +58,7 @@ static const char *ended(link_t *l, const char *claim, const char *rest)
         said = apr_pstrcat(l->pool, said, i ? "," : "", "{\"id\":", apr_pstrndup(l->pool, key, strcspn(key, " ")),
                            ",\"claim\":\"", claim, "\",", rest, "}", NULL);
     }
-    return apr_pstrcat(l->pool, ",\"busy\":{},\"after\":\"\",\"ended\":[", said, "]", NULL);
+    return apr_pstrcat(l->pool, ",\"room\":{},\"after\":\"\",\"ended\":[", said, "]", NULL);
 }
 
 #define GOOD "\"status\":204,\"success\":true,\"error\":null"
@@ -142,12 +142,29 @@ static void check_shares(link_t *l)
         set_url(l, hash, "signed", hosts[i % 3]);
         event(l, (unsigned)i + 3, i ? 1 : 2, "signed");
     }
-    is_str(turn(l, "s1", 2, 1, ",\"busy\":{},\"after\":\"\",\"ended\":[]"), "a.org b.org", "one of each");
-    is_str(turn(l, "s2", 2, 1, ",\"busy\":{\"a.org\":1,\"b.org\":1},\"after\":\"b.org\",\"ended\":[]"), "c.org",
+    is_str(turn(l, "s1", 2, 1, ",\"room\":{},\"after\":\"\",\"ended\":[]"), "a.org b.org", "one of each");
+    is_str(turn(l, "s2", 2, 1, ",\"room\":{\"a.org\":0,\"b.org\":0},\"after\":\"b.org\",\"ended\":[]"), "c.org",
            "whoever has his share waits");
-    is_str(turn(l, "s3", 9, 2, ",\"busy\":{\"c.org\":2,\"b.org\":1},\"after\":\"a.org\",\"ended\":[]"), "b.org a.org",
+    is_str(turn(l, "s3", 9, 2, ",\"room\":{\"c.org\":0,\"b.org\":1},\"after\":\"a.org\",\"ended\":[]"), "b.org a.org",
            "from there on, and around");
-    is_str(turn(l, "s4", 9, 9, ",\"busy\":{},\"after\":\"zz\",\"ended\":[]"), "c.org", "the rest");
+    is_str(turn(l, "s4", 9, 9, ",\"room\":{},\"after\":\"zz\",\"ended\":[]"), "c.org", "the rest");
+}
+
+/* A claim whose call has not begun can be given back. */
+static void check_released(link_t *l)
+{
+    set_url(l, hash, "signed", "http://r.org/");
+    event(l, 6, 2, "signed");
+    is_str(turn(l, "g1", 9, 9, ""), "r.org", "claimed");
+    const char *back = ended(l, "g1", "\"x\":1");
+    back = apr_pstrcat(l->pool, ",\"room\":{\"r.org\":0},\"after\":\"\",\"ended\":[],\"released\":",
+                       strstr(back, "\"ended\":") + strlen("\"ended\":"), NULL);
+    is_str(turn(l, "g2", 9, 9, back), "", "given back");
+    is_str(turn(l, "g3", 9, 9, ""), "r.org", "somebody else has it");
+    is_str(turn(l, "g4", 9, 9, back), "", "who cannot be robbed of it");
+    turn(l, "g3", 9, 9, "");
+    turn(l, "g5", 0, 0, ended(l, "g3", GOOD));
+    is_str(turn(l, "g6", 9, 9, back), "", "nor is it made again");
 }
 
 static void make_late(link_t *l)
@@ -163,7 +180,7 @@ static void check_interrupted(link_t *l)
 
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
-    turn(l, "s3", 9, 2, ",\"busy\":{},\"after\":\"a.org\",\"ended\":[]");
+    turn(l, "s3", 9, 2, ",\"room\":{},\"after\":\"a.org\",\"ended\":[]");
     const char *truth = ended(l, "s3", GOOD);
     make_late(l);
     RUN(l, SR_OP_DELIVERY_LOOK);
@@ -190,7 +207,7 @@ static void check_history(link_t *l)
     key = key_at(l, 3);
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "older", apr_pstrndup(p, key, strcspn(key, ":")),
         strchr(key, ':') + 1, NULL, NULL, NULL);
-    is_int(l->rows->nelts, 6, "the rest");
+    is_int(l->rows->nelts, 7, "the rest");
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "newer", apr_pstrndup(p, key, strcspn(key, ":")),
         strchr(key, ':') + 1, NULL, NULL, NULL);
     is_int(l->rows->nelts, 3, "and back");
@@ -229,7 +246,7 @@ static void check_history(link_t *l)
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "older", NULL, NULL, "completed", NULL, "true");
     is_int(l->rows->nelts, 2, "two rows of one event");
     is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "5"), "deleted", p), "0", "nothing is that old");
-    is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "9000000000000000"), "deleted", p), "11", "retention");
+    is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "9000000000000000"), "deleted", p), "12", "retention");
 }
 
 static void checks(base_t *base)
@@ -246,6 +263,7 @@ static void checks(base_t *base)
     check_order(&l);
     check_shares(&l);
     check_interrupted(&l);
+    check_released(&l);
     check_history(&l);
     link_close(&l);
 }

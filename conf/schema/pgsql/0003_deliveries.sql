@@ -17,11 +17,12 @@ CREATE TABLE sigreq.delivery (
     event_id uuid NOT NULL,
     environment text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'claimed', 'done')),
-    kind text COLLATE "C" NOT NULL CHECK (kind IN ('sent', 'signed', 'refused', 'completed')),
+    kind text COLLATE "C" NOT NULL CHECK (kind IN ('sent', 'signed', 'refused', 'completed', 'invitation')),
     claimed_by text COLLATE "C",
     url text COLLATE "C" NOT NULL,
     destination text COLLATE "C" NOT NULL GENERATED ALWAYS AS
-        (split_part(translate(substr(lower(url), strpos(url, '://') + 3), '?#', '//'), '/', 1)) STORED,
+        (CASE WHEN url LIKE 'mailto:%' THEN 'mailto:'
+              ELSE split_part(translate(substr(lower(url), strpos(url, '://') + 3), '?#', '//'), '/', 1) END) STORED,
     error text,
     body text NOT NULL,
     CHECK ((state = 'claimed') <= (claimed_by IS NOT NULL AND claimed_until IS NOT NULL)),
@@ -57,21 +58,22 @@ CREATE FUNCTION sigreq.webhook_url(p_token sigreq.token, p_kind text) RETURNS te
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE p_kind WHEN 'sent' THEN p_token.sent_webhook_url
                        WHEN 'completed' THEN p_token.completed_webhook_url
+                       WHEN 'invitation' THEN NULL
                        ELSE p_token.signed_webhook_url END
 $$
 
--- A submission's events as rows, in the order given: [{"event_id","kind","body"}]. Nobody listens: no row.
+-- A submission's events as rows, in the order given: [{"event_id","kind","url"|absent,"body"}]. Nobody listens: no row.
 CREATE FUNCTION sigreq.delivery_write(p_submission bigint, p_now bigint, p_webhooks json) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
                                  created_at, url, body)
     SELECT w.event_id, w.event_id, s.id, t.id, t.user_id, t.organization_id, t.environment, w.kind, p_now,
-           sigreq.webhook_url(t, w.kind), w.body
+           coalesce(w.url, sigreq.webhook_url(t, w.kind)), w.body
     FROM sigreq.submission s
     JOIN sigreq.token t ON t.id = s.token_id
-    CROSS JOIN json_to_recordset(p_webhooks) AS w(event_id uuid, kind text, body text)
-    WHERE s.id = p_submission AND sigreq.webhook_url(t, w.kind) IS NOT NULL;
+    CROSS JOIN json_to_recordset(p_webhooks) AS w(event_id uuid, kind text, url text, body text)
+    WHERE s.id = p_submission AND coalesce(w.url, sigreq.webhook_url(t, w.kind)) IS NOT NULL;
 END $$
 
 -- This database's own clock: a claim's time is compared by all hosts. Whole milliseconds, as JSON shows them.
@@ -99,8 +101,10 @@ BEGIN
     WITH free AS MATERIALIZED (
         SELECT o.id FROM sigreq.delivery o
         WHERE o.state = 'pending' AND o.destination = p_destination
-          AND NOT EXISTS (SELECT 1 FROM sigreq.delivery e
-                          WHERE e.submission_id = o.submission_id AND e.id < o.id AND e.state <> 'done')
+          AND (o.kind = 'invitation'
+               OR NOT EXISTS (SELECT 1 FROM sigreq.delivery e
+                              WHERE e.submission_id = o.submission_id AND e.id < o.id AND e.state <> 'done'
+                                AND e.kind <> 'invitation'))
         ORDER BY o.id
         LIMIT p_room
         FOR UPDATE SKIP LOCKED)
@@ -111,7 +115,7 @@ BEGIN
 END $$
 
 -- Destination after destination, from the one after `after` around to it again, until there are enough rows.
-CREATE FUNCTION sigreq.delivery_claims(p_claim text, p_until bigint, p_rows integer, p_each integer, p_busy json,
+CREATE FUNCTION sigreq.delivery_claims(p_claim text, p_until bigint, p_rows integer, p_each integer, p_room json,
     p_after text) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -129,7 +133,7 @@ BEGIN
             v_at := '';
             CONTINUE;
         END IF;
-        v_room := least(v_left, p_each - coalesce((p_busy->>v_at)::integer, 0));
+        v_room := least(v_left, coalesce((p_room->>v_at)::integer, p_each));
         IF v_room > 0 THEN
             v_left := v_left - sigreq.delivery_claim(v_at, v_room, p_claim, p_until);
         END IF;
@@ -145,18 +149,22 @@ DECLARE
     v_now bigint := sigreq.delivery_clock();
 BEGIN
     SELECT * INTO p FROM json_to_record(p_turn) AS r(
-        claim text, lease bigint, rows integer, each integer, busy json, "after" text, ended json);
+        claim text, lease bigint, rows integer, each integer, room json, "after" text, ended json, released json);
     UPDATE sigreq.delivery d
     SET state = 'done', ended_at = v_now, status = e.status, success = e.success, error = e.error
     FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text)
     WHERE d.id = e.id AND d.claimed_by = e.claim;
+    UPDATE sigreq.delivery d
+    SET state = 'pending', claimed_by = NULL, claimed_until = NULL
+    FROM json_to_recordset(p.released) AS e(id bigint, claim text)
+    WHERE d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
     UPDATE sigreq.delivery d
     SET state = 'done', ended_at = v_now, success = false, error = 'interrupted, outcome unknown'
     WHERE d.id IN (SELECT l.id FROM sigreq.delivery l WHERE l.state = 'claimed' AND l.claimed_until < v_now
                    FOR UPDATE SKIP LOCKED);
     PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
     IF NOT FOUND THEN
-        PERFORM sigreq.delivery_claims(p.claim, v_now + p.lease, p.rows, p.each, p.busy, p."after");
+        PERFORM sigreq.delivery_claims(p.claim, v_now + p.lease, p.rows, p.each, p.room, p."after");
     END IF;
     RETURN QUERY
     SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || to_json(d.url) || ',' || substr(d.body, 2),
@@ -225,7 +233,7 @@ BEGIN
     JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
                             = (t.user_id, t.organization_id, t.environment)
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
-      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done';
+      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done' AND e.kind <> 'invitation';
     IF NOT FOUND THEN
         RETURN sigreq.why_nothing(p_hash, p_now);
     END IF;

@@ -1,0 +1,29 @@
+/* call.h: what call.c and mail.c share: one transfer by libcurl, of either kind. Others use deliver.h. */
+#ifndef SR_CALL_H
+#define SR_CALL_H
+
+#include "deliver/deliver.h"
+
+struct sr_call_t {
+    CURL *easy;
+    struct curl_slist *headers; /* of an HTTP call; made once */
+    const char *agent;
+    const apr_array_header_t *allowed;
+    bool is_mail;
+    struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
+    curl_mime *mime;
+    const char *body;
+    size_t length, sent;   /* of the body */
+    size_t received;       /* of the answer */
+    int status;            /* once the answer's headers are complete */
+    const char *forbidden; /* what kind of address it was that may not be called */
+    bool tried;            /* there was one that may */
+    char error[CURL_ERROR_SIZE + 64];
+};
+
+/* The handle as new, with what holds for both. */
+CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms);
+/* What a mail took besides the handle. */
+void sr_mail_release(sr_call_t *call);
+
+#endif

@@ -1,0 +1,64 @@
+/* mail.c: what the configuration says of mail, as the delivery thread takes it. */
+#include <httpd.h>
+#include <http_log.h>
+#include <apr_file_io.h>
+#include <apr_uri.h>
+
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define TEMPLATE_MAX (1024 * 1024)
+
+/* A file of the folder; where there is none, what is built in. */
+static const char *template_of(const char *folder, const char *name, const char *builtin, server_rec *server,
+                               apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
+    apr_file_t *file;
+    apr_finfo_t info;
+    apr_size_t length;
+    if (!*folder) return builtin;
+    apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ, APR_OS_DEFAULT, pool);
+    if (!status) status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
+    if (!status && info.size > TEMPLATE_MAX) status = APR_EGENERAL;
+    char *text = status ? NULL : apr_pcalloc(pool, (apr_size_t)info.size + 1);
+    if (text) status = apr_file_read_full(file, text, length = (apr_size_t)info.size, NULL);
+    if (text && !status && sr_text_is_utf8(text, length)) return text;
+    ap_log_error(APLOG_MARK, APLOG_WARNING, status, server,
+                 "SR0402: %s cannot be used: mail goes out as it is built in", path);
+    return builtin;
+}
+
+static char *unescaped(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_pstrdup(pool, text);
+    if (copy) ap_unescape_url(copy);
+    return copy;
+}
+
+static void read_from(sr_mail_t *mail, const char *from, apr_pool_t *pool)
+{
+    const char *open = strchr(from, '<');
+    apr_size_t name = open ? (apr_size_t)(open - from) : 0;
+    while (name && from[name - 1] == ' ') name--;
+    mail->from_name = name ? apr_pstrmemdup(pool, from, name) : NULL;
+    mail->from_address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : from;
+}
+
+const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool)
+{
+    sr_mail_t *mail = apr_pcalloc(pool, sizeof *mail);
+    apr_uri_t uri;
+    if (!*conf->smtp || apr_uri_parse(pool, conf->smtp, &uri)) return NULL;
+    mail->user = unescaped(uri.user, pool);
+    mail->password = unescaped(uri.password, pool);
+    mail->url = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, uri.port_str ? ":" : "",
+                            uri.port_str ? uri.port_str : "", NULL);
+    read_from(mail, conf->mail_from, pool);
+    mail->templates.text = template_of(conf->mail_templates, "invitation.txt", sr_mail_builtin.text, main_server, pool);
+    mail->templates.html =
+        template_of(conf->mail_templates, "invitation.html", sr_mail_builtin.html, main_server, pool);
+    return mail;
+}

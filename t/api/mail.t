@@ -1,0 +1,173 @@
+# Invitations by mail: whom, what, in which words; names that would like to be headers; refusals, passwords, templates,
+# and what is on record of each.
+use strict;
+use warnings;
+use Sigreq::Client;
+use Sigreq::Here qw(suite wait_for);
+use Sigreq::Httpd;
+use Sigreq::Mailbox;
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $dir = "$ENV{SIGREQ_DATA}/mail-$$";
+mkdir $dir;
+my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else may send its mails
+sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
+ctl('db', 'init');
+ctl('org', 'create', '--name', 'Org & <Co>');
+my @ann = ('--organization', 'Org & <Co>', '--email', 'ann@x.org');
+ctl('user', 'create', @ann, '--firstname', 'Ann', '--lastname', "\xc3\x89rable");
+my $token = ctl('token', 'create', '--organization', 'Org & <Co>', '--user', 'ann@x.org', '--environment', 'test',
+    '--name', 't')->{token};
+my $smtpd = suite->{source} . '/t/tool/smtpd.py';
+my ($httpd, $client);
+
+sub serve {    # httpd with these directives for the server
+    $httpd->stop if $httpd;
+    $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => join("\n", @_),
+        place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
+    $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
+        spec => suite->{source} . '/src/api/openapi.json');
+}
+
+sub invite {    # signers → submission, and the history of its invitations, oldest first
+    my ($signers, %o) = @_;
+    my $made = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers(@$signers), %o)->json;
+    my $rows = [];
+    wait_for(
+        sub {
+            my $query = { submissionId => $made->{uuid}, event => 'invitation' };
+            $rows = $client->get('/webhooks/history', query => $query)->json->{data};
+            @$rows == @$signers;
+        },
+        15);
+    is(scalar @$rows, scalar @$signers, 'one row for each signer');
+    return ($made, sort { $a->{url} cmp $b->{url} } @$rows);
+}
+
+my $box = Sigreq::Mailbox->new(server => $smtpd);
+my @to  = ("SigreqSMTP smtp://127.0.0.1:$box->{port}", "SigreqMailFrom \"B\xc3\xbcro <sign\@example.org>\"");
+
+subtest 'two are invited' => sub {
+    serve(@to);
+    my ($made, @rows) = invite([{ email => 'a@x.org' }, { firstname => "Zo\x{eb}", email => 'zoe@x.org' }],
+        name => "Mietvertrag \xc2\xab4\xc2\xbb <b>", skipIntro => 'true');
+    is_deeply([map { [@$_{qw(url success statusCode error)}] } @rows],
+        [map { ["mailto:$_\@x.org", Mojo::JSON::true(), 250, undef] } qw(a zoe)], 'both are on record');
+    my %mail = map { $_->{to}[0] => $_ } $box->mails;
+    is(join(' ', sort keys %mail), 'a@x.org zoe@x.org', 'both have mail');
+    my $mail = $mail{'zoe@x.org'};
+    is($mail->{from}, 'sign@example.org', 'the envelope');
+    is_deeply([@{ $mail->{to} }], ['zoe@x.org'], '… to one alone');
+    my %h = %{ $mail->{headers} };
+    is(scalar(grep { @$_ != 1 } values %h), 0, 'each header once');
+    is($h{from}[0],    "B\x{fc}ro <sign\@example.org>", 'From');
+    is($h{to}[0],      "Zo\x{eb} Lee <zoe\@x.org>",     'To');
+    is($h{subject}[0], "Ann \x{c9}rable asks you to sign: Mietvertrag \x{ab}4\x{bb} <b>", 'Subject');
+    like($h{date}[0], qr/^\w{3}, \d\d \w{3} \d{4} [\d:]{8} \+0000$/, 'Date');
+    like($h{'message-id'}[0], qr/^<[0-9a-f-]{36}\@example\.org>$/, 'Message-ID');
+    is($h{'auto-submitted'}[0], 'auto-generated', 'Auto-Submitted');
+    like($h{'content-type'}[0], qr{^multipart/}, 'in parts');
+    like($mail->{raw}, qr{multipart/alternative}, '… that are alternatives');
+    unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, 'headers are ASCII');
+    my $link = $made->{submitters}[1]{signatureLink};
+    like($link, qr{^https://sign\.example\.org/e/sign/.*skipIntro=true$}, 'the link is SigreqBaseURL\'s');
+    like($mail->{plain}, qr/^\Q$link\E$/m, 'it is in the text');
+    like($mail->{plain}, qr/^Hello Zo\x{eb} Lee,$/m, '… with her name');
+    like($mail->{plain}, qr/Ann \x{c9}rable \(Org & <Co>\)/, '… and who asks');
+    like($mail->{html}, qr/<a href="\Q$link\E"/, 'the link in HTML');
+    like($mail->{html}, qr/Ann \x{c9}rable \(Org &amp; &lt;Co&gt;\)/, '… texts are escaped there');
+    unlike($mail->{html}, qr/<b>/, '… all of them');
+    unlike($mail->{raw}, qr/\{\{/, 'nothing is left to fill in');
+    is($client->post("/webhooks/history/$rows[0]{eventId}/redeliver")->code, 404, 'an invitation is not repeated');
+};
+
+subtest 'names that would be headers' => sub {
+    my $before = $box->mails;
+    my @names  = (
+        "A\r\nBcc: evil\@x.org", "B\nX: y", 'C" <evil@x.org>, "D', '{{link}}', "\x{202e}E", 'F' x 300,
+        "G\x{1f600}" x 60);
+    for my $name (@names) {
+        my $res = $client->create(sendEmail => 'true',
+            signers => Sigreq::Client::signers({ firstname => $name, email => 'n@x.org' }));
+        if ($res->code == 400) { pass('refused at once: ' . $res->body =~ s/[^ -~]/?/gr); $before-- }
+    }
+    my $wanted = $before + @names;
+    ok(wait_for(sub { $box->mails >= $wanted }, 15), 'all arrive');
+    for my $mail (grep { $_->{to}[0] eq 'n@x.org' } $box->mails) {
+        my %h = %{ $mail->{headers} };
+        is(join(' ', sort keys %h), 'auto-submitted content-type date from message-id mime-version subject to',
+            'no header more: ' . substr($h{to}[0], 0, 30) =~ s/[^ -~]/?/gr);
+        is_deeply($mail->{to}, ['n@x.org'], '… nor receiver');
+        ok(!(grep { length > 998 } split /\r\n/, $mail->{raw}), '… nor a line that is too long');
+        like($h{to}[0], qr/<n\@x\.org>$/, '… to whom it is for');
+    }
+    is(scalar(grep { ($_->{plain} // '') =~ /Hello \{\{link\}\} / } $box->mails), 1, 'a name is not a template');
+    my ($made, @rows) = invite([{ email => 'x>y@x.org' }, { email => '"q"@x.org' }, { email => 'a,b@x.org' }]);
+    is($_->{error}, 'mail cannot be sent to this address', "no mail to $_->{url}") for @rows;
+};
+
+subtest 'a server that refuses' => sub {
+    my ($made, @rows) = invite([{ email => 'nobody@x.org' }, { email => 'ok@x.org' }]);
+    is($rows[0]{success}, Mojo::JSON::false(), 'a refusal is on record');
+    is($rows[0]{statusCode}, 550, '… with its number');
+    like($rows[0]{error}, qr/550|RCPT/, '… in words');
+    is($rows[1]{success}, Mojo::JSON::true(), 'the other one is invited');
+};
+
+subtest 'templates of one\'s own' => sub {
+    mkdir "$dir/templates";
+    my $text = "Subject: Bitte {{name}}\n\nHallo {{signer}} {{nothing}}\n{{link}}";
+    Sigreq::Suite::write_file("$dir/templates/invitation.txt", $text);
+    serve(@to, "SigreqMailTemplates $dir/templates");
+    invite([{ email => 't@x.org' }], name => 'N');
+    my ($mail) = grep { $_->{to}[0] eq 't@x.org' } $box->mails;
+    is($mail->{headers}{subject}[0], 'Bitte N', 'the subject');
+    like($mail->{plain}, qr/^Hallo Ann Lee \{\{nothing\}\}\nhttps:/, 'the text; what is unknown stays');
+    like($mail->{html}, qr/Hello Ann Lee/, 'the HTML that is built in, where there is none');
+};
+
+subtest 'passwords' => sub {
+    my $safe = Sigreq::Mailbox->new(server => $smtpd,
+        tls => [(map { suite->{dir} . "/seal/seal.$_" } qw(crt key)), 'us@er', 'pa:ss']);
+    serve("SigreqSMTP smtp://us%40er:pa%3ass\@127.0.0.1:$safe->{port}", $to[1]);
+    my ($made, @rows) = invite([{ email => 'p@x.org' }]);
+    like($rows[0]{error}, qr/certificate/i, 'a server that cannot prove itself gets no password');
+    is(scalar $safe->mails, 0, '… and no mail');
+    serve("SigreqSMTP smtp://127.0.0.1:$safe->{port}", $to[1]);
+    ($made, @rows) = invite([{ email => 'p@x.org' }]);
+    is($rows[0]{success}, Mojo::JSON::false(), 'without a password it takes none');
+    is($rows[0]{statusCode}, 530, '… as it says, over TLS');
+};
+
+subtest 'no server' => sub {
+    serve();
+    my ($made, @rows) = invite([{ email => 'p@x.org' }]);
+    is($rows[0]{error}, 'this server sends no mail (SigreqSMTP)', 'it is on record');
+    my $count = $box->mails;
+    serve(@to);
+    is($client->create(signers => Sigreq::Client::signers({ email => 'q@x.org' }))->code, 201, 'sendEmail left out');
+    sleep 1;
+    is(scalar $box->mails, $count, 'no mail');
+};
+
+my @wrong = (
+    [['SigreqSMTP smtp://127.0.0.1'], 'SigreqSMTP needs SigreqMailFrom'],
+    [['SigreqSMTP http://127.0.0.1', $to[1]], 'must be smtp://host:port'],
+    [['SigreqSMTP smtp://', $to[1]], 'must be smtp://host:port'],
+    [['SigreqSMTP smtp://x:99999', $to[1]], 'must be smtp://host:port'],
+    [['SigreqSMTP smtp://x/path', $to[1]], 'must be smtp://host:port'],
+    [['SigreqSMTP smtp://x', 'SigreqMailFrom nobody'], 'must be name@host'],
+    [['SigreqSMTP smtp://x', 'SigreqMailFrom "A <b@c> d"'], 'must be name@host'],
+    [[@to, 'SigreqMailTemplates /nowhere'], '/nowhere is not a folder'],
+    [[@to, 'SigreqWebhookAllow 300.1.1.1'], 'must be addresses or ranges'],
+    [[@to, 'SigreqWebhookAllow 10.0.0.0/33'], 'must be addresses or ranges']);
+for my $case (@wrong) {
+    my ($status, $said) = Sigreq::Httpd->new(server => join("\n", @{ $case->[0] }),
+        place => "Sigreq On\nSigreqBaseURL https://x.org")->test;
+    isnt($status, 0, "refused: $case->[1]");
+    like($said, qr/\Q$case->[1]\E/, '… in words');
+}
+my ($status, $said) = Sigreq::Httpd->new(server => join "\n", @to)->test;
+like($said, qr/needs SigreqBaseURL where SigreqSMTP is given/, 'links need a base');
+done_testing;

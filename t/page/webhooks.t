@@ -1,0 +1,129 @@
+# Webhooks of signing: signed, refused and completed with every field, in their order, once.
+use strict;
+use warnings;
+use Sigreq::Here   qw(organisation wait_for);
+use Sigreq::PDF    'pdf';
+use Sigreq::Receiver;
+use Sigreq::Signer 'signers_of';
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $receiver = Sigreq::Receiver->new;
+my $org      = organisation();
+my $client   = $org->{test};
+
+sub register { $client->post("/webhooks/$_[0]-webhook-url", json => { url => $_[1] }) }
+
+sub submission {    # with these signers' first names
+    my @signers = map { { firstname => $_ } } @_;
+    my $made = $client->create(signers => Sigreq::Client::signers(@signers), files => [['a.pdf', pdf(nonce => rand)]])
+        ->json;
+    return ($made, signers_of($made));
+}
+
+sub calls_of {    # what arrived for a submission, once COUNT have
+    my ($made, $count, $seconds) = @_;
+    my @calls;
+    wait_for(
+        sub {
+            @calls = grep { $_->{body}{submissionId} eq $made->{uuid} } $receiver->received;
+            @calls >= $count;
+        },
+        $seconds // 10);
+    sleep 0.3;    # for one too many
+    return grep { $_->{body}{submissionId} eq $made->{uuid} } $receiver->received;
+}
+
+sub own {         # what an event tells of itself, taken out of the body
+    my $body = shift;
+    return { map { $_ => delete $body->{$_} } qw(event userTokenId submissionId webhookUrl environment eventId) };
+}
+
+register($_ => $receiver->url("/ok?$_")) for qw(sent signed completed);
+
+subtest 'two sign' => sub {
+    my ($made, $ann, $bob) = submission('Ann', 'Bob');
+    is($ann->sign->code, 200, 'Ann signs');
+    my @calls = calls_of($made, 2);
+    is(join(' ', map { $_->{body}{event} } @calls), 'sent signed', 'sent, signed; nothing is complete yet');
+    my $body = $calls[1]{body};
+    my $own  = own($body);
+    like(delete $own->{eventId}, qr/^[0-9a-f-]{36}$/, 'an event id');
+    is_deeply(
+        $own,
+        {   event => 'signed', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
+            webhookUrl => $receiver->url('/ok?signed'), environment => 'test' },
+        'what it tells of itself');
+    my $shown = $client->get("/signatures/$made->{uuid}")->json;
+    is(delete $body->{createdAt}, $shown->{submitters}[0]{completedAt}, 'createdAt is when she signed');
+    is_deeply($body, $shown->{submitters}[0], 'and the signer, as GET shows her');
+    is($bob->sign->code, 200, 'Bob signs');
+    @calls = calls_of($made, 4);
+    is(join(' ', map { $_->{body}{event} } @calls), 'sent signed signed completed', 'then all is complete');
+    is($calls[2]{body}{uuid}, $made->{submitters}[1]{uuid}, 'Bob was the second');
+    $body = $calls[3]{body};
+    $own  = own($body);
+    is($own->{webhookUrl}, $receiver->url('/ok?completed'), 'completed goes to its own URL');
+    $shown = $client->get("/signatures/$made->{uuid}")->json;
+    is_deeply($body, $shown, 'with the submission, as GET shows it');
+    ok($shown->{certificate}, '… with its certificate');
+    my %ids;
+    $ids{ $_->{body}{eventId} // $own->{eventId} }++ for @calls[0, 2];
+    is(scalar keys %ids, 2, 'each event has its own id');
+};
+
+subtest 'one refuses' => sub {
+    my ($made, $ann, $bob) = submission('Ann', 'Bob');
+    my $reason = "Too \"dear\" \x{2013} no";
+    is($ann->refuse($reason)->code, 200, 'Ann refuses');
+    my @calls = calls_of($made, 2);
+    my $body  = $calls[1]{body};
+    is($body->{event},         'refused',               'refused');
+    is($body->{refusalReason}, $reason,                 'her reason');
+    is($body->{webhookUrl},    $receiver->url('/ok?signed'), 'at the URL of signing');
+    own($body);
+    my $shown = $client->get("/signatures/$made->{uuid}")->json;
+    is(delete $body->{createdAt}, $shown->{submitters}[0]{refusedAt}, 'createdAt is when she refused');
+    is_deeply($body, $shown->{submitters}[0], 'and the signer');
+    is($bob->sign->code, 409, 'Bob cannot sign');
+    is(scalar calls_of($made, 2), 2, 'and nothing more is told: it is not completed');
+};
+
+subtest 'one at a time' => sub {
+    register(sent   => $receiver->url('/slow/2'));
+    register(signed => $receiver->url('/status/500'));
+    my ($made, $ann) = submission('Ann');
+    is($ann->sign->code, 200, 'Ann signs while the first call is slow');
+    my @calls = calls_of($made, 3, 15);
+    is(join(' ', map { $_->{body}{event} } @calls), 'sent signed completed', 'the events come in their order');
+    cmp_ok($calls[1]{at} - $calls[0]{at}, '>', 1.9, 'the second when the first is over');
+    my ($rows) = [];
+    wait_for(sub {
+        $rows = $client->get('/webhooks/history', query => { submissionId => $made->{uuid} })->json->{data};
+        @$rows == 3 }, 5);
+    is(join(' ', map {"$_->{event}:$_->{statusCode}"} reverse @$rows), 'sent:200 signed:500 completed:200',
+        'a failure does not hold up what follows');
+};
+
+subtest 'many at once' => sub {
+    register(sent => $receiver->url('/ok?many'));
+    register(signed => $receiver->url('/ok?many'));
+    my ($made, @signers) = submission(map {"S$_"} 1 .. 8);
+    my @answers;
+    Mojo::Promise->map({ concurrency => 8 }, sub { $_->sign_p }, @signers)->then(sub { @answers = map { $_->[0] } @_ })
+        ->wait;
+    is(scalar(grep { $_->code == 200 } @answers), 8, 'eight sign at once');
+    my @calls = calls_of($made, 10, 20);
+    my $wanted = join ' ', 'sent', ('signed') x 8, 'completed';
+    is(join(' ', map { $_->{body}{event} } @calls), $wanted, 'ten events in order');
+    my %uuids = map { $_->{body}{uuid} => 1 } grep { $_->{body}{event} eq 'signed' } @calls;
+    is(scalar keys %uuids, 8, 'each signer once');
+};
+
+subtest 'no URL, no call' => sub {
+    register(signed => undef);
+    my ($made, $ann) = submission('Ann');
+    is($ann->sign->code, 200, 'Ann signs');
+    is(join(' ', map { $_->{body}{event} } calls_of($made, 2)), 'sent completed', 'signed has no URL now');
+};
+done_testing;
