@@ -12,6 +12,8 @@ DB     ?= sqlite3
 RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
+# where packages of the npm registry go; another folder that has them already will do
+NPM    ?= build/npm
 
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
@@ -113,6 +115,24 @@ build/embed/%.h: src/deliver/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,src/deliver/mail.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 
+# the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
+$(NPM)/%/installed: tools/npm
+	$(call say,NPM)tools/npm $(if $(filter page,$*),src/page,t/$*) $(@D) && touch $@
+$(NPM)/page/installed: src/page/package.json src/page/package-lock.json
+$(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
+PAGE := src/page/assets
+build/page/bundled: tools/bundle.mjs $(NPM)/page/installed $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
+	$(call say,BUNDLE)tools/bundle.mjs $(NPM)/page $(@D)/assets && touch $@
+build/embed/page_assets.h: build/page/bundled
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed --files embedded_assets build/page/assets >$@
+build/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
+build/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
+build/embed/page_%.h: tools/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
+$(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h build/embed/page_texts.h
+
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 
@@ -150,7 +170,7 @@ demo-receiver:
 	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
 test:
 	@tools/deps test
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench

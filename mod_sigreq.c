@@ -17,14 +17,16 @@
 static sr_seen_t *seen; /* of this child */
 
 /* What is below a location. */
-static const struct {
+typedef struct area_t {
     const char *base;
     const sr_route_t *routes;
-} areas[] = {{"/api/v3", sr_api_routes}, {"/sign", sr_page_routes}};
+    void (*begin)(sr_http_t *http); /* or NULL */
+} area_t;
+static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL}, {"/sign", sr_page_routes, sr_page_begin}};
 
-/* The part of the path below <location>/api/v3 or <location>/sign, or NULL when the request is not ours. *routes (may
+/* The part of the path below <location>/api/v3 or <location>/sign, or NULL when the request is not ours. *area (may
  * be NULL) is what there is. */
-static const char *own_path(const request_rec *r, const sr_conf_t *conf, const sr_route_t **routes)
+static const char *own_path(const request_rec *r, const sr_conf_t *conf, const area_t **area)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
     if (!conf->enabled || strncmp(r->uri, conf->location, location)) return NULL;
@@ -33,7 +35,7 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const s
         if (strncmp(path, areas[i].base, strlen(areas[i].base))) continue;
         path += strlen(areas[i].base);
         if (*path && *path != '/') continue;
-        if (routes) *routes = areas[i].routes;
+        if (area) *area = &areas[i];
         return path;
     }
     return NULL;
@@ -82,8 +84,8 @@ static int handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
     const sr_conf_t *conf = sr_conf_of_request(r);
-    const sr_route_t *routes;
-    const char *path = own_path(r, conf, &routes);
+    const area_t *area;
+    const char *path = own_path(r, conf, &area);
     if (!path) return DECLINED;
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
@@ -105,8 +107,11 @@ static int handler(request_rec *r)
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    sr_http_t http = {.r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits};
-    return sr_http_dispatch(&http, routes);
+    const sr_page_settings_t page = {.theme = conf->theme, .frame_ancestors = conf->frame_ancestors};
+    sr_http_t http = {
+        .r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits, .page = &page};
+    if (area->begin) area->begin(&http);
+    return sr_http_dispatch(&http, area->routes);
 }
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)

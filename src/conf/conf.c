@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-typedef enum kind_t { SWITCH, PATH, URL, ORIGIN, SIZE, NUMBER, TIME, RANGES, SMTP, MAILBOX } kind_t;
+typedef enum kind_t { SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, RANGES, SMTP, MAILBOX } kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
 typedef struct row_t {
@@ -65,6 +65,26 @@ static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text
     if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
     while (length && text[length - 1] == '/') length--;
     *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
+    return NULL;
+}
+
+/* Nothing that could end the directive of the policy, or begin another. */
+static bool is_ancestor(const char *text)
+{
+    static const char *const schemes[] = {"https://", "http://"};
+    static const char letters[] = "-._:*[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if (!strcmp(text, "'self'") || !strcmp(text, "'none'")) return true;
+    for (int i = 0; i < 2; i++)
+        if (!strncmp(text, schemes[i], strlen(schemes[i]))) text += strlen(schemes[i]);
+    return *text && strcmp(text, "*") && !text[strspn(text, letters)];
+}
+
+static const char *read_ancestors(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    char *rest = apr_pstrdup(pool, text);
+    for (const char *source; (source = apr_strtok(NULL, " ", &rest)) != NULL;)
+        if (!is_ancestor(source)) return "must be 'self' or origins such as https://app.example.org";
+    *(sr_conf_ANCESTORS *)slot = apr_pstrdup(pool, text);
     return NULL;
 }
 
@@ -165,11 +185,17 @@ static const struct {
     const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
     size_t size;
 } kinds[] = {
-    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
-    [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
-    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},       [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
-    [TIME] = {read_time, sizeof(sr_conf_TIME)},       [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
-    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
+    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
+    [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [URL] = {read_url, sizeof(sr_conf_URL)},
+    [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
+    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
+    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
+    [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
+    [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
 /* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
@@ -244,6 +270,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SWITCH TAKE1
 #define ARGUMENTS_PATH TAKE1
 #define ARGUMENTS_URL TAKE1
+#define ARGUMENTS_ANCESTORS TAKE1
 #define ARGUMENTS_ORIGIN TAKE1
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
@@ -319,6 +346,8 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
     if (!*conf->documents) return "Sigreq On needs SigreqDocuments";
     if (apr_stat(&info, conf->documents, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
+    if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
+        return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);
     /* one that is missing is made, by httpd's user */
     if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);

@@ -8,10 +8,11 @@
 #include "model/model.h"
 
 typedef int sr_conf_SWITCH;
-typedef const char *sr_conf_PATH;    /* absolute, or "" */
-typedef const char *sr_conf_SMTP;    /* smtp://… or smtps://…, or "" */
-typedef const char *sr_conf_MAILBOX; /* "name@host" or "Name <name@host>", or "" */
-typedef const char *sr_conf_URL;     /* without a slash at the end, or "" */
+typedef const char *sr_conf_PATH;      /* absolute, or "" */
+typedef const char *sr_conf_SMTP;      /* smtp://… or smtps://…, or "" */
+typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
+typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
+typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;

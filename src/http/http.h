@@ -1,6 +1,6 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · reply.c · body.c · bearer.c · agent.c · multipart.c · query.c
+ * Sections: router.c · reply.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -22,6 +22,7 @@ struct sr_http_t {
     const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
+    const struct sr_page_settings_t *page;
     bool plain_errors; /* 413 as text/plain too (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
@@ -102,6 +103,12 @@ bool sr_http_prefers_json(sr_http_t *http);
 bool sr_http_is_prefetch(sr_http_t *http);
 /* Whether a request that changes something comes from a page of another site (Origin, RFC 6454). */
 bool sr_http_is_foreign(sr_http_t *http);
+
+/* --------------------------------------------------------------------------------------------- negotiate.c */
+/* The index of the language (of a list ended by NULL) that the client likes best; 0 where it likes none. */
+int sr_http_language(sr_http_t *http, const char *const *languages);
+/* Whether it has said that it takes this encoding of content. */
+bool sr_http_accepts_encoding(sr_http_t *http, const char *encoding);
 
 /* ------------------------------------------------------------------------------------------------- query.c
  * The query string, percent-decoded, each name at most once.

@@ -1,6 +1,6 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · signing.c · signature.c ·
+ * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c · signature.c ·
  * completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
@@ -189,6 +189,16 @@ typedef struct sr_event_text_t {
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- consent.c */
+/* What has to be accepted before signing; its version, which names the language it was shown in, is evidence. */
+typedef struct sr_consent_t {
+    const char *language, *version, *text;
+} sr_consent_t;
+/* The one that is shown now; English where there is none in that language. */
+const sr_consent_t *sr_consent_of_language(const char *language);
+/* NULL: there was never one of this version. */
+const sr_consent_t *sr_consent_of_version(const char *version);
+
 /* ---------------------------------------------------------------------------------------------- signing.c
  * A submission as one of its signers meets it: his state, what he may do in it, and what becomes of the view.
  */
@@ -269,10 +279,7 @@ bool sr_signing_is_complete(const sr_signing_t *signing);
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
 /* What a signer is told: all he may know, and no secret of another's. New reference. `link` is the path or URL of his
  * link, that others begin with. */
-json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_t *pool);
-
-/* The text that has to be accepted, and which version of it that was. */
-extern const char sr_consent_version[], sr_consent_text[];
+json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- signature.c
  * What a signer sends as his signature.
@@ -291,8 +298,8 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_completion_t {
-    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
-    int events;           /* of its audit trail, and the hash of the last: it stands for all before it */
+    const json_t *view; /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    int events;         /* of its audit trail, and the hash of the last: it stands for all before it */
     const char *events_hash;
     sr_environment_t environment;
     const char *service; /* who seals the certificate, as said beneath the seal; or NULL */

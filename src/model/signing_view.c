@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-const char sr_consent_version[] = "1-en";
-const char sr_consent_text[] =
-    "I have read the documents, I agree to sign them electronically, and I intend my electronic signature to have the "
-    "same effect as one by hand. The time, my IP address and the kind of my browser are kept as evidence.";
-
 static void copy(json_t *to, const json_t *from, const char *const *keys)
 {
     for (; *keys; keys++) {
@@ -91,14 +86,14 @@ static json_t *fields(const sr_signing_t *signing)
     return list;
 }
 
-json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_t *pool)
+json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool)
 {
     static const char *const head[] = {"name", "createdAt", NULL}, *const person[] = {"firstname", "lastname", NULL},
                              *const signer[] = {"firstname", "lastname", "email", NULL},
                              *const later[] = {"status", "openedAt", "completedAt", "refusedAt", "refusalReason", NULL};
     const char *const own_link = sr_json_string(signing->submitter, "signatureLink");
     json_t *const view = json_object(), *const requester = json_object(), *const self = json_object(),
-                  *const consent = json_object();
+                  *const terms = json_object();
 
     copy(view, signing->view, head);
     json_object_set_new(view, "state", json_string(sr_signing_state_name(signing->state)));
@@ -110,9 +105,10 @@ json_t *sr_signing_view(const sr_signing_t *signing, const char *link, apr_pool_
     json_object_set_new(view, "requester", requester);
     copy(self, signing->submitter, signer);
     json_object_set_new(view, "signer", self);
-    json_object_set_new(consent, "version", json_string(sr_consent_version));
-    json_object_set_new(consent, "text", json_string(sr_consent_text));
-    json_object_set_new(view, "consent", consent);
+    json_object_set_new(terms, "version", json_string(consent->version));
+    json_object_set_new(terms, "language", json_string(consent->language));
+    json_object_set_new(terms, "text", json_string(consent->text));
+    json_object_set_new(view, "consent", terms);
     json_object_set_new(view, "documents", documents(signing, link, pool));
     json_object_set_new(view, "fields", fields(signing));
     json_object_set_new(

@@ -4,8 +4,6 @@
 static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
 {
     const char *signer;
-    sr_page_headers(http);
-    if (!sr_http_prefers_json(http)) http->show_error = sr_page_error;
     SR_TRY(sr_page_uuid(&signer, http, 0));
     return sr_service_signing(http->service, signing, signer, http->pool);
 }

@@ -1,94 +1,208 @@
-/* html.c: the page as plain HTML that works without a script: read, type a name, agree, sign; or refuse. */
-#include <apr_escape.h>
+/* html.c: the values that the pieces of HTML (assets/html) are filled with, and the answers that are pages. */
 #include <string.h>
 
 #include "page/page.h"
 
-static const char *escaped(const char *text, apr_pool_t *pool)
+#define EAGER_SHEETS 2   /* pages of the first document that are loaded at once, as sharp as the screen is */
+#define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
+#define SMALL_WIDTH 1200 /* of the others, until the script knows better */
+
+static void set_text(json_t *values, const char *key, const char *text)
 {
-    return text ? apr_pescape_entity(pool, text, 0) : "";
+    json_object_set_new(values, key, sr_json_string_or_null(text));
 }
 
-static const char *of(const json_t *object, const char *key, apr_pool_t *pool)
+static const char *source(const char *path, int page, const char *version, int width, apr_pool_t *pool)
 {
-    return escaped(sr_json_string(object, key), pool);
+    return apr_psprintf(pool, "%s/pages/%d.png?width=%d&version=%s", path, page, width, version);
 }
 
-static const char *frame(const char *title, const char *body, apr_pool_t *pool)
+/* A choice of images, for screens of every sharpness. */
+static const char *sources(const char *path, int page, const char *version, apr_pool_t *pool)
 {
-    return apr_pstrcat(pool,
-                       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-                       title, "</title>\n</head>\n<body>\n<main>\n<h1>", title, "</h1>\n", body,
-                       "</main>\n</body>\n</html>\n", NULL);
+    static const int widths[] = {400, 800, 1200, 1600, 2000};
+    const char *list = "";
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        list = apr_psprintf(pool, "%s%s%s %dw", list, i ? ", " : "", source(path, page, version, widths[i], pool),
+                            widths[i]);
+    return list;
 }
 
-static const char *document_list(const json_t *view, apr_pool_t *pool)
+static json_t *sheet(const json_t *document, int page, const json_t *size, bool eager, apr_pool_t *pool)
 {
-    const json_t *documents = json_object_get(view, "documents");
-    const char *list = "<h2>Documents</h2>\n<ul>\n";
+    const char *path = sr_json_string(document, "path"), *version = sr_json_string(document, "sha256");
+    const double width = size ? json_number_value(json_array_get(size, 1)) : 612;
+    const double height = size ? json_number_value(json_array_get(size, 2)) : 792;
+    json_t *row = json_object();
+    json_object_set_new(row, "n", json_integer(page));
+    json_object_set_new(row, "number", json_integer(page + 1));
+    json_object_set_new(row, "width", json_integer((json_int_t)(width * POINT_PIXELS + 1)));
+    json_object_set_new(row, "height", json_integer((json_int_t)(height * POINT_PIXELS + 1)));
+    set_text(row, "src", source(path, page, version, SMALL_WIDTH, pool));
+    if (eager) set_text(row, "srcset", sources(path, page, version, pool));
+    return row;
+}
+
+/* The pages of a document, each with its size: `sizes` has runs of pages of one size. */
+static json_t *sheets(const json_t *document, bool first, apr_pool_t *pool)
+{
+    const json_t *sizes = json_object_get(document, "sizes");
+    const int pages = (int)json_integer_value(json_object_get(document, "pages"));
+    json_t *list = json_array();
+    int page = 0;
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        const json_t *size = json_array_get(sizes, i);
+        int left = (int)json_integer_value(json_array_get(size, 0));
+        for (; left-- > 0 && page < pages; page++)
+            json_array_append_new(list, sheet(document, page, size, first && page < EAGER_SHEETS, pool));
+    }
+    for (; page < pages; page++)
+        json_array_append_new(list, sheet(document, page, NULL, first && page < EAGER_SHEETS, pool));
+    return list;
+}
+
+static void add_documents(json_t *values, const char *link, bool signing, apr_pool_t *pool)
+{
+    json_t *documents = json_object_get(values, "documents");
     for (size_t i = 0; i < json_array_size(documents); i++) {
-        const json_t *row = json_array_get(documents, i);
-        list = apr_pstrcat(pool, list, "<li><a href=\"", of(row, "url", pool), "\">", of(row, "name", pool), "</a>, ",
-                           apr_psprintf(pool, "%d", (int)json_integer_value(json_object_get(row, "pages"))),
-                           " pages</li>\n", NULL);
+        json_t *row = json_array_get(documents, i);
+        set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
+        json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
+        json_object_set(row, "count", json_object_get(row, "pages"));
+        if (signing) json_object_set_new(row, "sheets", sheets(row, i == 0, pool));
     }
-    return apr_pstrcat(pool, list, "</ul>\n", NULL);
 }
 
-static const char *forms(const json_t *view, const char *link, apr_pool_t *pool)
+/* Where he signs, in words. */
+static void add_places(json_t *values)
 {
-    const json_t *signer = json_object_get(view, "signer"), *consent = json_object_get(view, "consent");
-    const char *action = escaped(link, pool);
-    return apr_pstrcat(pool, "<h2>Sign</h2>\n<form method=\"post\" action=\"", action,
-                       "\">\n<p><label>Your name, as your signature: <input name=\"typed\" required maxlength=\"200\" "
-                       "autocomplete=\"name\" value=\"",
-                       of(signer, "firstname", pool), " ", of(signer, "lastname", pool),
-                       "\"></label></p>\n<p><label><input type=\"checkbox\" name=\"consent\" value=\"yes\" required> ",
-                       of(consent, "text", pool),
-                       "</label></p>\n<p><button name=\"action\" value=\"sign\">Sign</button></p>\n</form>\n"
-                       "<h2>Refuse</h2>\n<form method=\"post\" action=\"",
-                       action,
-                       "\">\n<p><label>Reason (optional): <input name=\"reason\" maxlength=\"1000\"></label></p>\n"
-                       "<p><button name=\"action\" value=\"refuse\">Refuse to sign</button></p>\n</form>\n",
-                       NULL);
-}
-
-/* What is said in a state in which nothing can be done any more; NULL: he may sign. */
-static const char *closing(const json_t *view, apr_pool_t *pool)
-{
-    static const struct {
-        const char *state, *text;
-    } rows[] = {{"completed", "You have signed. The documents above have your signature."},
-                {"refused", "You have refused to sign."},
-                {"closed", "Somebody else has refused to sign. There is nothing left for you to do."}};
-    const char *state = sr_json_string(view, "state"), *certificate = of(view, "certificate", pool);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].state, state)) continue;
-        return apr_pstrcat(pool, "<p role=\"status\">", rows[i].text, "</p>\n", *certificate ? "<p><a href=\"" : "",
-                           certificate, *certificate ? "\">Certificate of completion</a></p>\n" : "", NULL);
+    const json_t *documents = json_object_get(values, "documents"), *fields = json_object_get(values, "fields");
+    json_t *places = json_array();
+    for (size_t i = 0; i < json_array_size(fields); i++) {
+        const json_t *field = json_array_get(fields, i);
+        const char *uuid = sr_json_string(field, "document");
+        for (size_t j = 0; uuid && j < json_array_size(documents); j++) {
+            const json_t *document = json_array_get(documents, j);
+            if (strcmp(uuid, sr_json_string(document, "uuid"))) continue;
+            json_t *place = json_object();
+            json_object_set(place, "document", json_object_get(document, "name"));
+            json_object_set_new(place, "number", json_integer(json_integer_value(json_object_get(field, "page")) + 1));
+            json_array_append_new(places, place);
+        }
     }
-    return NULL;
+    json_object_set_new(values, "places", places);
 }
 
-const char *sr_page_html(const json_t *view, const char *link, apr_pool_t *pool)
+/* From the URL that was asked for to <location>/sign/. */
+static const char *way_up(sr_http_t *http)
 {
-    const json_t *requester = json_object_get(view, "requester");
-    const char *closed = closing(view, pool), *environment = sr_json_string(view, "environment");
-    const char *intro =
-        apr_pstrcat(pool, "<p>", of(requester, "firstname", pool), " ", of(requester, "lastname", pool), " (",
-                    of(requester, "organization", pool), ") asks for your signature.</p>\n", NULL);
-    return frame(of(view, "name", pool),
-                 apr_pstrcat(pool, strcmp(environment, "test") ? "" : "<p><strong>TEST</strong></p>\n", intro,
-                             document_list(view, pool), closed ? closed : forms(view, link, pool), NULL),
-                 pool);
+    const char *way = *http->path ? "" : "sign/";
+    for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
+        way = apr_pstrcat(http->pool, "../", way, NULL);
+    return way;
 }
 
-const char *sr_page_error_html(int status, const char *message, apr_pool_t *pool)
+static void set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
 {
-    const char *title = status == HTTP_NOT_FOUND             ? "This link leads nowhere"
-                        : status == HTTP_SERVICE_UNAVAILABLE ? "Not available at the moment"
-                        : status == HTTP_CONFLICT            ? "Nothing was changed"
-                                                             : "That did not work";
-    return frame(title, apr_pstrcat(pool, "<p role=\"alert\">", escaped(message, pool), "</p>\n", NULL), pool);
+    set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
+}
+
+/* What is on every page: language, files, the theme. */
+static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *theme, const json_t *texts)
+{
+    json_t *own = json_object();
+    const char *name = sr_json_string(theme->settings, "name");
+    set_url(own, "style", theme->style, http);
+    set_url(own, "logo", theme->logo, http);
+    json_object_set_new(values, "theme", own);
+    set_text(values, "brand", name ? name : sr_page_word(texts, "brand"));
+    set_text(values, "language", sr_page_language(http));
+    set_text(values, "dir", sr_json_string(texts, "dir"));
+    set_url(values, "css", sr_page_asset_url("page.css", http->pool), http);
+    set_url(values, "boot", sr_page_asset_url("boot.js", http->pool), http);
+    set_url(values, "script", sr_page_asset_url("page.js", http->pool), http);
+    set_url(values, "icon", sr_page_asset_url("icon.svg", http->pool), http);
+}
+
+static void set_page_headers(sr_http_t *http)
+{
+    apr_table_t *headers = http->r->err_headers_out;
+    apr_table_setn(headers, "Content-Security-Policy",
+                   apr_pstrcat(http->pool,
+                               "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src "
+                               "'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ",
+                               sr_page_ancestors(http), NULL));
+    apr_table_setn(headers, "Vary", "Accept, Accept-Language");
+}
+
+static sr_error_t *reply(sr_http_t *http, int status, json_t *values, const sr_page_theme_t *theme, const json_t *texts)
+{
+    add_frame(values, http, theme, texts);
+    set_page_headers(http);
+    const char *html = sr_page_render("page", values, json_object_get(texts, "page"), http->pool);
+    return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
+}
+
+/* --- the page of a state */
+
+static void add_signing(json_t *values, const json_t *texts, const char *state, apr_pool_t *pool)
+{
+    json_object_set_new(values, "signing", json_true());
+    json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
+    set_text(values, "state", state);
+    set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
+    set_text(values, "shown", "(min-width: 64rem) 60rem, 100vw");
+    add_places(values);
+}
+
+static void add_closing(json_t *values, const char *state)
+{
+    json_t *closing = json_object();
+    set_text(closing, "state", state);
+    json_object_set_new(closing, state, json_true());
+    json_object_set_new(closing, "done", json_boolean(!strcmp(state, "completed")));
+    json_object_set_new(values, "closing", closing);
+}
+
+sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
+{
+    const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
+    const bool signing = !strcmp(state, "sent") || !strcmp(state, "opened");
+    const json_t *person = json_object_get(view, "signer");
+    json_t *texts;
+    sr_page_theme_t theme;
+    sr_page_theme(&theme, http);
+    SR_TRY(sr_page_texts(&texts, http, &theme));
+    set_text(view, "link", signer);
+    set_text(view, "title", sr_json_string(view, "name"));
+    set_text(view, "fullname", sr_signing_name(person, http->pool));
+    json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
+    add_documents(view, signer, signing, http->pool);
+    if (signing) add_signing(view, texts, as_sent, http->pool);
+    else add_closing(view, state);
+    return reply(http, HTTP_OK, view, &theme, texts);
+}
+
+/* --- the page of an error */
+
+sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
+{
+    const char *kind = status == HTTP_NOT_FOUND             ? "404"
+                       : status == HTTP_SERVICE_UNAVAILABLE ? "503"
+                       : status == HTTP_CONFLICT            ? "409"
+                                                            : "other";
+    json_t *values = sr_json_own(json_object(), http->pool), *problem = json_object(), *texts;
+    sr_page_theme_t theme;
+    sr_page_theme(&theme, http);
+    SR_TRY(sr_page_texts(&texts, http, &theme));
+    const char *title = sr_page_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
+    set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
+    set_text(problem, "title", title);
+    set_text(problem, "text", sr_page_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
+    if (!strcmp(kind, "other")) set_text(problem, "detail", message);
+    if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
+        set_url(problem, "link", http->params[0], http);
+    json_object_set_new(values, "problem", problem);
+    set_text(values, "title", title);
+    return reply(http, status, values, &theme, texts);
 }

@@ -6,20 +6,21 @@
 
 #define SIGN_JSON_MAX ((apr_size_t)2 << 20) /* an image of 1 MiB in base64, or 20,000 points */
 
-void sr_page_headers(sr_http_t *http)
+const char *sr_page_ancestors(sr_http_t *http)
+{
+    return *http->page->frame_ancestors ? http->page->frame_ancestors : "'none'";
+}
+
+/* Nobody is told the link, nothing is kept, nothing of others is loaded. */
+static void set_headers(sr_http_t *http)
 {
     apr_table_t *headers = http->r->err_headers_out;
     apr_table_setn(headers, "Referrer-Policy", "no-referrer");
     apr_table_setn(headers, "X-Robots-Tag", "noindex, nofollow");
     apr_table_setn(headers, "Content-Security-Policy",
-                   "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
-    apr_table_setn(headers, "Vary", "Accept");
-}
-
-sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
-{
-    const char *html = sr_page_error_html(status, message, http->pool);
-    return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
+                   apr_pstrcat(http->pool, "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors ",
+                               sr_page_ancestors(http), NULL));
+    apr_table_setn(headers, "Vary", "Accept, Accept-Language");
 }
 
 const char *sr_page_link(sr_http_t *http, const char *signer)
@@ -41,14 +42,25 @@ static sr_client_t client_of(sr_http_t *http)
 /* What every handler begins with: who it is, and how he wants to be answered. */
 static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 {
-    sr_page_headers(http);
-    if (!json) http->show_error = sr_page_error;
+    http->show_error = json ? NULL : sr_page_error;
     return sr_page_uuid(signer, http, 0);
+}
+
+void sr_page_begin(sr_http_t *http)
+{
+    set_headers(http);
+    if (!sr_http_prefers_json(http)) http->show_error = sr_page_error;
+}
+
+static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
+{
+    const sr_consent_t *consent = sr_consent_of_language(sr_page_language(http));
+    return sr_signing_view(signing, consent, sr_page_link(http, signing->signer), http->pool);
 }
 
 static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
 {
-    return sr_http_json(http, HTTP_OK, sr_signing_view(signing, sr_page_link(http, signing->signer), http->pool));
+    return sr_http_json(http, HTTP_OK, view_of(http, signing));
 }
 
 sr_error_t *sr_page_get(sr_http_t *http)
@@ -66,17 +78,14 @@ sr_error_t *sr_page_get(sr_http_t *http)
     else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     if (json) return reply_state(http, signing);
-    const char *link = sr_page_link(http, signing->signer);
-    const json_t *view = sr_json_own(sr_signing_view(signing, link, http->pool), http->pool);
-    const char *html = sr_page_html(view, link, http->pool);
-    return sr_http_bytes(http, HTTP_OK, "text/html; charset=utf-8", html, strlen(html));
+    return sr_page_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
 }
 
 /* --- what he does, from JSON or from a form */
 
 typedef struct action_t {
     sr_signing_action_t action;
-    bool consent;
+    const sr_consent_t *consent; /* NULL: not given */
     sr_signature_t signature;
     const char *reason;
 } action_t;
@@ -89,11 +98,13 @@ static sr_error_t *read_name(action_t *action, const char *name, apr_pool_t *poo
     return NULL;
 }
 
-static sr_error_t *need_consent(const action_t *action, apr_pool_t *pool)
+/* What he has agreed to: the version that he names; else the text that he is shown. */
+static sr_error_t *read_consent(action_t *action, sr_http_t *http, bool given, const char *version)
 {
-    return action->consent
-               ? NULL
-               : sr_error(pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
+    if (!given)
+        return sr_error(http->pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
+    action->consent = version ? sr_consent_of_version(version) : sr_consent_of_language(sr_page_language(http));
+    return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion names no text there ever was");
 }
 
 static sr_error_t *read_json(action_t *action, sr_http_t *http)
@@ -105,22 +116,23 @@ static sr_error_t *read_json(action_t *action, sr_http_t *http)
     if (reason && !json_is_null(reason) && !json_is_string(reason))
         return sr_error(http->pool, SR_EBADREQUEST, "reason must be a text");
     action->reason = sr_json_string(body, "reason");
-    action->consent = json_is_true(json_object_get(body, "consent"));
     if (action->action != SR_SIGNING_SIGN) return NULL;
-    SR_TRY(need_consent(action, http->pool));
+    const json_t *version = json_object_get(body, "consentVersion");
+    if (version && !json_is_string(version))
+        return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
+    SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
     return sr_signature_parse(&action->signature, json_object_get(body, "signature"), http->pool);
 }
 
 static sr_error_t *read_form(action_t *action, sr_http_t *http)
 {
-    const char *name = NULL, *consent = NULL, *typed = NULL;
-    const sr_http_field_t fields[] = {
-        {"action", &name}, {"consent", &consent}, {"typed", &typed}, {"reason", &action->reason}, {NULL, NULL}};
+    const char *name = NULL, *consent = NULL, *version = NULL, *typed = NULL;
+    const sr_http_field_t fields[] = {{"action", &name}, {"consent", &consent},       {"consentVersion", &version},
+                                      {"typed", &typed}, {"reason", &action->reason}, {NULL, NULL}};
     SR_TRY(sr_http_read_form(http, fields));
     SR_TRY(read_name(action, name, http->pool));
-    action->consent = consent && !strcmp(consent, "yes");
     if (action->action != SR_SIGNING_SIGN) return NULL;
-    SR_TRY(need_consent(action, http->pool));
+    SR_TRY(read_consent(action, http, consent && !strcmp(consent, "yes"), version));
     return sr_signature_typed(&action->signature, typed, http->pool);
 }
 
@@ -129,7 +141,7 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const action_t *
     const sr_client_t client = client_of(http);
     if (action->action == SR_SIGNING_REFUSE)
         return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
-    return sr_service_sign(http->service, signing, &client, &action->signature, http->pool);
+    return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);
 }
 
 sr_error_t *sr_page_post(sr_http_t *http)

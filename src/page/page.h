@@ -1,6 +1,10 @@
 /* page.h: <location>/sign: what signers see and do. routes.c is the table; link.c the page itself, document.c what is
- * downloaded from it, pages.c what is seen on it, html.c its text. Whoever knows the uuid in the path is the signer:
- * there is no token here. */
+ * downloaded from it, pages.c what is seen on it, assets.c and theme.c what browsers load for it. Whoever knows the
+ * uuid in the path is the signer: there is no token here.
+ *
+ * How a page is made: html.c puts the values together, texts.c the words, theme.c what the administrator changed;
+ * template.c fills them into the pieces of HTML that files.c has.
+ */
 #ifndef SR_PAGE_H
 #define SR_PAGE_H
 
@@ -9,6 +13,14 @@
 
 extern const sr_route_t sr_page_routes[];
 
+/* What directives say of the page (sr_http_t.page). */
+typedef struct sr_page_settings_t {
+    const char *theme;           /* a folder, or "" */
+    const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
+} sr_page_settings_t;
+
+/* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */
+void sr_page_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
@@ -16,18 +28,54 @@ sr_error_t *sr_page_document(sr_http_t *http);
 sr_error_t *sr_page_certificate(sr_http_t *http);
 sr_error_t *sr_page_image(sr_http_t *http);
 sr_error_t *sr_page_text(sr_http_t *http);
+sr_error_t *sr_page_asset(sr_http_t *http);
+sr_error_t *sr_page_theme_file(sr_http_t *http);
 
-/* Headers of every answer below /sign: nobody is told the link, nothing is kept, nothing of others is loaded. */
-void sr_page_headers(sr_http_t *http);
-/* The body of an error as a page, for who does not want JSON (sr_http_t.show_error). */
-sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message);
+/* Who may put the page into a frame, as in a Content-Security-Policy. */
+const char *sr_page_ancestors(sr_http_t *http);
 /* A path parameter that must be a uuid; what is none is no link. */
 sr_error_t *sr_page_uuid(const char **uuid, sr_http_t *http, int param);
 /* The absolute URL of a link. */
 const char *sr_page_link(sr_http_t *http, const char *signer);
 
-/* html.c: the page of a state (sr_signing_view), and that of an error. */
-const char *sr_page_html(const json_t *view, const char *link, apr_pool_t *pool);
-const char *sr_page_error_html(int status, const char *message, apr_pool_t *pool);
+/* ------------------------------------------------------------------------------------------------- html.c */
+/* The page of a state (sr_signing_view, which is changed by it). */
+sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer);
+/* The body of an error as a page, for who does not want JSON (sr_http_t.show_error). */
+sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message);
+
+/* ------------------------------------------------------------------------------------------------ theme.c */
+typedef struct sr_page_theme_t {
+    const json_t *settings;   /* theme.json, or NULL */
+    const char *style, *logo; /* URLs below <location>/sign/, or NULL */
+} sr_page_theme_t;
+void sr_page_theme(sr_page_theme_t *theme, sr_http_t *http);
+
+/* ------------------------------------------------------------------------------------------------ texts.c */
+/* The language that the client likes best of those there are. */
+const char *sr_page_language(sr_http_t *http);
+/* Its catalogue: {"dir", "page": texts of the HTML, "script": those of the script}; the pool's. */
+sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t *theme);
+/* One text of the HTML's, as it is. */
+const char *sr_page_word(const json_t *texts, const char *key);
+
+/* --------------------------------------------------------------------------------------------- template.c */
+/* The piece of that name, filled; see there for what it may hold. */
+const char *sr_page_render(const char *piece, const json_t *values, const json_t *texts, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ files.c */
+typedef struct sr_embedded_t {
+    const char *name, *file; /* the same but for the hash in the second */
+    struct {
+        const char *bytes;
+        apr_size_t length;
+    } forms[3]; /* as it is, gzip, brotli; bytes NULL: not there */
+} sr_embedded_t;
+/* By the name with the hash; NULL: not there. */
+const sr_embedded_t *sr_page_asset_file(const char *file);
+/* By the name without, as a URL below <location>/sign/. */
+const char *sr_page_asset_url(const char *name, apr_pool_t *pool);
+const char *sr_page_piece(const char *name, apr_pool_t *pool);
+const char *sr_page_catalogue(const char *language, apr_pool_t *pool);
 
 #endif

@@ -58,7 +58,7 @@ sr_error_t *sr_page_image(sr_http_t *http)
     const char *width = NULL;
     sr_show_t show = {.width = DEFAULT_WIDTH};
     const sr_query_param_t params[] = {{"width", &width}, {"version", &show.version}, {NULL, NULL}};
-    sr_page_headers(http);
+    http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary"); /* these are the same for everybody */
     SR_TRY(sr_http_query(http, params));
     SR_TRY(read_path(&show, http));
@@ -72,7 +72,7 @@ sr_error_t *sr_page_text(sr_http_t *http)
 {
     sr_show_t show = {0};
     const sr_query_param_t params[] = {{"version", &show.version}, {NULL, NULL}};
-    sr_page_headers(http);
+    http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary");
     SR_TRY(sr_http_query(http, params));
     SR_TRY(read_path(&show, http));

@@ -1,7 +1,9 @@
-/* routes.c: every path below <location>/sign. */
+/* routes.c: every path below <location>/sign. What is no uuid can be a name of ours: no link is hidden by it. */
 #include "page/page.h"
 
 const sr_route_t sr_page_routes[] = {
+    {M_GET, "/assets/{name}", sr_page_asset, false},
+    {M_GET, "/theme/{name}", sr_page_theme_file, false},
     {M_GET, "/{uuid}", sr_page_get, false},
     {M_POST, "/{uuid}", sr_page_post, false},
     {M_GET, "/{uuid}/documents/{document_uuid}", sr_page_document, false},

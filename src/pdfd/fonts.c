@@ -21,7 +21,7 @@ typedef struct list_t {
 } list_t;
 
 static list_t lists[SR_PDFD_STYLES] = {
-    [SR_PDFD_TYPED] = {.wanted = "cursive,Z003,Dancing Script,serif"},
+    [SR_PDFD_TYPED] = {.wanted = "Dancing Script,cursive,Z003,serif"},
     [SR_PDFD_PLAIN] = {.wanted = "Noto Sans,Nimbus Sans,Liberation Sans,DejaVu Sans,sans"},
     [SR_PDFD_BOLD] = {.wanted = "Noto Sans,Nimbus Sans,Liberation Sans,DejaVu Sans,sans:bold", .alone = true},
     [SR_PDFD_CODE] = {.wanted = "DejaVu Sans Mono,Noto Sans Mono,Liberation Mono,monospace", .alone = true},

@@ -167,11 +167,11 @@ int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
 /* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
- * without an error all is durable; with one nothing has changed. He has accepted sr_consent_text. Errors: SR_ECONFLICT
+ * without an error all is durable; with one nothing has changed. He has accepted `consent`. Errors: SR_ECONFLICT
  * when he has signed or refused already, or another has refused; SR_EBADREQUEST for a signature that cannot be drawn;
  * SR_EUNAVAILABLE when it cannot be sealed now. */
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                            const sr_signature_t *signature, apr_pool_t *pool);
+                            const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */

@@ -9,6 +9,7 @@
 typedef struct signing_t {
     sr_documents_t *documents;
     const sr_signature_t *signature;
+    const sr_consent_t *consent;
 } signing_t;
 
 /* --- preparing: before the first signature the fields of all signers are added, in the same revision */
@@ -126,7 +127,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     sr_signing_t *signing = step->signing;
     json_t *detail = sr_json_own(json_object(), step->pool), *evidence = json_array();
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
-    json_object_set_new(detail, "consent", json_string(sr_consent_version));
+    json_object_set_new(detail, "consent", json_string(s->consent->version));
     json_object_set_new(detail, "documents", evidence);
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
     for (int i = 0; i < signing->documents->nelts; i++) {
@@ -135,16 +136,16 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
             SR_TRY(sign_document(service, s, step, document, evidence));
     }
     sr_step_open(step);
-    sr_signing_complete(signing, step->now, step->client, s->signature->kind, sr_consent_version, step->pool);
+    sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version, step->pool);
     sr_step_event(step, step->signing->signer, "signed", json_incref(detail));
     sr_step_tell(step, "signed");
     return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                            const sr_signature_t *signature, apr_pool_t *pool)
+                            const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool)
 {
-    signing_t s = {.signature = signature};
+    signing_t s = {.signature = signature, .consent = consent};
     sr_documents_lock_t *lock;
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
     SR_TRY(sr_documents_lock(&lock, s.documents, false, pool));

@@ -1,6 +1,7 @@
 # What is built: one exported symbol, and a clean build with warnings as errors by every compiler that is here.
 use strict;
 use warnings;
+use Cwd 'abs_path';
 use File::Temp 'tempdir';
 use Test::More;
 
@@ -11,12 +12,13 @@ is("@exported", 'sigreq_module', 'it exports its record alone');
 unlike(`nm -D --undefined-only $module`, qr/ U sr_/, 'nothing of ours is missing in it');
 unlike(`ldd $module build/sigreqctl`, qr/libqpdf|libpoppler/, 'neither it nor sigreqctl is linked with a PDF library');
 
+my $npm = abs_path('build/npm');    # the packages are there: a clean build of ours is what is looked at
 for my $compiler ('gcc', 'clang') {
     SKIP: {
         skip "$compiler is not installed", 1 if system("command -v $compiler >/dev/null") != 0;
         my $dir = tempdir(CLEANUP => 1);
         system('sh', '-c', 'tar -cf - --exclude=./build . | tar -C "$1" -xf -', 'sh', $dir) == 0 or die "copy failed\n";
-        my $said = `make -C '$dir' -j2 CC=$compiler all units 2>&1`;
+        my $said = `make -C '$dir' -j2 CC=$compiler NPM='$npm' all units 2>&1`;
         is($?, 0, "$compiler builds everything without a warning") or diag substr $said, -3000;
         install_into($dir) if $compiler eq 'gcc';
     }
@@ -28,7 +30,7 @@ sub install_into {
     my $root = "$dir/root";
     my ($modules, $sysconf) = map { chomp(my $path = `apxs -q $_`); $path } 'LIBEXECDIR', 'SYSCONFDIR';
     my $conf = "$root$sysconf/mods-available/sigreq.conf";
-    my $said = `make -C '$dir' install DESTDIR='$root' 2>&1`;
+    my $said = `make -C '$dir' NPM='$npm' install DESTDIR='$root' 2>&1`;
     is($?, 0, 'make install') or diag $said;
     ok(-e "$root$_", "it installs $_")
         for "$modules/mod_sigreq.so", "$sysconf/mods-available/sigreq.load", '/usr/lib/sigreq/sigreq-pdfd',
@@ -36,7 +38,7 @@ sub install_into {
     open my $edited, '>', $conf or die "$conf: $!";
     print $edited "edited\n";
     close $edited;
-    system "make -C '$dir' install DESTDIR='$root' >/dev/null 2>&1";
+    system "make -C '$dir' NPM='$npm' install DESTDIR='$root' >/dev/null 2>&1";
     is(-s $conf, 7, 'an edited sigreq.conf stays');
     ok(-s "$conf.new", 'the new one lies beside it');
 }

@@ -251,7 +251,8 @@ static void check_view(const parts_t *parts, const char *name)
     size_t i;
 
     signing->certificate_sha256 = "cert";
-    const json_t *const view = sr_json_own(sr_signing_view(signing, "/sign/link", pool), pool);
+    const json_t *const view =
+        sr_json_own(sr_signing_view(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
     const char *const text = sr_json_text(view, pool), *const alias = sr_signing_alias(ANN, pool);
     for (i = 0; i < 3; i++) ok(!strstr(text, all[i]), "%s: no link of %s", name, i == 1 ? "his own" : "another");
     ok(!strstr(text, "Ann") && !strstr(text, "Cy@x.org"), "%s: nor who the others are", name);
@@ -261,7 +262,8 @@ static void check_view(const parts_t *parts, const char *name)
 static void test_view(void)
 {
     const sr_signing_t *const signing = signing_of(&(parts_t){.bo = OPENED}, BO);
-    const json_t *const view = sr_json_own(sr_signing_view(signing, "/sign/link", pool), pool);
+    const json_t *const view =
+        sr_json_own(sr_signing_view(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
 
     is_str(member(view, "state"), "\"opened\"", "his state");
     is_str(member(view, "environment"), "\"production\"", "the environment");

@@ -1,0 +1,13 @@
+// closed.js: the page of a link that is done with: nothing to do but to tell who put it into a frame, and to forget.
+import { forget } from './memory.js'
+
+// The policy of the page (frame-ancestors) has already said who may be around it, and the message holds no secret.
+const tell = type => parent !== window && parent.postMessage({ type }, '*')
+
+export function startClosed(main) {
+    const { closed, link } = main.dataset
+    forget(link)
+    document.getElementById('title').focus({ preventScroll: true })
+    if (closed === 'completed') tell('sigreq:completed')
+    if (closed === 'refused') tell('sigreq:refused')
+}

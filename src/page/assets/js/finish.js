@@ -1,0 +1,47 @@
+// finish.js: the last steps, each in a dialog that says what it means: to sign, or to refuse.
+import { prepareDialog, whileBusy } from './dialog.js'
+import { paint, toSend } from './mark.js'
+import { act } from './service.js'
+import { text } from './texts.js'
+
+/** Sends, and goes to the page of the link, which shows what came of it; or says why not. */
+async function send(dialog, button, { link, label }, what, memory) {
+    const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
+    memory.sent = true
+    if (result.outcome === 'over') return location.replace(location.pathname)
+    dialog.say(text(result.outcome, { reason: result.reason }))
+    button.focus()
+}
+
+export function prepareFinish({ link, consent, version, marks }) {
+    const dialog = prepareDialog('finish'), memory = {}
+    const button = dialog.querySelector('[data-confirm]'), box = dialog.querySelector('[data-consent]')
+    button.addEventListener('click', () => {
+        if (!consent.given()) {
+            dialog.say(text('consent.needed'))
+            return box.focus()
+        }
+        const signature = toSend(marks()[0])
+        send(dialog, button, { link, label: 'sending' },
+            { action: 'sign', consent: true, consentVersion: version, signature }, memory)
+    })
+    return {
+        open: () => {
+            dialog.present()
+            paint(dialog.querySelector('[data-review]'), marks()[0])
+        },
+    }
+}
+
+export function prepareRefuse({ link }) {
+    const dialog = prepareDialog('refuse'), memory = {}
+    const button = dialog.querySelector('[data-confirm]'), reason = dialog.querySelector('textarea')
+    button.addEventListener('click', () =>
+        send(dialog, button, { link, label: 'sending.refuse' },
+            { action: 'refuse', reason: reason.value.trim() || null }, memory))
+    for (const opener of document.querySelectorAll('[data-open=refuse]'))
+        opener.addEventListener('click', () => {
+            opener.closest('details')?.removeAttribute('open')
+            dialog.present()
+        })
+}

@@ -1,0 +1,26 @@
+// memory.js: what a reload must not lose, in this tab alone. Where the browser keeps nothing, the page works without.
+const key = link => `sigreq:${link}`
+
+export function recall(link) {
+    try {
+        return JSON.parse(sessionStorage.getItem(key(link))) ?? {}
+    } catch {
+        return {}
+    }
+}
+
+export function remember(link, what) {
+    try {
+        sessionStorage.setItem(key(link), JSON.stringify({ ...recall(link), ...what }))
+    } catch {
+        // full, or not allowed in a frame
+    }
+}
+
+export function forget(link) {
+    try {
+        sessionStorage.removeItem(key(link))
+    } catch {
+        // as above
+    }
+}

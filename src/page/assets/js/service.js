@@ -1,0 +1,48 @@
+// service.js: the signing service behind the page. An answer may be lost after the deed is done: before anybody is told
+// that it failed, the state is asked for, and before anything is sent a second time as well.
+const TIMEOUT = 60_000
+
+async function ask(link, options) {
+    const answer = await fetch(link, {
+        ...options, cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT),
+        headers: { Accept: 'application/json', ...options?.headers },
+    })
+    let body = null
+    try {
+        body = await answer.json()
+    } catch {
+        if (answer.ok) throw new TypeError('the answer broke off')
+    }
+    return { status: answer.status, body }
+}
+
+export const isOver = state => ['completed', 'refused', 'closed'].includes(state)
+
+/** The state as the service tells it, or null when it cannot be asked. */
+export async function askState(link) {
+    try {
+        const { status, body } = await ask(link)
+        return status === 200 ? body.state : null
+    } catch {
+        return null
+    }
+}
+
+/**
+ * Signs or refuses. 'over': there is nothing more to do here, the page of the link shows what; 'lost': nobody knows;
+ * 'busy': the service said to try again; else the service's reason why not.
+ */
+export async function act(link, what, again) {
+    if (again && isOver(await askState(link))) return { outcome: 'over' }
+    let answer
+    try {
+        answer = await ask(link, {
+            method: 'POST', body: JSON.stringify(what), headers: { 'Content-Type': 'application/json' },
+        })
+    } catch {
+        return { outcome: isOver(await askState(link)) ? 'over' : 'lost' }
+    }
+    if (answer.status === 200 || answer.status === 409 || answer.status === 404) return { outcome: 'over' }
+    if (answer.status >= 500 || answer.status === 429) return { outcome: 'busy' }
+    return { outcome: 'rejected', reason: answer.body?.message ?? String(answer.status) }
+}

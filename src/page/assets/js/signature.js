@@ -1,0 +1,67 @@
+// signature.js: the dialog in which a signature is made: drawn, typed or uploaded.
+import { prepareDialog } from './dialog.js'
+import { prepareDraw } from './draw.js'
+import { prepareType } from './type.js'
+import { prepareUpload } from './upload.js'
+
+const prepare = { drawn: prepareDraw, typed: prepareType, uploaded: prepareUpload }
+
+/** Left and right, Home and End, as everywhere where there are tabs; in a text from right to left the other way. */
+function moveByKeys(tabs, choose) {
+    tabs[0].parentElement.addEventListener('keydown', event => {
+        const at = tabs.indexOf(document.activeElement), forth = document.dir === 'rtl' ? -1 : 1
+        const to = { ArrowRight: at + forth, ArrowLeft: at - forth, Home: 0, End: tabs.length - 1 }[event.key]
+        if (at < 0 || to === undefined) return
+        event.preventDefault()
+        const tab = tabs[(to + tabs.length) % tabs.length]
+        choose(tab)
+        tab.focus()
+    })
+}
+
+export function prepareSignature({ announce, adopt }) {
+    const dialog = prepareDialog('signature')
+    const tabs = [...dialog.querySelectorAll('[role=tab]')]
+    const all = dialog.querySelector('[data-all]')
+    const panelOf = tab => document.getElementById(tab.getAttribute('aria-controls'))
+    const ways = Object.fromEntries(tabs.map(tab =>
+        [tab.dataset.kind, prepare[tab.dataset.kind](panelOf(tab), { say: dialog.say, announce })]))
+    let chosen = null
+
+    function choose(tab) {
+        chosen = tab.dataset.kind
+        dialog.say('')
+        for (const each of tabs) {
+            each.setAttribute('aria-selected', String(each === tab))
+            each.tabIndex = each === tab ? 0 : -1
+            panelOf(each).hidden = each !== tab
+        }
+        ways[chosen].show()
+    }
+
+    function take() {
+        const { mark, fault } = ways[chosen].take()
+        if (fault) return dialog.say(fault)
+        dialog.close()
+        adopt(mark, all.hidden || all.querySelector('input').checked)
+    }
+
+    for (const tab of tabs) tab.addEventListener('click', () => choose(tab))
+    moveByKeys(tabs, choose)
+    dialog.querySelector('[data-adopt]').addEventListener('click', take)
+    dialog.addEventListener('input', () => dialog.say(''))
+    dialog.addEventListener('keydown', event => {
+        if (event.key === 'Enter' && event.target.id === 'typed') { event.preventDefault(); take() }
+    })
+
+    return {
+        /** `left`: how many places are still to be signed. */
+        open: (mark, left) => {
+            const kind = mark?.type ?? chosen ?? (matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed')
+            all.hidden = left < 2
+            dialog.present()
+            if (mark) ways[mark.type].restore(mark)
+            choose(tabs.find(tab => tab.dataset.kind === kind))
+        },
+    }
+}

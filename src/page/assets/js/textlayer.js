@@ -1,0 +1,70 @@
+// textlayer.js: the words of a page, unseen, over their own image: that is what is selected, found and read aloud.
+import { text } from './texts.js'
+
+const FONT = 'sans-serif'
+const measure = document.createElement('canvas').getContext('2d')
+
+/** Words of a line that follow each other; a gap as wide as two letters begins anew, as between the cells of a table. */
+function runsOf(line, aspect) {
+    const runs = []
+    for (const [word, left, top, width, height] of line) {
+        const run = runs.at(-1)
+        if (run && left >= run.left && left - run.right < (2 * height) / aspect) {
+            run.text += ` ${word}`
+            run.right = left + width
+            run.bottom = Math.max(run.bottom, top + height)
+            run.top = Math.min(run.top, top)
+        } else {
+            runs.push({ text: word, left, top, right: left + width, bottom: top + height })
+        }
+    }
+    return runs
+}
+
+/** As wide and as high as the page has it. */
+function show(run, aspect) {
+    const span = document.createElement('span'), height = run.bottom - run.top
+    span.textContent = run.text
+    measure.font = `100px ${FONT}`
+    const natural = ((measure.measureText(run.text).width / 100) * height) / aspect // percent of the page's width
+    Object.assign(span.style, {
+        left: `${run.left}%`, top: `${run.top}%`, fontSize: `${height}cqh`,
+        transform: natural ? `scaleX(${((run.right - run.left) / natural).toFixed(4)})` : '',
+    })
+    return span
+}
+
+async function fetchText(url) {
+    const answer = await fetch(url)
+    if (!answer.ok) throw new Error(String(answer.status))
+    return answer.json()
+}
+
+function build(page, { width, height, lines }) {
+    const layer = document.createElement('div')
+    layer.className = 'text'
+    layer.dir = 'auto'
+    for (const line of lines) {
+        const row = document.createElement('p')
+        row.append(...runsOf(line, width / height).map(run => show(run, width / height)))
+        layer.append(row)
+    }
+    if (lines.length) {
+        page.img.alt = '' // the group around it has its name, and the words are there
+    } else {
+        layer.className = 'hidden'
+        layer.textContent = text('page.picture')
+    }
+    page.img.after(layer)
+}
+
+/** Once for each page. Without its text a page is as good as before: nobody is bothered, and it is tried again. */
+export async function layText(page, url) {
+    if (page.text) return
+    page.text = true
+    try {
+        build(page, await fetchText(url))
+    } catch {
+        page.text = false
+    }
+}

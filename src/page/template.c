@@ -1,0 +1,169 @@
+/* template.c: pieces of HTML with places to be filled from JSON. Whatever is filled in is escaped; there is no way to
+ * ask for the contrary.
+ *
+ *   {{a.b}}            the value: text or a whole number; nothing where there is none
+ *   {{:key}}           the text `key` of the catalogue; its own {places} are filled in the same way
+ *   {{#a}} … {{/a}}    once with a as the nearest scope, or once for each element; not at all where a is absent, null,
+ *                      false, empty; {{^a}} … {{/a}} is the contrary
+ *   {{>name}}          another piece
+ *
+ * A text that depends on a number is an object, {"one": …, "other": …}: `count` in the scope decides.
+ */
+#include <string.h>
+
+#include "page/page.h"
+
+#define MAX_DEPTH 8
+#define FIRST_ROOM 16384
+
+typedef struct scope_t scope_t;
+struct scope_t {
+    const json_t *value;
+    const scope_t *outer;
+};
+
+typedef struct writer_t {
+    char *out;
+    size_t length, room;
+    const json_t *texts;
+    int depth; /* of pieces within pieces */
+    apr_pool_t *pool;
+} writer_t;
+
+static void write_bytes(writer_t *writer, const char *text, size_t length)
+{
+    if (length >= writer->room - writer->length) {
+        char *larger = apr_palloc(writer->pool, writer->room = 2 * (writer->room + length));
+        memcpy(larger, writer->out, writer->length);
+        writer->out = larger;
+    }
+    memcpy(writer->out + writer->length, text, length);
+    writer->out[writer->length += length] = '\0';
+}
+
+static void write_escaped(writer_t *writer, const char *text)
+{
+    static const char special[] = "<>&\"'";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+    for (;;) {
+        const size_t plain = strcspn(text, special);
+        write_bytes(writer, text, plain);
+        if (!text[plain]) return;
+        const char *entity = entities[strchr(special, text[plain]) - special];
+        write_bytes(writer, entity, strlen(entity));
+        text += plain + 1;
+    }
+}
+
+static const json_t *member(const json_t *value, const char *path)
+{
+    const char *dot;
+    for (; value && (dot = strchr(path, '.')) != NULL; path = dot + 1)
+        value = json_object_getn(value, path, (size_t)(dot - path));
+    return value ? json_object_get(value, path) : NULL;
+}
+
+static const json_t *look_up(const scope_t *scope, const char *path)
+{
+    const json_t *found = NULL;
+    if (!strcmp(path, ".")) return scope->value;
+    for (; scope && !found; scope = scope->outer) found = member(scope->value, path);
+    return found;
+}
+
+static const char *as_text(const json_t *value, apr_pool_t *pool)
+{
+    if (json_is_integer(value)) return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
+    return json_is_string(value) ? json_string_value(value) : "";
+}
+
+/* What is filled into a text may run in the other direction: it is isolated from what is around it. */
+static void write_text(writer_t *writer, const scope_t *scope, const char *key)
+{
+    static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
+    const json_t *entry = json_object_get(writer->texts, key);
+    if (json_is_object(entry))
+        entry = json_object_get(entry, json_integer_value(look_up(scope, "count")) == 1 ? "one" : "other");
+    for (const char *text = as_text(entry, writer->pool); *text;) {
+        const size_t plain = strcspn(text, "{"), place = strcspn(text + plain, "}");
+        write_escaped(writer, apr_pstrmemdup(writer->pool, text, plain));
+        text += plain;
+        if (!*text) return;
+        const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
+        write_bytes(writer, isolate, json_is_string(value) ? 3 : 0);
+        write_escaped(writer, as_text(value, writer->pool));
+        write_bytes(writer, end, json_is_string(value) ? 3 : 0);
+        text += place + (text[place] == '}');
+    }
+}
+
+static bool is_something(const json_t *value)
+{
+    if (json_is_array(value)) return json_array_size(value) > 0;
+    if (json_is_string(value)) return *json_string_value(value);
+    return value && !json_is_null(value) && !json_is_false(value);
+}
+
+static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end);
+
+static void write_section(writer_t *writer, const scope_t *scope, const char *path, bool contrary, const char *from,
+                          const char *to)
+{
+    const json_t *value = look_up(scope, path);
+    if (is_something(value) == contrary) return;
+    if (contrary || !json_is_array(value)) {
+        const scope_t inner = {contrary ? scope->value : value, scope};
+        write_piece(writer, &inner, from, to);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const scope_t inner = {json_array_get(value, i), scope};
+        write_piece(writer, &inner, from, to);
+    }
+}
+
+/* One place, `name` between its braces; `after` is what follows it. Where to go on. */
+static const char *write_place(writer_t *writer, const scope_t *scope, const char *name, const char *after)
+{
+    const char *close;
+    switch (*name) {
+    case ':': write_text(writer, scope, name + 1); return after;
+    case '#':
+    case '^':
+        close = strstr(after, apr_pstrcat(writer->pool, "{{/", name + 1, "}}", NULL));
+        if (!close) return after + strlen(after);
+        write_section(writer, scope, name + 1, *name == '^', after, close);
+        return close + strlen(name) + 4;
+    case '>':
+        if (writer->depth++ < MAX_DEPTH) {
+            const char *piece = sr_page_piece(name + 1, writer->pool);
+            if (piece) write_piece(writer, scope, piece, piece + strlen(piece));
+        }
+        writer->depth--;
+        return after;
+    default: write_escaped(writer, as_text(look_up(scope, name), writer->pool)); return after;
+    }
+}
+
+static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end)
+{
+    while (piece < end) {
+        const char *open = strstr(piece, "{{"), *close = open ? strstr(open, "}}") : NULL;
+        if (!close || open >= end) {
+            write_bytes(writer, piece, (size_t)(end - piece));
+            return;
+        }
+        write_bytes(writer, piece, (size_t)(open - piece));
+        const char *name = apr_pstrmemdup(writer->pool, open + 2, (size_t)(close - open - 2));
+        piece = write_place(writer, scope, name, close + 2);
+    }
+}
+
+const char *sr_page_render(const char *piece, const json_t *values, const json_t *texts, apr_pool_t *pool)
+{
+    const scope_t scope = {values, NULL};
+    const char *text = sr_page_piece(piece, pool);
+    writer_t writer = {apr_pcalloc(pool, FIRST_ROOM), 0, FIRST_ROOM, texts, 0, pool};
+    if (text) write_piece(&writer, &scope, text, text + strlen(text));
+    return writer.out;
+}

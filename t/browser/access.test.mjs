@@ -1,0 +1,142 @@
+// access.test.mjs: for every person: axe in each state, on a small and a large screen; text that is read and selected;
+// zoom, motion, directions, languages.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+    ann, assertAccessible, create, devices, field, openSignature, ready, shoot, shown, typeSignature, visit,
+} from './browser.mjs'
+
+const two = { ...ann, fields: [field(0), field(1)] }
+const zoomed = { viewport: { width: 320, height: 256 } } // 1280 × 1024 at 400 %
+const isWide = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+
+for (const [name, device] of Object.entries({ ...devices, zoomed }))
+    test(`axe finds nothing, ${name}`, async () => {
+        const made = await create({ signers: [two] })
+        await visit(made.links[0], { ...device, reducedMotion: 'reduce' }, async page => {
+            await ready(page)
+            await page.locator('.text span').first().waitFor({ state: 'attached' })
+            await assertAccessible(page, 'intro')
+            assert.ok(!(await isWide(page)), 'nothing is wider than the screen')
+            await shoot(page, `${name}-start`)
+            await page.locator('.menu summary').click()
+            await assertAccessible(page, 'menu')
+            await page.locator('.menu').getByRole('button', { name: 'Refuse to sign' }).click()
+            await assertAccessible(page, 'refuse')
+            await page.keyboard.press('Escape')
+            await openSignature(page)
+            for (const tab of ['Draw', 'Type', 'Upload']) {
+                await page.getByRole('tab', { name: tab }).click()
+                await assertAccessible(page, tab)
+                await shoot(page, `${name}-${tab.toLowerCase()}`)
+            }
+            await typeSignature(page)
+            await assertAccessible(page, 'placed')
+            await page.locator('[data-next]').click()
+            await assertAccessible(page, 'finish')
+            await page.locator('#finish [data-confirm]').click()
+            await assertAccessible(page, 'finish, with an error')
+            await page.locator('#finish [data-consent]').check()
+            await page.locator('#finish [data-confirm]').click()
+            await shown(page, 'You have signed')
+            await assertAccessible(page, 'done')
+            assert.ok(!(await isWide(page)), 'nor when it is done')
+        })
+    })
+
+test('the plain page', async () => {
+    const made = await create()
+    // axe needs scripts: the page's own are kept away, as from a browser that cannot load them
+    const prepare = page => page.route(/assets\/.*\.js$/, route => route.abort())
+    await visit(made.links[0], { expected: [/ERR_/], prepare }, async page => {
+        await shown(page, 'Refuse to sign')
+        await assertAccessible(page, 'plain')
+    })
+})
+
+test('when the script does not come, the page becomes plain', async () => {
+    const made = await create()
+    const prepare = page => page.route(/assets\/page.*\.js$/, route => route.abort())
+    await visit(made.links[0], { expected: [/ERR_/], prepare }, async page => {
+        await page.locator('#plain-typed').waitFor()
+        assert.ok(await page.locator('[data-next]').isHidden())
+    })
+})
+
+test('the text of a page is there, in its place, and can be selected', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        const word = page.locator('.page').first().locator('.text span', { hasText: 'Lease' })
+        await word.waitFor({ state: 'attached' })
+        const [box, whole] = [await word.boundingBox(), await page.locator('.page').first().boundingBox()]
+        assert.ok(Math.abs((box.x - whole.x) / whole.width - 72 / 612) < 0.01, `its left: ${box.x - whole.x}`)
+        assert.ok(Math.abs((box.y - whole.y) / whole.height - 78 / 792) < 0.015, `its top: ${box.y - whole.y}`)
+        await word.dblclick({ position: { x: 12, y: box.height / 2 } })
+        assert.equal((await page.evaluate(() => String(getSelection()))).trim(), 'Lease')
+        const group = page.getByRole('group', { name: 'Page 1 of 2' })
+        assert.match(await group.innerText(), /Section 3: the tenant has/)
+    })
+})
+
+test('sharp: the image has as many pixels as the screen shows of it', async () => {
+    const made = await create()
+    for (const [device, least] of [[devices.desktop, 900], [devices.phone, 720], [{ ...devices.phone,
+        deviceScaleFactor: 3 }, 1090]])
+        await visit(made.links[0], device, async page => {
+            await ready(page)
+            const image = page.locator('.page img').first()
+            const width = new URL(await image.evaluate(img => img.currentSrc)).searchParams.get('width')
+            assert.ok(width >= least && width < 2 * least, `${width} for ${least}`)
+        })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        const larger = page.getByRole('button', { name: 'Larger' })
+        for (let times = 0; times < 3; times++) await larger.click()
+        await page.waitForFunction(() => document.querySelector('.page img').currentSrc.includes('width=2000'))
+        assert.match(await page.locator('[data-live]').innerText(), /200/)
+        assert.ok(!(await isWide(page)), 'the documents are moved, not the page')
+    })
+})
+
+test('from right to left', async () => {
+    const made = await create({ signers: [{ ...ann, firstname: 'ليلى', lastname: 'حداد' }], name: 'عقد الإيجار' })
+    await visit(made.links[0], devices.phone, async page => {
+        await ready(page)
+        await page.evaluate(() => (document.documentElement.dir = 'rtl'))
+        await page.evaluate(() => (document.dir = 'rtl'))
+        const [menu, brand] = [await page.locator('.menu').boundingBox(), await page.locator('.brand').boundingBox()]
+        assert.ok(menu.x < brand.x, 'the head is turned around')
+        const [button, sheet] = [await page.locator('.field').boundingBox(), await page.locator('.page').first()
+            .boundingBox()]
+        assert.ok(Math.abs((button.x - sheet.x) / sheet.width - 72 / 612) < 0.01, 'the pages are not')
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Draw' }).focus()
+        await page.keyboard.press('ArrowLeft')
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-type')
+        await page.waitForTimeout(300)
+        await shoot(page, 'phone-rtl')
+        assert.ok(!(await isWide(page)))
+    })
+})
+
+for (const [locale, title, done] of [['fr-CA', 'Lire et signer', 'Vous avez signé'],
+    ['de-AT', 'Lesen und unterschreiben', 'Sie haben unterschrieben'], ['es', 'Leer y firmar', 'Ha firmado'],
+    ['it', 'Read and sign', 'You have signed']])
+    test(`in ${locale}`, async () => {
+        const made = await create()
+        await visit(made.links[0], { locale, ...devices.phone }, async page => {
+            await ready(page)
+            await page.getByRole('button', { name: title }).waitFor()
+            assert.equal(await page.locator('html').getAttribute('lang'), locale === 'it' ? 'en' : locale.slice(0, 2))
+            await page.locator('[data-next]').click()
+            await page.locator('[data-next]').click()
+            await page.locator('#tab-type').click()
+            await shoot(page, `phone-${locale}`)
+            await page.locator('[data-adopt]').click()
+            await page.locator('[data-next]').click()
+            await page.locator('#finish [data-consent]').check()
+            await page.locator('#finish [data-confirm]').click()
+            await shown(page, done)
+        })
+    })

@@ -1,0 +1,209 @@
+// browser.mjs: what the tests of the signing page share: submissions, a browser, and what must never happen in it.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { contract } from './pdf.mjs'
+
+const suite = JSON.parse(readFileSync(process.env.SIGREQ_SUITE))
+const require = createRequire(join(suite.source, 'build/npm/browser/package.json'))
+const { chromium } = require('playwright-core')
+const axe = require('axe-core')
+const shots = join(suite.source, 'build/screenshots')
+mkdirSync(shots, { recursive: true })
+
+export const place = path => `http://127.0.0.1:${suite.port}${path}`
+export const logFile = join(suite.dir, 't/logs/error_log')
+
+export const devices = {
+    desktop: { viewport: { width: 1280, height: 860 } },
+    phone: { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+}
+
+// --- submissions
+
+const ctl = (...words) => JSON.parse(execFileSync(join(suite.source, 'build/sigreqctl'),
+    ['--driver', suite.db, '--params', suite.params, '--json', ...words]))
+
+let token
+function tokenOfOurs() {
+    if (token) return token
+    const name = `Browser ${process.pid}`, email = `browser${process.pid}@example.org`
+    const { uuid } = ctl('org', 'create', '--name', name)
+    ctl('user', 'create', '--organization', uuid, '--firstname', 'Kim', '--lastname', 'Roe', '--email', email)
+    token = ctl('token', 'create', '--organization', uuid, '--user', email, '--environment', 'test', '--name', 'b').token
+    return token
+}
+
+export const field = (page = 0, area = {}) => ({
+    type: 'signature', name: 'Signature', document: 'Lease.pdf', area: { x: 72, y: 90, w: 180, h: 50, page, ...area },
+})
+export const ann = { firstname: 'Ann', lastname: 'Lee', email: 'ann@example.org', fields: [field()] }
+export const bob = { firstname: 'Bob', lastname: 'Ray', email: 'bob@example.org', fields: [field(0, { y: 20 })] }
+
+/** Creates a submission: its answer of the API, and the links of its signers. */
+export async function create({ signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro } = {}) {
+    const form = new FormData()
+    form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
+    form.set('name', name)
+    form.set('signers', JSON.stringify(signers))
+    if (skipIntro) form.set('skipIntro', 'true')
+    const answer = await fetch(place('/api/v3/signatures'), {
+        method: 'POST', body: form, headers: { Authorization: `Bearer ${tokenOfOurs()}` },
+    })
+    const body = await answer.text()
+    assert.equal(answer.status, 201, body)
+    const made = JSON.parse(body)
+    return { ...made, links: made.submitters.map(submitter => submitter.signatureLink) }
+}
+
+export async function ask(path) {
+    const answer = await fetch(place(`/api/v3${path}`), { headers: { Authorization: `Bearer ${tokenOfOurs()}` } })
+    return answer.json()
+}
+
+/** The submission's documents pass the validator, each with so many valid signatures. */
+export async function assertSealed({ uuid }, signatures) {
+    const { submitters } = await ask(`/signatures/${uuid}`)
+    const signed = submitters.find(submitter => submitter.signedDocuments)?.signedDocuments
+    assert.ok(signed?.length, 'there are signed documents')
+    for (const document of signed) {
+        const answer = await fetch(document.url, { headers: { Authorization: `Bearer ${tokenOfOurs()}` } })
+        const file = join(tmpdir(), `signed-${process.pid}.pdf`)
+        writeFileSync(file, Buffer.from(await answer.arrayBuffer()))
+        const said = execFileSync('pdfsig', ['-nocert', file], { encoding: 'utf8' })
+        assert.equal(said.match(/Signature is Valid/g)?.length, signatures, said)
+        assert.match(said, /Total document signed/)
+        execFileSync('qpdf', ['--check', file])
+    }
+    return submitters
+}
+
+// --- the browser
+
+let browser
+before(async () => {
+    browser = await chromium.launch({
+        executablePath: '/usr/bin/chromium',
+        args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+            '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+            '--host-resolver-rules=MAP *.test 127.0.0.1'],
+    })
+})
+after(() => browser?.close())
+
+/** What the console may say in a test that provokes it. */
+const isExpected = (problem, expected) => expected.some(pattern => pattern.test(problem))
+
+/**
+ * Opens a page, does `work(page)`, and sees to it that nothing happened that must not: an error in the console or in a
+ * script, a request to another host, a report against the policy. Options are the browser context's, what is `expected` in the console, and `prepare(page)`,
+ * which is done before.
+ */
+export async function visit(link, options, work) {
+    const { expected = [], prepare = () => {}, ...context } = options
+    const own = await browser.newContext({ ...devices.desktop, locale: 'en-GB', ...context })
+    const problems = []
+    const note = problem => isExpected(problem, expected) || problems.push(problem)
+    if (context.javaScriptEnabled !== false) {
+        await own.exposeFunction('noteViolation', what => note(`policy: ${what}`))
+        await own.addInitScript(() => addEventListener('securitypolicyviolation',
+            event => window.noteViolation(`${event.violatedDirective} ${event.blockedURI}`)))
+    }
+    own.on('request', request => {
+        if (new URL(request.url()).host !== new URL(link).host) note(`request to ${request.url()}`)
+    })
+    own.on('console', message => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`))
+    own.on('weberror', error => note(`script: ${error.error().stack}`))
+    const page = await own.newPage()
+    page.setDefaultTimeout(10_000)
+    try {
+        await prepare(page)
+        await page.goto(link)
+        const result = await work(page)
+        assert.deepEqual(problems, [])
+        return result
+    } finally {
+        await own.close()
+    }
+}
+
+/** A second tab of the same browser. */
+export const anotherTab = async (page, link) => {
+    const tab = await page.context().newPage()
+    await tab.goto(link)
+    return tab
+}
+
+export const shoot = (page, name) => page.screenshot({ path: join(shots, `${suite.db}-${name}.png`) })
+
+/** No violation of WCAG 2.2 AA, nor of axe's best practices. */
+export async function assertAccessible(page, what) {
+    await page.evaluate(axe.source)
+    const found = await page.evaluate(() => window.axe.run(document, {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }))
+    const said = found.violations.map(each => `${each.id}: ${each.nodes.map(node => node.html).join(' | ')}`)
+    assert.deepEqual(said, [], what)
+}
+
+// --- what a signer does
+
+export const shown = (page, name) => page.getByRole('heading', { name }).waitFor()
+
+/** What the bar says how far he is. */
+export const counted = (page, hasText) => page.locator('[data-counter]', { hasText }).waitFor()
+
+/** The page is ready when its script is, and the first image is there. */
+export async function ready(page) {
+    await page.waitForFunction(() => document.documentElement.classList.contains('ready'))
+    await page.waitForFunction(() => document.querySelector('.page img').naturalWidth > 0)
+}
+
+/** By the button at the bottom, as often as it takes to come to the dialog of the signature. */
+export async function openSignature(page) {
+    const next = page.locator('[data-next]')
+    await next.click()
+    if (await page.locator('#signature').isHidden()) await next.click()
+    await page.locator('#signature').waitFor()
+}
+
+export async function typeSignature(page, name) {
+    await page.getByRole('tab', { name: 'Type' }).click()
+    if (name) await page.locator('#typed').fill(name)
+    await page.locator('[data-adopt]').click()
+}
+
+/** From all signed to the done page. */
+export async function finish(page) {
+    await page.locator('[data-next]').click()
+    await page.locator('#finish [data-consent]').check()
+    await page.locator('#finish [data-confirm]').click()
+    await shown(page, 'You have signed')
+}
+
+/** A wave over an element, with the mouse. */
+export async function drawOn(page, element) {
+    const box = await element.boundingBox()
+    const at = step => [box.x + box.width * (0.15 + 0.7 * step / 40),
+        box.y + box.height * (0.5 + 0.25 * Math.sin(step / 3))]
+    await page.mouse.move(...at(0))
+    await page.mouse.down()
+    for (let step = 1; step <= 40; step++) await page.mouse.move(...at(step))
+    await page.mouse.up()
+}
+
+/** The same with a finger. */
+export async function drawByTouch(page, element) {
+    const box = await element.boundingBox(), session = await page.context().newCDPSession(page)
+    const touch = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points })
+    const at = step => ({ x: box.x + box.width * (0.15 + 0.7 * step / 30),
+        y: box.y + box.height * (0.5 + 0.25 * Math.sin(step / 3)), force: 0.3 + 0.01 * step })
+    await touch('touchStart', [at(0)])
+    for (let step = 1; step <= 30; step++) await touch('touchMove', [at(step)])
+    await touch('touchEnd', [])
+    await page.waitForTimeout(700) // nobody's finger is back at once: Chromium would not take it for a tap
+}

@@ -1,0 +1,206 @@
+// flow.test.mjs: from the link to the signed document, in every way there is to sign.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+    ann, ask, assertAccessible, assertSealed, bob, counted, create, devices, drawByTouch, drawOn, field, finish,
+    openSignature, ready, shoot, shown, typeSignature, visit,
+} from './browser.mjs'
+
+// a red square of 2 × 2
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5E'
+    + 'rkJggg==', 'base64')
+const three = { ...ann, fields: [field(0), field(1, { x: 300 }), field(1, { y: 400 })] }
+
+test('drawn with a mouse, once for three fields', async () => {
+    const made = await create({ signers: [three] })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await shoot(page, 'desktop-intro')
+        assert.match(await page.locator('.lead').innerText(), /Kim.*Roe.*asks.*Ann Lee.*to sign/)
+        await page.getByRole('button', { name: 'Read and sign' }).click()
+        await page.getByRole('button', { name: 'Sign here', exact: true }).click()
+        await page.getByRole('tab', { name: 'Draw' }).click()
+        await page.locator('[data-adopt]').click()
+        assert.equal(await page.locator('#signature [data-error]').innerText(), 'Please draw your signature first.')
+        await drawOn(page, page.locator('[data-pad]'))
+        await shoot(page, 'desktop-draw')
+        await page.locator('[data-adopt]').click()
+        await counted(page, 'All signed')
+        assert.equal(await page.locator('.field.signed').count(), 3)
+        await shoot(page, 'desktop-placed')
+        await finish(page)
+        await assertAccessible(page, 'done')
+        await shoot(page, 'desktop-done')
+        const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Lease.pdf').click()])
+        assert.equal(download.suggestedFilename(), 'Lease.pdf')
+        await page.getByText('Certificate of completion').waitFor()
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.equal(submitter.signerInformation.signatureType, 'drawn')
+    assert.equal(submitter.signerInformation.consent, '1-en')
+})
+
+test('drawn by touch on a phone, field by field', async () => {
+    const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] })
+    await visit(made.links[0], devices.phone, async page => {
+        await ready(page)
+        await shoot(page, 'phone-intro')
+        await page.locator('.intro [data-consent]').tap()
+        await openSignature(page)
+        await drawByTouch(page, page.locator('[data-pad]'))
+        await shoot(page, 'phone-draw')
+        await page.locator('[data-all] input').tap()
+        await page.locator('[data-adopt]').tap()
+        await counted(page, '1 of 2 signed')
+        await page.getByRole('button', { name: 'Next field' }).tap()
+        await page.getByRole('button', { name: 'Sign here', exact: true }).tap()
+        await counted(page, 'All signed')
+        await shoot(page, 'phone-placed')
+        await page.getByRole('button', { name: 'Finish' }).tap()
+        assert.ok(await page.locator('#finish [data-consent]').isChecked(), 'he has agreed in the intro')
+        await page.waitForTimeout(300)
+        await shoot(page, 'phone-finish')
+        await page.locator('#finish [data-confirm]').tap()
+        await shown(page, 'You have signed')
+        await shoot(page, 'phone-done')
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.equal(submitter.signerInformation.signatureType, 'drawn')
+})
+
+test('uploaded', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Upload' }).click()
+        await page.locator('[data-adopt]').click()
+        await page.getByText('Please choose an image first.').waitFor()
+        await page.locator('#upload').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no') })
+        await page.getByText('This file is no image that can be used').waitFor()
+        await page.locator('#upload').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: PNG })
+        await page.locator('[data-drop]:not(.empty)').waitFor()
+        await page.locator('[data-adopt]').click()
+        await page.locator('.field.signed').waitFor()
+        await finish(page)
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.equal(submitter.signerInformation.signatureType, 'uploaded')
+})
+
+/** Tab until an element has the focus; what it passes is not pressed. */
+async function tabTo(page, selector) {
+    for (let step = 0; step < 60; step++) {
+        if (await page.evaluate(wanted => document.activeElement?.matches(wanted), selector)) return
+        await page.keyboard.press('Tab')
+    }
+    assert.fail(`Tab does not come to ${selector}`)
+}
+
+test('by keyboard alone', async () => {
+    const made = await create({ signers: [three] })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        const { keyboard } = page
+        await keyboard.press('Tab')
+        await tabTo(page, '.skip')
+        await tabTo(page, '.intro [data-consent]')
+        await keyboard.press('Space')
+        await tabTo(page, '[data-start]')
+        await keyboard.press('Enter')
+        await page.waitForFunction(() => document.activeElement.matches('.field'))
+        assert.match(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), /field 1 of 3/)
+        await keyboard.press('Enter')
+        await page.locator('#signature').waitFor()
+        await tabTo(page, '[role=tab][aria-selected=true]')
+        await keyboard.press('Home')
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-draw')
+        await keyboard.press('ArrowRight')
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-type')
+        await tabTo(page, '#typed')
+        await keyboard.press('Control+A')
+        await keyboard.type('Ann Lee')
+        await keyboard.press('Enter')
+        await page.locator('#signature').waitFor({ state: 'hidden' })
+        await page.waitForFunction(() => document.activeElement.matches('[data-next]'))
+        assert.match(await page.locator('[data-live]').innerText(), /all 3 fields/)
+        await keyboard.press('Enter')
+        await page.locator('#finish').waitFor()
+        await keyboard.press('Escape')
+        await page.locator('#finish').waitFor({ state: 'hidden' })
+        assert.ok(await page.evaluate(() => document.activeElement.matches('[data-next]')), 'the focus comes back')
+        await keyboard.press('Enter')
+        await tabTo(page, '#finish [data-confirm]')
+        await keyboard.press('Enter')
+        await shown(page, 'You have signed')
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.equal(submitter.signerInformation.signatureType, 'typed')
+})
+
+test('two signers, one after the other', async () => {
+    const made = await create({ signers: [ann, bob] })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await finish(page)
+        await page.getByText('Once everybody has signed').waitFor()
+    })
+    await visit(made.links[1], devices.phone, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page, 'Bob Ray')
+        await finish(page)
+        await page.getByText('Certificate of completion').waitFor()
+    })
+    await assertSealed(made, 2)
+    await visit(made.links[0], {}, page => page.getByText('Certificate of completion').waitFor())
+})
+
+test('without JavaScript', async () => {
+    const made = await create()
+    await visit(made.links[0], { javaScriptEnabled: false }, async page => {
+        await shown(page, 'Lease for 12 Harbour Road')
+        await page.locator('.page img').first().scrollIntoViewIfNeeded()
+        assert.ok(await page.getByText(/Lease\.pdf.*, page 1/).isVisible(), 'it says where he signs')
+        assert.ok(await page.locator('[data-next]').isHidden(), 'nothing that needs a script')
+        await shoot(page, 'desktop-plain')
+        await page.locator('#plain-typed').fill('Ann Lee')
+        await page.locator('form [name=consent]').check()
+        await page.getByRole('button', { name: 'Sign the documents' }).click()
+        await shown(page, 'You have signed')
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.equal(submitter.signerInformation.signatureType, 'typed')
+})
+
+test('refused, with a reason', async () => {
+    const made = await create({ signers: [ann, bob] })
+    await visit(made.links[0], devices.phone, async page => {
+        await ready(page)
+        await page.locator('.menu summary').tap()
+        await page.locator('.menu').getByRole('button', { name: 'Refuse to sign' }).tap()
+        await page.locator('#reason').fill('The rent is "too" high <b>')
+        await shoot(page, 'phone-refuse')
+        await page.getByRole('button', { name: 'Refuse for good' }).tap()
+        await shown(page, 'You have refused to sign')
+        assert.equal(await page.locator('blockquote').innerText(), 'The rent is "too" high <b>')
+        await shoot(page, 'phone-refused')
+    })
+    const { submitters } = await ask(`/signatures/${made.uuid}`)
+    assert.equal(submitters[0].refusalReason, 'The rent is "too" high <b>')
+    await visit(made.links[1], {}, async page => {
+        await shown(page, 'There is nothing left to sign')
+        await shoot(page, 'desktop-closed')
+    })
+})
+
+test('refused without JavaScript', async () => {
+    const made = await create()
+    await visit(made.links[0], { javaScriptEnabled: false }, async page => {
+        await page.locator('#plain-reason').fill('No.')
+        await page.getByRole('button', { name: 'Refuse for good' }).click()
+        await shown(page, 'You have refused to sign')
+    })
+})

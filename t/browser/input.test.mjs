@@ -1,0 +1,89 @@
+// input.test.mjs: what real people and bad luck put in: long names, emoji, other directions; documents of many, tiny and
+// huge pages.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+    ann, assertAccessible, assertSealed, create, devices, field, finish, openSignature, ready, shoot, typeSignature, visit,
+} from './browser.mjs'
+import { contract, makePdf } from './pdf.mjs'
+
+const names = {
+    'of 500 characters': 'Wolfeschlegelsteinhausenbergerdorff '.repeat(14).slice(0, 499) + '!',
+    'without a space': 'x'.repeat(120),
+    'of emoji': '🖋️👩‍👩‍👧 📜',
+    'from right to left': 'اتفاقية \u202Eالإيجار‬ "2026" ערבית',
+    'of markup': '<img src=x onerror=alert(1)>{{name}} &amp; {count} "\'',
+}
+for (const [what, name] of Object.entries(names))
+    test(`a name ${what}`, async () => {
+        const made = await create({ name, signers: [{ ...ann, firstname: name.slice(0, 100), lastname: name.slice(0, 90) }] })
+        await visit(made.links[0], devices.phone, async page => {
+            await ready(page)
+            assert.equal(await page.locator('h1').innerText(), name.replace(/\s+/g, ' '))
+            assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), 'it is not wider')
+            await assertAccessible(page, what)
+            await openSignature(page)
+            await typeSignature(page, 'Ann Lee')
+            await finish(page)
+            assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), 'nor when done')
+        })
+        await assertSealed(made, 1)
+    })
+
+test('names in many scripts, typed', async () => {
+    for (const typed of ['ليلى حداد', 'नेहा शर्मा', '李 安', 'Łukasz Żółć']) {
+        const made = await create()
+        await visit(made.links[0], {}, async page => {
+            await ready(page)
+            await openSignature(page)
+            await typeSignature(page, typed)
+            const inked = await page.locator('.field canvas').evaluate(canvas =>
+                canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean))
+            assert.ok(inked, typed)
+            await finish(page)
+        })
+        await assertSealed(made, 1)
+    }
+})
+
+test('300 pages: few are loaded, the last can be signed', async () => {
+    const made = await create({ pdf: contract(300), signers: [{ ...ann, fields: [field(299)] }] })
+    await visit(made.links[0], devices.phone, async page => {
+        let images = 0
+        page.on('request', request => request.url().includes('.png') && images++)
+        await ready(page)
+        await page.waitForTimeout(500)
+        assert.ok(images < 12, `${images} images at once`)
+        await openSignature(page)
+        await typeSignature(page)
+        await page.locator('.page[data-page="299"] img').evaluate(img => img.decode())
+        assert.ok(images < 60, `${images} images to come to the end`)
+        await finish(page)
+    })
+    await assertSealed(made, 1)
+})
+
+test('a tiny page, a huge one, a wide one; places beside the page', async () => {
+    const pdf = makePdf([{ width: 36, height: 20 }, { width: 14400, height: 14400 }, { width: 3000, height: 60 },
+        { width: 612, height: 792, lines: ['Ordinary'] }])
+    const fields = [field(0, { x: 4, y: 4, w: 28, h: 12 }), field(1, { x: 100, y: 100, w: 4000, h: 900 }),
+        field(2, { x: 10, y: 10, w: 300, h: 40 }), field(3, { x: 580, y: 760, w: 180, h: 50 })]
+    const made = await create({ pdf, signers: [{ ...ann, fields }] })
+    for (const device of [devices.phone, devices.desktop])
+        await visit(made.links[0], device, async page => {
+            await ready(page)
+            assert.equal(await page.locator('.field').count(), 4)
+            for (const each of await page.locator('.field').all()) {
+                const box = await each.boundingBox()
+                assert.ok(box.width >= 23 && box.height >= 23, `large enough to be hit: ${box.width} × ${box.height}`)
+            }
+            await shoot(page, `${device === devices.phone ? 'phone' : 'desktop'}-sizes`)
+        })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await finish(page)
+    })
+    await assertSealed(made, 1)
+})

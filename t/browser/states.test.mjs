@@ -1,0 +1,214 @@
+// states.test.mjs: what else may happen on the way: reloads, two tabs, lost connections, links that are done with.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, field, finish, openSignature,
+    place, ready, shoot, shown, typeSignature, visit,
+} from './browser.mjs'
+
+const toFinish = async page => {
+    await ready(page)
+    await openSignature(page)
+    await typeSignature(page)
+    await page.locator('[data-next]').click()
+    await page.locator('#finish [data-consent]').check()
+}
+const confirm = page => page.locator('#finish [data-confirm]').click()
+const isPost = route => route.request().method() === 'POST'
+const signedEvents = async uuid =>
+    (await ask(`/signatures/${uuid}/audit`)).events.filter(event => event.event === 'signed').length
+
+test('a reload loses nothing', async () => {
+    const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await page.locator('.intro [data-consent]').check()
+        await openSignature(page)
+        await page.locator('[data-all] input').uncheck()
+        await typeSignature(page, 'A. Lee')
+        await counted(page, '1 of 2 signed')
+        await page.reload()
+        await ready(page)
+        await counted(page, '1 of 2 signed')
+        assert.ok(await page.locator('.intro [data-consent]').isChecked(), 'that he agrees')
+        await page.locator('.field:not(.signed)').click()
+        await counted(page, 'All signed')
+        await finish(page)
+        assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'it is forgotten when it is done')
+    })
+    await assertSealed(made, 1)
+})
+
+test('going back after signing signs nothing twice', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await toFinish(page)
+        await confirm(page)
+        await shown(page, 'You have signed')
+        await page.goBack()
+        await page.goForward()
+        await shown(page, 'You have signed')
+    })
+    assert.equal(await signedEvents(made.uuid), 1)
+})
+
+test('two tabs at once: the second finds it signed', async () => {
+    const made = await create()
+    const expected = [/409/]
+    await visit(made.links[0], { expected }, async page => {
+        const other = await anotherTab(page, made.links[0])
+        await toFinish(page)
+        await toFinish(other)
+        await Promise.all([confirm(page), confirm(other)])
+        await shown(page, 'You have signed')
+        await shown(other, 'You have signed')
+    })
+    assert.equal(await signedEvents(made.uuid), 1)
+    await assertSealed(made, 1)
+})
+
+test('the connection is lost before the request arrives: nothing happens, and again works', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/ERR_/] }, async page => {
+        await toFinish(page)
+        await page.context().setOffline(true)
+        await confirm(page)
+        await page.getByText('The connection was lost').waitFor()
+        await assertAccessible(page, 'lost')
+        await shoot(page, 'desktop-lost')
+        assert.equal(await signedEvents(made.uuid), 0)
+        await page.context().setOffline(false)
+        await confirm(page)
+        await shown(page, 'You have signed')
+    })
+    await assertSealed(made, 1)
+})
+
+test('the answer is lost after it was signed: the page knows', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/ERR_/] }, async page => {
+        await toFinish(page)
+        await page.route(/\/sign\//, async route => {
+            if (!isPost(route)) return route.continue()
+            await route.fetch()
+            await route.abort('connectionreset')
+        })
+        await confirm(page)
+        await shown(page, 'You have signed')
+    })
+    assert.equal(await signedEvents(made.uuid), 1)
+})
+
+test('answer and connection are lost after it was signed: the next attempt signs nothing', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/ERR_/] }, async page => {
+        await toFinish(page)
+        let posts = 0
+        await page.route(/\/sign\//, async route => {
+            if (!isPost(route)) return route.abort('internetdisconnected')
+            posts++
+            await route.fetch()
+            await route.abort('connectionreset')
+        })
+        await confirm(page)
+        await page.getByText('The connection was lost').waitFor()
+        await page.unroute(/\/sign\//)
+        page.on('request', request => request.method() === 'POST' && posts++)
+        await confirm(page)
+        await shown(page, 'You have signed')
+        assert.equal(posts, 1)
+    })
+    assert.equal(await signedEvents(made.uuid), 1)
+})
+
+test('the service is busy: said, and tried again', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/503/] }, async page => {
+        await toFinish(page)
+        let first = true
+        await page.route(/\/sign\//, route => {
+            if (!isPost(route) || !first) return route.continue()
+            first = false
+            return route.fulfill({ status: 503, json: { statusCode: 503 } })
+        })
+        await confirm(page)
+        await page.getByText('The service is busy').waitFor()
+        await confirm(page)
+        await shown(page, 'You have signed')
+    })
+})
+
+test('another refuses while one signs', async () => {
+    const made = await create({ signers: [ann, bob] })
+    await visit(made.links[0], { expected: [/409/] }, async page => {
+        await toFinish(page)
+        const answer = await fetch(made.links[1], {
+            method: 'POST', body: JSON.stringify({ action: 'refuse' }),
+            headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+        })
+        assert.equal(answer.status, 200)
+        await confirm(page)
+        await shown(page, 'There is nothing left to sign')
+    })
+})
+
+test('a signature that the service does not take is said why', async () => {
+    const made = await create()
+    await visit(made.links[0], { expected: [/400/] }, async page => {
+        await toFinish(page)
+        await page.route(/\/sign\//, route => (isPost(route)
+            ? route.fulfill({ status: 400, json: { statusCode: 400, message: 'No glyphs for it' } }) : route.continue()))
+        await confirm(page)
+        await page.getByText('This was not accepted: \u2068No glyphs for it\u2069').waitFor()
+    })
+})
+
+test('without consent nothing is sent', async () => {
+    const made = await create({ skipIntro: true })
+    await visit(made.links[0], devices.phone, async page => {
+        await ready(page)
+        assert.equal(await page.locator('.intro').count(), 0, 'no intro')
+        await openSignature(page)
+        await typeSignature(page)
+        await page.locator('[data-next]').click()
+        await confirm(page)
+        await page.getByText('please tick the box to agree').waitFor()
+        assert.ok(await page.locator('#finish [data-consent]').evaluate(box => box === document.activeElement))
+        await page.locator('#finish [data-consent]').check()
+        await confirm(page)
+        await shown(page, 'You have signed')
+    })
+})
+
+test('links that lead nowhere, and a service that is away', async () => {
+    const nowhere = place('/sign/00000000-0000-4000-8000-000000000000')
+    await visit(nowhere, { expected: [/404/] }, async page => {
+        await shown(page, 'This link leads nowhere')
+        await assertAccessible(page, 'unknown')
+        await shoot(page, 'desktop-unknown')
+    })
+    await visit(place('/sign/some/thing/else'), { expected: [/404/], ...devices.phone }, async page => {
+        await shown(page, 'This link leads nowhere')
+        assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.card')).textAlign), 'center')
+    })
+    const away = nowhere.replace('127.0.0.1', 'nodatabase.test')
+    await visit(away, { expected: [/503/] }, async page => {
+        await shown(page, 'Not available at the moment')
+        await assertAccessible(page, 'away')
+        await page.getByRole('link', { name: 'Try again' }).click()
+        await shown(page, 'Not available at the moment')
+    })
+})
+
+test('an image of a page that does not come can be asked for again', async () => {
+    const made = await create()
+    let broken = true
+    const prepare = page => page.route(/\.png/, route => (broken ? route.fulfill({ status: 503 }) : route.continue()))
+    await visit(made.links[0], { expected: [/503/], prepare }, async page => {
+        const again = page.getByRole('button', { name: 'Load again' }).first()
+        await again.waitFor()
+        broken = false
+        await again.click()
+        await ready(page)
+    })
+})

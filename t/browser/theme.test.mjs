@@ -1,0 +1,76 @@
+// theme.test.mjs: SigreqTheme and SigreqFrameAncestors: another name, logo and colours, other words; in a frame of an
+// allowed site, which is told what became of it, and of no other.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import {
+    assertAccessible, create, devices, openSignature, place, ready, shoot, typeSignature, visit,
+} from './browser.mjs'
+
+const themed = link => link.replace('/sign/', '/themed/sign/')
+
+test('a theme', async () => {
+    const made = await create()
+    await visit(themed(made.links[0]), devices.phone, async page => {
+        await ready(page)
+        assert.equal(await page.getByRole('img', { name: 'Harbour & Sons' }).evaluate(img => img.naturalWidth), 120)
+        assert.equal(await page.locator('.eyebrow').innerText(), 'Harbour <i>& Sons</i> asks')
+        const start = page.getByRole('button', { name: 'Go on' })
+        assert.equal(await start.evaluate(button => getComputedStyle(button).backgroundColor), 'rgb(122, 31, 92)')
+        await assertAccessible(page, 'themed')
+        await shoot(page, 'phone-themed')
+        await openSignature(page)
+        await typeSignature(page)
+        await page.getByRole('button', { name: 'Done!' }).waitFor()
+    })
+    for (const name of ['theme.json', '..%2ftheme.json', 'other.css'])
+        assert.equal((await fetch(place(`/themed/sign/theme/${name}`))).status, 404, name)
+})
+
+/** A site of somebody's with the page in a frame; what the page tells it is in window.told. */
+async function embedder(link, work) {
+    const html = `<!doctype html><title>x</title><link rel="icon" href="data:,"><script>window.told = []
+        addEventListener('message', event => told.push([event.data.type, event.origin]))</script>
+        <iframe width="400" height="700" src="${link}"></iframe>`
+    const server = createServer((request, response) => response.end(html)).listen(0, '127.0.0.1')
+    await new Promise(resolve => server.once('listening', resolve))
+    try {
+        return await work(server.address().port)
+    } finally {
+        server.close()
+    }
+}
+
+const elsewhere = [/^request to/] // the page's host is another than the embedder's
+
+for (const [what, type] of [['signed', 'sigreq:completed'], ['refused', 'sigreq:refused']])
+    test(`in a frame: ${what}`, async () => {
+        const made = await create(), link = themed(made.links[0])
+        await embedder(link, port => visit(`http://embedder.test:${port}/`, { expected: elsewhere }, async page => {
+            const frame = page.frameLocator('iframe')
+            if (what === 'signed') {
+                await frame.locator('[data-next]').click()
+                await frame.locator('[data-next]').click()
+                await frame.locator('#tab-type').click()
+                await frame.locator('[data-adopt]').click()
+                await frame.locator('[data-next]').click()
+                await frame.locator('#finish [data-consent]').check()
+                await frame.locator('#finish [data-confirm]').click()
+            } else {
+                await frame.locator('.intro [data-open=refuse]').click()
+                await frame.locator('#refuse [data-confirm]').click()
+            }
+            await page.waitForFunction(() => window.told.length)
+            assert.deepEqual(await page.evaluate(() => window.told), [[type, new URL(link).origin]])
+            await shoot(page, `desktop-framed-${what}`)
+        }))
+    })
+
+test('nobody else may put it into a frame', async () => {
+    const made = await create(), expected = [...elsewhere, /frame-ancestors/, /ERR_BLOCKED/]
+    for (const [link, host] of [[made.links[0], '127.0.0.1'], [themed(made.links[0]), 'other.test']])
+        await embedder(link, port => visit(`http://${host}:${port}/`, { expected }, async page => {
+            await page.waitForTimeout(500)
+            assert.equal(await page.frameLocator('iframe').locator('#title').count(), 0)
+        }))
+})

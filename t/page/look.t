@@ -1,0 +1,143 @@
+# What makes the signing page a page: its files and how they are kept, its words in the reader's language, which text
+# was agreed to, the theme, frames, and that nothing a stranger named becomes markup.
+use strict;
+use warnings;
+use Compress::Zlib 'memGunzip';
+use Mojo::UserAgent;
+use Sigreq::Here   qw(place organisation is_error);
+use Sigreq::PDF    'pdf';
+use Sigreq::Signer qw(signers_of typed);
+use Test::More;
+
+my $org    = organisation();
+my $client = $org->{test};
+my $ua     = Mojo::UserAgent->new;
+my $make   = sub {
+    my %o = @_;
+    my $signers = Sigreq::Client::signers({ email => 'ann@example.org', %{ $o{signer} // {} } });
+    return $client->create(files => [['a.pdf', pdf(nonce => rand, pages => 2)]], signers => $signers,
+        $o{name} ? (name => $o{name}) : ())->json;
+};
+my $made   = $make->();
+my ($ann)  = signers_of($made);
+my %html   = (Accept => 'text/html,*/*;q=0.8');
+my $page   = $ann->get('', headers => {%html})->body;
+my $fetch  = sub {
+    my ($url, %headers) = @_;
+    my $tx = $ua->build_tx(GET => $url, { 'Accept-Encoding' => 'identity', %headers });
+    $tx->res->content->auto_decompress(0);
+    return $ua->start($tx)->res;
+};
+
+subtest 'files' => sub {
+    my @files = $page =~ /(?:href|src)="(assets\/[^"]+)"/g;
+    cmp_ok(scalar @files, '>=', 4, 'style, two scripts, icon');
+    my $script = 0;
+    for my $file (@files) {
+        like($file, qr/-[0-9A-Z]{8}\.\w+$/, "$file: a hash in its name");
+        my $plain = $fetch->(place("/sign/$file"));
+        is($plain->code, 200, 'it is there');
+        is($plain->headers->cache_control, 'public, max-age=31536000, immutable', 'kept for good');
+        is($plain->headers->header('X-Content-Type-Options'), 'nosniff', 'its type is its type');
+        like($plain->headers->content_type, qr{^(?:text/(?:css|javascript); charset=utf-8|image/svg\+xml)$}, 'a type');
+        is($plain->headers->content_encoding, undef, 'as it is');
+        like($plain->headers->header('Vary'), qr/^Accept-Encoding$/, 'Vary');
+        my $gzip = $fetch->(place("/sign/$file"), 'Accept-Encoding' => 'gzip, deflate');
+        is($gzip->headers->content_encoding, 'gzip', 'gzip');
+        is(memGunzip($gzip->body), $plain->body, 'the same');
+        my $brotli = $fetch->(place("/sign/$file"), 'Accept-Encoding' => 'gzip, deflate, br');
+        is($brotli->headers->content_encoding, 'br', 'brotli');
+        cmp_ok(length $brotli->body, '<', length $plain->body, 'smaller');
+        is($fetch->(place("/sign/$file"), 'Accept-Encoding' => 'br;q=0, gzip;q=0.5')->headers->content_encoding,
+            'gzip', 'no brotli for who wants none');
+        $script += length $gzip->body if $file =~ /\.js$/;
+    }
+    cmp_ok($script, '<', 60_000, "$script bytes of JavaScript, compressed");
+    is($fetch->(place("/sign/assets/$_"))->code, 404, "no $_")
+        for 'page.css', 'nothing.js', '..%2fpage.css', 'page-AAAAAAAA.js';
+    is($fetch->(place('/deep/er/place/sign/' . $files[0]))->code, 200, 'at every location');
+};
+
+subtest 'languages' => sub {
+    my $lang = sub {
+        my $body = $ann->get('', headers => { %html, 'Accept-Language' => shift })->body;
+        return ($body =~ /<html lang="(\w+)"/)[0];
+    };
+    my @rows = (
+        ['de', 'de'], ['de-CH, en;q=0.9', 'de'], ['en;q=0.5, fr;q=0.8', 'fr'], ['pt, es;q=0.2', 'es'], ['it', 'en'],
+        ['', 'en'], ['*', 'en'], ['fr;q=0, de;q=0.1', 'de'], ['deutsch', 'en'], [';;,,q=', 'en'], ['ES-mx', 'es']);
+    is($lang->($_->[0]), $_->[1], "'$_->[0]'") for @rows;
+    my $none = Sigreq::Signer->new(link => place('/sign/x'));
+    my $body = $none->get('', headers => { %html, 'Accept-Language' => 'de' })->text;
+    like($body, qr/Dieser Link f\x{fc}hrt ins Leere/, 'errors, too');
+    is_error($none->get(''), 404, 'Not found', 'but for programs');
+};
+
+subtest 'what is agreed to' => sub {
+    my $state = $ann->get('', headers => { 'Accept-Language' => 'fr' })->json;
+    is($state->{consent}{version},  '1-fr', 'the version names the language');
+    is($state->{consent}{language}, 'fr',   'which is told, too');
+    like($ann->get('', headers => { %html, 'Accept-Language' => 'es' })->body, qr/name="consentVersion" value="1-es"/,
+        'the form has it');
+    is_error($ann->post(json => { %{ typed() }, consentVersion => $_->[0] }), 400, $_->[1], $_->[2])
+        for ['0-xx', qr/^consentVersion names no text/, 'an unknown one'],
+        [7, qr/^consentVersion must be a text/, 'a number'], ['', qr/^consentVersion names/, 'an empty one'];
+    my $signed = sub {
+        my ($how, %o) = @_;
+        my $made = $make->();
+        my ($signer) = signers_of($made);
+        my $res = $signer->post(%o);
+        ok($res->code == 200 || $res->code == 303, "$how: signed") or diag $res->body;
+        my $shown = $client->get("/signatures/$made->{uuid}")->json->{submitters}[0];
+        return $shown->{signerInformation}{consent};
+    };
+    is($signed->('named', json => { %{ typed() }, consentVersion => '1-de' }), '1-de', 'it is evidence');
+    is($signed->('not named', json => typed(), headers => { 'Accept-Language' => 'es' }), '1-es', 'of the language');
+    is($signed->('nothing said', json => typed()), '1-en', 'English where nothing is said');
+    my %form = (action => 'sign', typed => 'Ann', consent => 'yes', consentVersion => '1-fr');
+    is($signed->('by a form', form => \%form), '1-fr', 'of the form');
+};
+
+subtest 'headers' => sub {
+    my $headers = $ann->get('', headers => {%html})->headers;
+    my $policy = $headers->header('Content-Security-Policy');
+    like($policy, qr/^default-src 'none';/, 'nothing by default');
+    unlike($policy, qr/unsafe|\*|https?:|data:|blob:/, 'no exception');
+    like($policy, qr/frame-ancestors 'none'$/, 'in no frame');
+    like($headers->header('Vary'), qr/Accept-Language/, 'Vary');
+    my $themed = Sigreq::Signer->new(link => $ann->{link} =~ s{/sign/}{/themed/sign/}r);
+    like($themed->get('', headers => {%html})->headers->header('Content-Security-Policy'),
+        qr{frame-ancestors http://127\.0\.0\.1:\* http://embedder\.test:\*$}, 'but in those that are allowed');
+    like($themed->get('/documents/x', headers => {%html})->headers->header('Content-Security-Policy'),
+        qr{embedder}, 'errors, too');
+    unlike($page, qr/\sstyle=|<style|<script(?! (?:type="module" )?src="assets)|\son\w+="/, 'nothing inline');
+};
+
+subtest 'names' => sub {
+    my $evil = q{<script>alert(1)</script>"'&{{consent.text}}{count}};
+    my $made = $make->(name => $evil, signer => { firstname => '<b>', lastname => '{{:close}}' });
+    my $body = (signers_of($made))[0]->get('', headers => {%html})->body;
+    unlike($body, qr/<script>alert|<b>/, 'no markup comes of them');
+    my $shown = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;{{consent.text}}{count}';
+    like($body, qr/\Q$shown\E/, 'but as is');
+    like($body, qr/&lt;b&gt; \{\{:close\}\}/, 'nor are they filled');
+};
+
+subtest 'the theme' => sub {
+    my $themed = Sigreq::Signer->new(link => $ann->{link} =~ s{/sign/}{/themed/sign/}r);
+    my $body   = $themed->get('', headers => {%html})->body;
+    my ($logo) = $body =~ /src="(theme\/logo\.svg\?\d+)"/;
+    my ($css)  = $body =~ /href="(theme\/theme\.css\?\d+)"/;
+    ok($logo && $css, 'logo and style');
+    my $res = $fetch->(place("/themed/sign/$css"));
+    is($res->code, 200, 'the style');
+    like($res->headers->content_type,  qr{^text/css},   'its type');
+    like($res->headers->cache_control, qr/immutable/,   'kept, by its time');
+    like($fetch->(place("/themed/sign/$css" =~ s/\?.*//r))->headers->cache_control, qr/no-cache/, 'without it, not');
+    like($fetch->(place("/themed/sign/$logo"))->headers->header('Content-Security-Policy'), qr/default-src 'none'/,
+        'no script in a logo');
+    is($fetch->(place("/themed/sign/theme/$_"))->code, 404, "no $_") for 'theme.json', 'logo.png', '.', '..';
+    is($fetch->(place('/sign/theme/theme.css'))->code, 404, 'none where there is no theme');
+    like($body, qr/Harbour &lt;i&gt;&amp; Sons&lt;\/i&gt; asks/, 'its words, as words');
+};
+done_testing;
