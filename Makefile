@@ -159,6 +159,8 @@ install: all
 	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
+	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page
+	install -m 644 docs/signing-page/*.png $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page/
 
 deps:
 	tools/deps all
@@ -174,7 +176,7 @@ test:
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 bench:
 	@tools/deps bench
-	@$(MAKE) --no-print-directory all $(SPEED_BIN)
+	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
 	@tools/bench/run
 corpus:
 	@tools/deps test

@@ -16,7 +16,7 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 const common = {
     bundle: true, minify: true, outdir: out, entryNames: '[name]-[hash]', assetNames: '[name]-[hash]',
-    nodePaths: [resolve(npm, 'node_modules')], loader: { '.woff2': 'file', '.svg': 'copy' }, legalComments: 'none',
+    nodePaths: [resolve(npm, 'node_modules')], loader: { '.woff2': 'file', '.svg': 'copy' }, legalComments: 'eof',
     charset: 'utf8', logLevel: 'warning', target: ['es2022', 'chrome100', 'firefox100', 'safari15.4'],
 }
 const build = options => esbuild.build({ ...common, ...options }).catch(() => process.exit(1)) // it has said why

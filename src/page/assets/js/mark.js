@@ -3,7 +3,7 @@
 import SignaturePad from 'signature_pad'
 
 export const FONT = '"Dancing Script", cursive'
-export const INK = '#12203f'
+export const INK = '#0d1a73' // as in the PDF (src/pdfd/glyphs.c)
 const PADDING = 0.06 // of the height, on each side
 
 /** The canvas gets as many pixels as the screen has for it. Its size in CSS pixels. */
