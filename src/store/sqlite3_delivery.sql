@@ -79,18 +79,25 @@ SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending')
 
 -- What ended; what was lost; then claims, if there are none of this very turn already, whose answer was lost.
 -- @op DELIVERY_TURN 1 write
-WITH p(j) AS (SELECT %s)
+WITH p(j) AS (SELECT %s),
+e AS MATERIALIZED (
+    SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim, v.value->>'$.status' AS status,
+           v.value->>'$.success' AS success, v.value->>'$.error' AS error
+    FROM p CROSS JOIN json_each(p.j, '$.ended') v)
 UPDATE delivery
-SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000,
-    status = e.value->>'$.status', success = e.value->>'$.success', error = e.value->>'$.error'
-FROM p CROSS JOIN json_each(p.j, '$.ended') e
-WHERE delivery.id = e.value->>'$.id' AND delivery.claimed_by = e.value->>'$.claim'
+SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, status = e.status,
+    success = e.success, error = e.error
+FROM e
+WHERE delivery.id = e.id AND delivery.claimed_by = e.claim
 
-WITH p(j) AS (SELECT %s)
-UPDATE delivery
-SET state = 'pending', claimed_by = NULL, claimed_until = NULL
-FROM p CROSS JOIN json_each(p.j, '$.released') e
-WHERE delivery.id = e.value->>'$.id' AND delivery.claimed_by = e.value->>'$.claim' AND delivery.state = 'claimed'
+WITH p(j) AS (SELECT %s),
+e AS MATERIALIZED (
+    SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim
+    FROM p CROSS JOIN json_each(p.j, '$.released') v)
+UPDATE delivery SET state = 'pending', claimed_by = NULL, claimed_until = NULL
+FROM e
+WHERE delivery.id = e.id AND delivery.claimed_by = e.claim
+  AND delivery.state = 'claimed'
 
 UPDATE delivery
 SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, success = 0,

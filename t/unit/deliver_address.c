@@ -200,7 +200,7 @@ static void names(void)
     for (int i = 0; i < COUNT; i++) {
         ok(!made[i].result.success && !made[i].result.status && made[i].result.error, "%s: %s", hosts[i],
            made[i].result.error);
-        if (strcspn(hosts[i], "%") == strlen(hosts[i]) && hosts[i][9] != '.')
+        if (strcspn(hosts[i], "%") == strlen(hosts[i]) && hosts[i][strlen(hosts[i]) - 1] != '.')
             ok(strstr(made[i].result.error, "may not be called") != NULL, "… for that reason");
     }
     is_int(make_calls(made, hosts, 8, allow((const char *const[]){"127.0.0.1", NULL})), 8,
