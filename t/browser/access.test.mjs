@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, assertAccessible, create, devices, field, openSignature, ready, shoot, shown, typeSignature, visit,
+    ann, assertAccessible, create, devices, field, isWide, openSignature, ready, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 
 const two = { ...ann, fields: [field(0), field(1)] }
 const zoomed = { viewport: { width: 320, height: 256 } } // 1280 × 1024 at 400 %
-const isWide = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
 
 for (const [name, device] of Object.entries({ ...devices, zoomed }))
     test(`axe finds nothing, ${name}`, async () => {

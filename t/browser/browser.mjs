@@ -34,7 +34,8 @@ function tokenOfOurs() {
     const name = `Browser ${process.pid}`, email = `browser${process.pid}@example.org`
     const { uuid } = ctl('org', 'create', '--name', name)
     ctl('user', 'create', '--organization', uuid, '--firstname', 'Kim', '--lastname', 'Roe', '--email', email)
-    token = ctl('token', 'create', '--organization', uuid, '--user', email, '--environment', 'test', '--name', 'b').token
+    const who = ['--organization', uuid, '--user', email, '--environment', 'test']
+    token = ctl('token', 'create', ...who, '--name', 'browser').token
     return token
 }
 
@@ -45,7 +46,8 @@ export const ann = { firstname: 'Ann', lastname: 'Lee', email: 'ann@example.org'
 export const bob = { firstname: 'Bob', lastname: 'Ray', email: 'bob@example.org', fields: [field(0, { y: 20 })] }
 
 /** Creates a submission: its answer of the API, and the links of its signers. */
-export async function create({ signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro } = {}) {
+export async function create(what = {}) {
+    const { signers = [ann], pdf = contract(2), name = 'Lease for 12 Harbour Road', skipIntro } = what
     const form = new FormData()
     form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
     form.set('name', name)
@@ -100,8 +102,8 @@ const isExpected = (problem, expected) => expected.some(pattern => pattern.test(
 
 /**
  * Opens a page, does `work(page)`, and sees to it that nothing happened that must not: an error in the console or in a
- * script, a request to another host, a report against the policy. Options are the browser context's, what is `expected` in the console, and `prepare(page)`,
- * which is done before.
+ * script, a request to another host, a report against the policy. Options are the browser context's, what is `expected`
+ * in the console, and `prepare(page)`, which is done before.
  */
 export async function visit(link, options, work) {
     const { expected = [], prepare = () => {}, ...context } = options
@@ -119,7 +121,7 @@ export async function visit(link, options, work) {
     own.on('console', message => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`))
     own.on('weberror', error => note(`script: ${error.error().stack}`))
     const page = await own.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(20_000)
     try {
         await prepare(page)
         await page.goto(link)
@@ -138,7 +140,8 @@ export const anotherTab = async (page, link) => {
     return tab
 }
 
-export const shoot = (page, name) => page.screenshot({ path: join(shots, `${suite.db}-${name}.png`) })
+export const shoot = (page, name) =>
+    page.screenshot({ animations: 'disabled', path: join(shots, `${suite.db}-${name}.png`) })
 
 /** No violation of WCAG 2.2 AA, nor of axe's best practices. */
 export async function assertAccessible(page, what) {
@@ -149,6 +152,9 @@ export async function assertAccessible(page, what) {
     const said = found.violations.map(each => `${each.id}: ${each.nodes.map(node => node.html).join(' | ')}`)
     assert.deepEqual(said, [], what)
 }
+
+/** Whether something is wider than the screen. */
+export const isWide = page => page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
 
 // --- what a signer does
 

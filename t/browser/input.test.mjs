@@ -1,9 +1,10 @@
-// input.test.mjs: what real people and bad luck put in: long names, emoji, other directions; documents of many, tiny and
-// huge pages.
+// input.test.mjs: what real people and bad luck put in: long names, emoji, other directions; documents of many, tiny
+// and huge pages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, assertAccessible, assertSealed, create, devices, field, finish, openSignature, ready, shoot, typeSignature, visit,
+    ann, assertAccessible, assertSealed, create, devices, field, finish, isWide, openSignature, ready, shoot,
+    typeSignature, visit,
 } from './browser.mjs'
 import { contract, makePdf } from './pdf.mjs'
 
@@ -16,16 +17,17 @@ const names = {
 }
 for (const [what, name] of Object.entries(names))
     test(`a name ${what}`, async () => {
-        const made = await create({ name, signers: [{ ...ann, firstname: name.slice(0, 100), lastname: name.slice(0, 90) }] })
+        const long = { ...ann, firstname: name.slice(0, 100), lastname: name.slice(0, 90) }
+        const made = await create({ name, signers: [long] })
         await visit(made.links[0], devices.phone, async page => {
             await ready(page)
             assert.equal(await page.locator('h1').innerText(), name.replace(/\s+/g, ' '))
-            assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), 'it is not wider')
+            assert.ok(!(await isWide(page)), 'it is not wider')
             await assertAccessible(page, what)
             await openSignature(page)
             await typeSignature(page, 'Ann Lee')
             await finish(page)
-            assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), 'nor when done')
+            assert.ok(!(await isWide(page)), 'nor when done')
         })
         await assertSealed(made, 1)
     })

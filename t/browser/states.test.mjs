@@ -156,8 +156,9 @@ test('a signature that the service does not take is said why', async () => {
     const made = await create()
     await visit(made.links[0], { expected: [/400/] }, async page => {
         await toFinish(page)
-        await page.route(/\/sign\//, route => (isPost(route)
-            ? route.fulfill({ status: 400, json: { statusCode: 400, message: 'No glyphs for it' } }) : route.continue()))
+        const json = { statusCode: 400, message: 'No glyphs for it' }
+        await page.route(/\/sign\//, route =>
+            (isPost(route) ? route.fulfill({ status: 400, json }) : route.continue()))
         await confirm(page)
         await page.getByText('This was not accepted: \u2068No glyphs for it\u2069').waitFor()
     })

@@ -7,14 +7,15 @@ use Test::More;
 
 my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob 'tools/* tools/*/* t/run t/TEST.PL .ci/run';
 my @others = (@scripts,
-    files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql'));
+    files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql',
+        'src/page/assets/*/*.js', 'src/page/assets/*/*.css', 't/browser/*.mjs', 'tools/bench/*.mjs'));
 for my $file (sources(), @others) {
     my @lines = split /\n/, slurp($file);
     cmp_ok(scalar @lines, '<=', 500, "$file: length");
     my @long = grep { my $line = $lines[$_]; utf8::decode($line); length $line > 120 } 0 .. $#lines;
     ok(!@long, "$file: line width") or diag("$file: line " . join ', ', map { $_ + 1 } @long) unless $file =~ /\.sql$/;
     my $opening = join "\n", @lines[0 .. ($#lines < 2 ? $#lines : 2)];
-    like($opening, qr{^(?:/\*|#|--) ?\S.{15}}m, "$file: opens with what it is") unless $file =~ m{^conf/schema};
+    like($opening, qr{^(?:/[*/]|#|--) ?\S.{15}}m, "$file: opens with what it is") unless $file =~ m{^conf/schema};
 }
 
 my $functions = 0;

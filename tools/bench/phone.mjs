@@ -1,7 +1,7 @@
 // phone.mjs BASE TOKEN ROUNDS NPM: how long it takes from the navigation to a signing link until the first page of a
 // document of 20 can be read, on a throttled phone (CPU 4 × slower, 1.6 Mbit/s down, 0.75 up, 150 ms there and back):
-// {"new": [seconds…], "seen": [seconds…], "paths": […]}: of documents that nobody has looked at yet, and again by somebody
-// else; and what 100 signers of one such document load, below /sign/, each image drawn once.
+// {"new": [seconds…], "seen": [seconds…], "paths": […]}: of documents that nobody has looked at yet, and again by
+// somebody else; and what 100 signers of one such document load, below /sign/, each image drawn once.
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { contract } from '../../t/browser/pdf.mjs'
@@ -11,7 +11,8 @@ const { chromium } = createRequire(resolve(npm, 'package.json'))('playwright-cor
 
 async function create(round, names = ['Ann', 'Bob']) {
     const form = new FormData()
-    form.set('file', new Blob([contract(20, `Lease ${process.pid}-${round}`)], { type: 'application/pdf' }), 'Lease.pdf')
+    const pdf = contract(20, `Lease ${process.pid}-${round}`)
+    form.set('file', new Blob([pdf], { type: 'application/pdf' }), 'Lease.pdf')
     form.set('name', 'Lease for 12 Harbour Road')
     form.set('signers', JSON.stringify(names.map(firstname => ({
         firstname, lastname: 'Lee', fields: [{ type: 'signature', name: 'Signature', document: 'Lease.pdf',

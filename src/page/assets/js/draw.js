@@ -14,8 +14,8 @@ export function prepareDraw(panel) {
 
     // a turned phone has another room for it: what is there is kept, and scaled
     function resize() {
-        const data = pad.toData(), before = size
-        if (!canvas.clientWidth || (before.width === canvas.clientWidth && before.height === canvas.clientHeight)) return
+        const data = pad.toData(), before = size, { clientWidth: width, clientHeight: height } = canvas
+        if (!width || (before.width === width && before.height === height)) return
         size = fit(canvas)
         const scale = before.width ? Math.min(size.width / before.width, size.height / before.height) : 1
         const scaled = points => points.map(point => ({ ...point, x: point.x * scale, y: point.y * scale }))

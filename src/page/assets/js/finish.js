@@ -13,7 +13,7 @@ async function send(dialog, button, { link, label }, what, memory) {
     button.focus()
 }
 
-export function prepareFinish({ link, consent, version, marks }) {
+export function prepareFinish({ link, consent, version, mark }) {
     const dialog = prepareDialog('finish'), memory = {}
     const button = dialog.querySelector('[data-confirm]'), box = dialog.querySelector('[data-consent]')
     button.addEventListener('click', () => {
@@ -21,14 +21,14 @@ export function prepareFinish({ link, consent, version, marks }) {
             dialog.say(text('consent.needed'))
             return box.focus()
         }
-        const signature = toSend(marks()[0])
+        const signature = toSend(mark())
         send(dialog, button, { link, label: 'sending' },
             { action: 'sign', consent: true, consentVersion: version, signature }, memory)
     })
     return {
         open: () => {
             dialog.present()
-            paint(dialog.querySelector('[data-review]'), marks()[0])
+            paint(dialog.querySelector('[data-review]'), mark())
         },
     }
 }

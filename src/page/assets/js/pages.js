@@ -42,7 +42,7 @@ function collect(state, link) {
         const img = element.querySelector('img')
         element.style.setProperty('--width', `${Math.max(Number(img.getAttribute('width')), 160)}px`)
         return { element, img, n: Number(element.dataset.page), document: of.uuid, version: of.sha256,
-            base: `${link}/documents/${of.uuid}`, label: img.alt }
+            base: `${link}/documents/${of.uuid}` }
     })
 }
 
@@ -52,9 +52,11 @@ export function preparePages(state, link, { announce }) {
     const near = new Set()
     let zoom = 0
 
-    // sizes says how wide the image is shown; with a pinched screen it is looked at more closely
+    // sizes says how wide the image is shown; with a pinched screen it is looked at more closely. At first only the
+    // first page is there (boot.js): the others will be about as wide
     const sharpen = page => {
-        const width = Math.ceil(page.element.clientWidth * Math.max(visualViewport?.scale ?? 1, 1))
+        const shown = page.element.clientWidth || pages[0].element.clientWidth
+        const width = Math.ceil(shown * Math.max(visualViewport?.scale ?? 1, 1))
         if (!page.img.srcset) offerSources(page)
         page.img.sizes = `${width}px`
     }

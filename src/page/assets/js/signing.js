@@ -74,7 +74,7 @@ export function startSigning(main) {
 
     const fields = prepareFields(state, pageOf, press)
     const signature = prepareSignature({ announce, adopt })
-    const finish = prepareFinish({ link, consent, version: state.consent.version, marks: () => [mark] })
+    const finish = prepareFinish({ link, consent, version: state.consent.version, mark: () => mark })
     prepareRefuse({ link })
 
     /** A field is pressed: the first one asks for the signature, each further one takes it; a signed one changes it. */

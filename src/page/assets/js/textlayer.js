@@ -4,7 +4,7 @@ import { text } from './texts.js'
 const FONT = 'sans-serif'
 const measure = document.createElement('canvas').getContext('2d')
 
-/** Words of a line that follow each other; a gap as wide as two letters begins anew, as between the cells of a table. */
+/** Words of a line that follow each other; a gap of two letters begins anew, as between the cells of a table. */
 function runsOf(line, aspect) {
     const runs = []
     for (const [word, left, top, width, height] of line) {
