@@ -3,7 +3,7 @@
 
 #include "page/page.h"
 
-#define EAGER_SHEETS 2   /* pages of the first document that are loaded at once, as sharp as the screen is */
+#define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, as sharp as the screen is */
 #define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
 #define SMALL_WIDTH 1200 /* of the others, until the script knows better */
 
@@ -151,7 +151,9 @@ static void add_signing(json_t *values, const json_t *texts, const char *state, 
     json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
     set_text(values, "state", state);
     set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
-    set_text(values, "shown", "(min-width: 64rem) 60rem, 100vw");
+    set_text(values, "shown", "(min-width: 60rem) 57.5rem, calc(100vw - 1.5rem)");
+    const json_t *document = json_array_get(json_object_get(values, "documents"), 0);
+    json_object_set(values, "first", json_object_get(json_array_get(json_object_get(document, "sheets"), 0), "srcset"));
     add_places(values);
 }
 

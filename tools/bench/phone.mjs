@@ -1,6 +1,7 @@
 // phone.mjs BASE TOKEN ROUNDS NPM: how long it takes from the navigation to a signing link until the first page of a
 // document of 20 can be read, on a throttled phone (CPU 4 × slower, 1.6 Mbit/s down, 0.75 up, 150 ms there and back):
-// {"new": [seconds…], "seen": [seconds…]}, of documents that nobody has looked at yet, and again by somebody else.
+// {"new": [seconds…], "seen": [seconds…], "paths": […]}: of documents that nobody has looked at yet, and again by somebody
+// else; and what 100 signers of one such document load, below /sign/, each image drawn once.
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { contract } from '../../t/browser/pdf.mjs'
@@ -8,11 +9,11 @@ import { contract } from '../../t/browser/pdf.mjs'
 const [base, token, rounds, npm] = process.argv.slice(2)
 const { chromium } = createRequire(resolve(npm, 'package.json'))('playwright-core')
 
-async function create(round) {
+async function create(round, names = ['Ann', 'Bob']) {
     const form = new FormData()
     form.set('file', new Blob([contract(20, `Lease ${process.pid}-${round}`)], { type: 'application/pdf' }), 'Lease.pdf')
     form.set('name', 'Lease for 12 Harbour Road')
-    form.set('signers', JSON.stringify(['Ann', 'Bob'].map(firstname => ({
+    form.set('signers', JSON.stringify(names.map(firstname => ({
         firstname, lastname: 'Lee', fields: [{ type: 'signature', name: 'Signature', document: 'Lease.pdf',
             area: { x: 72, y: 90, w: 180, h: 50, page: 19 } }],
     }))))
@@ -55,4 +56,14 @@ for (let round = 0; round < Number(rounds); round++) {
     seconds.seen.push(await visit(browser, second))
 }
 await browser.close()
-console.log(JSON.stringify(seconds))
+
+async function pathsOf(link) {
+    const state = await (await fetch(link, { headers: { Accept: 'application/json' } })).json()
+    const [{ uuid, sha256 }] = state.documents, signer = link.split('/').at(-1)
+    return [signer, ...Array.from({ length: 20 }, (_, n) => [`png?width=1200&`, 'json?'].map(end =>
+        `${signer}/documents/${uuid}/pages/${n}.${end}version=${sha256}`)).flat()]
+}
+const links = await create('many', Array.from({ length: 100 }, (_, n) => `Signer ${n}`))
+const paths = (await Promise.all(links.map(pathsOf))).flat()
+for (const path of paths.slice(0, 41)) await (await fetch(`${base}/sign/${path}`)).arrayBuffer()
+console.log(JSON.stringify({ ...seconds, paths }))

@@ -58,7 +58,9 @@ sub wrk_said { # all it says, percentiles of the latency with it
         '20s',
         '-H', "Host: $host->{name}.test", '-H', "Authorization: Bearer $host->{token}", @options,
         "http://127.0.0.1:$server->{port}$path", @script ? ('--', @script) : ());
-    die "$path of $host->{name} gives errors:\n$said\n" if $said =~ /Non-2xx|Socket errors/;
+    # with more connections than threads httpd closes idle ones to serve others, as browsers are used to
+    my $errors = $connections > 32 ? qr/Non-2xx|connect [1-9]|write [1-9]|timeout [1-9]/ : qr/Non-2xx|Socket errors/;
+    die "$path of $host->{name} gives errors:\n$said\n" if $said =~ $errors;
     return $said;
 }
 

@@ -87,8 +87,11 @@ export function preparePages(state, link, { announce }) {
     for (const page of pages) {
         watchLoading(page)
         sharpen(page)
-        observer.observe(page.element)
     }
+    // texts after the first image, which is what he waits for
+    const observe = () => pages.forEach(page => observer.observe(page.element))
+    if (document.readyState === 'complete') observe()
+    else addEventListener('load', observe)
     for (const button of document.querySelectorAll('[data-zoom]')) {
         button.addEventListener('click', () => setZoom(zoom + (button.dataset.zoom === 'in' ? 1 : -1)))
         button.disabled = button.dataset.zoom === 'out'
