@@ -96,8 +96,7 @@ sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp     
 sub stop {
     my $self = shift;
     return unless ($self->{owner} // 0) == $$ and my $pid = $self->pid;
-    kill TERM => $pid;
-    for (1 .. 100) { last unless kill 0, $pid; sleep 0.1 }
+    Sigreq::Suite::end_httpd($pid);
     my @crashes = Sigreq::Suite::crashes_in($self->log) or return;
     open my $file, '>>', suite->{dir} . '/crashes' or die "crashes: $!\n";    # t/run reads it
     print $file map {"$_\n"} @crashes;
