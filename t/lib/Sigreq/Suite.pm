@@ -117,8 +117,8 @@ sub answers {    # the module itself, not just any httpd
 
 sub log { my $file = "$_[0]{dir}/t/logs/error_log"; return -e $file ? path($file)->slurp : '' }
 
-# Ends an httpd: true when it is gone. Gracefully first: told to end at once, the event MPM closes the sockets of threads
-# that are still at work, and now and then finds one that has just been freed (seen with no frame of ours in the stack).
+# Ends an httpd: true when it is gone. Gracefully first: told to end at once, the event MPM closes the sockets of
+# threads still at work, and now and then finds one that has just been freed (seen with no frame of ours in the stack).
 sub end_httpd {
     my $pid = shift;
     for my $signal (qw(WINCH TERM)) {
