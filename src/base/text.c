@@ -171,3 +171,22 @@ bool sr_text_is_port(const char *text)
 
     return port >= 1 && port <= 65535;
 }
+
+const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool)
+{
+    const apr_size_t base = strlen(base_url);
+    apr_size_t marks = 0;
+    const char *mark;
+    char *text, *out;
+
+    for (mark = view; (mark = strchr(mark, SR_BASE_MARK)) != NULL; mark++) marks++;
+    text = out = apr_palloc(pool, strlen(view) + marks * base + 1);
+    for (; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
+        memcpy(out, view, (apr_size_t)(mark - view));
+        out += mark - view;
+        memcpy(out, base_url, base);
+        out += base;
+    }
+    strcpy(out, view);
+    return text;
+}

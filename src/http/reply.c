@@ -49,17 +49,8 @@ sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value)
 
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
 {
-    apr_size_t base = strlen(http->base_url), length = strlen(view), marks = 0;
-    for (const char *p = view; (p = strchr(p, SR_BASE_MARK)) != NULL; p++) marks++;
-    char *text = apr_palloc(http->pool, length + marks * base + 1), *out = text;
-    for (const char *mark; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
-        memcpy(out, view, (size_t)(mark - view));
-        out += mark - view;
-        memcpy(out, http->base_url, base);
-        out += base;
-    }
-    strcpy(out, view);
-    return sr_http_bytes(http, status, JSON_TYPE, text, (apr_size_t)(out - text) + strlen(out));
+    const char *text = sr_text_with_base(view, http->base_url, http->pool);
+    return sr_http_bytes(http, status, JSON_TYPE, text, strlen(text));
 }
 
 /* RFC 6266: an ASCII fallback, and the name itself percent-encoded as filename*. */

@@ -326,8 +326,6 @@ sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char
  * "organization","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
                           const char *base_url, apr_pool_t *pool);
-/* A view with the base URL in the place of each mark. */
-const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

@@ -53,25 +53,6 @@ static const char *merge_submission(const json_t *object, const char *view, apr_
     return apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", view + 1, NULL);
 }
 
-const char *sr_submission_view_fill(const char *view, const char *base_url, apr_pool_t *pool)
-{
-    const apr_size_t base = strlen(base_url);
-    apr_size_t marks = 0;
-    const char *mark;
-    char *text, *out;
-
-    for (mark = view; (mark = strchr(mark, SR_BASE_MARK)) != NULL; mark++) marks++;
-    text = out = apr_palloc(pool, strlen(view) + marks * base + 1);
-    for (; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
-        memcpy(out, view, (apr_size_t)(mark - view));
-        out += mark - view;
-        memcpy(out, base_url, base);
-        out += base;
-    }
-    strcpy(out, view);
-    return text;
-}
-
 sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
                            apr_pool_t *pool)
 {
@@ -81,7 +62,7 @@ sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char
 
     if (webhook->signer) SR_TRY(merge_signer(&body, object, webhook, view, pool));
     else body = merge_submission(object, view, pool);
-    body = sr_submission_view_fill(body, base_url, pool);
+    body = sr_text_with_base(body, base_url, pool);
     *row = json_object();
     json_object_set_new(*row, "event_id", json_string(event_id));
     json_object_set_new(*row, "kind", json_string(webhook->kind));
