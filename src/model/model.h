@@ -157,6 +157,8 @@ const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *po
 /* A view as JSON without marks, and back: for what changes it. The value is the pool's. */
 sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_t *pool);
 const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool);
+/* A signer's part of a view that was read, or NULL. Borrowed. */
+json_t *sr_submission_signer(const json_t *view, const char *uuid);
 /* The uuid in a view, or NULL when it is none. */
 const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */

@@ -95,19 +95,6 @@ static sr_signing_state_t state_of(const json_t *submitter, const json_t *submit
     return has_status(submitter, "opened") ? SR_SIGNING_OPENED : SR_SIGNING_SENT;
 }
 
-static json_t *find_submitter(const json_t *submitters, const char *uuid)
-{
-    size_t i;
-
-    for (i = 0; i < json_array_size(submitters); i++) {
-        json_t *const submitter = json_array_get(submitters, i);
-        const char *const found = sr_json_string(submitter, "uuid");
-
-        if (found && !strcasecmp(found, uuid)) return submitter;
-    }
-    return NULL;
-}
-
 static sr_error_t *read_documents(sr_signing_t *signing, const json_t *documents, apr_pool_t *pool)
 {
     size_t i;
@@ -140,7 +127,7 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
         return spoilt(pool, "incomplete");
     SR_TRY(sr_submission_view_read(&made->view, view, pool));
     submitters = json_object_get(made->view, "submitters");
-    made->submitter = find_submitter(submitters, signer);
+    made->submitter = sr_submission_signer(made->view, signer);
     if (!made->submitter) return spoilt(pool, "the view lacks the signer");
     made->signer = sr_json_string(made->submitter, "uuid");
     made->state = state_of(made->submitter, submitters);

@@ -208,3 +208,17 @@ const char *sr_submission_search_text(const sr_submission_t *submission, apr_poo
     }
     return sr_text_fold(apr_array_pstrcat(pool, lines, '\n'), pool);
 }
+
+json_t *sr_submission_signer(const json_t *view, const char *uuid)
+{
+    const json_t *const submitters = json_object_get(view, "submitters");
+    size_t i;
+
+    for (i = 0; i < json_array_size(submitters); i++) {
+        json_t *const submitter = json_array_get(submitters, i);
+        const char *const found = sr_json_string(submitter, "uuid");
+
+        if (found && !strcasecmp(found, uuid)) return submitter;
+    }
+    return NULL;
+}

@@ -16,19 +16,6 @@ static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
     return object;
 }
 
-static json_t *find_signer(const json_t *submission, const char *uuid)
-{
-    json_t *signers = json_object_get(submission, "submitters"), *signer;
-    size_t i;
-
-    json_array_foreach(signers, i, signer)
-    {
-        const char *const own = sr_json_string(signer, "uuid");
-        if (own && !strcmp(own, uuid)) return signer;
-    }
-    return NULL;
-}
-
 /* The signer's part of the view beside the metadata. */
 static sr_error_t *merge_signer(const char **body, json_t *object, const sr_webhook_t *webhook, const char *view,
                                 apr_pool_t *pool)
@@ -36,7 +23,7 @@ static sr_error_t *merge_signer(const char **body, json_t *object, const sr_webh
     json_t *submission, *signer;
 
     SR_TRY(sr_submission_view_read(&submission, view, pool));
-    signer = find_signer(submission, webhook->signer);
+    signer = sr_submission_signer(submission, webhook->signer);
     if (!signer) return sr_error(pool, SR_EINTERNAL, "The view has no such signer");
     json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
     json_object_update(object, signer);
