@@ -5,10 +5,12 @@
 #include <http_core.h>
 #include <http_protocol.h>
 #include <http_request.h>
+#include <mod_status.h>
 #include <mpm_common.h>
 
 #include "api/api.h"
 #include "conf/conf.h"
+#include "metrics/metrics.h"
 #include "page/page.h"
 #include "run/run.h"
 
@@ -21,8 +23,29 @@ typedef struct area_t {
     const char *base;
     const sr_route_t *routes;
     void (*begin)(sr_http_t *http); /* or NULL */
+    bool secret;                    /* paths begin with what must not be shown */
 } area_t;
-static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL}, {"/sign", sr_page_routes, sr_page_begin}};
+static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false}, {"/sign", sr_page_routes, sr_page_begin, true}};
+
+/* What a route is counted as: 0 is none, then come all routes, area by area. */
+static int number_of(const area_t *area, const sr_route_t *route)
+{
+    int number = route ? (int)(route - area->routes) + 1 : 0;
+    for (const area_t *before = areas; route && before < area; before++)
+        for (const sr_route_t *row = before->routes; row->path; row++) number++;
+    return number;
+}
+
+static void name_routes(apr_pool_t *pconf)
+{
+    sr_metrics_name(SR_LABEL_ROUTE, 0, "other");
+    for (const area_t *area = areas; area < areas + sizeof areas / sizeof *areas; area++)
+        for (const sr_route_t *row = area->routes; row->path; row++) {
+            const char *method = row->method == M_GET ? "GET" : ap_method_name_of(pconf, row->method);
+            sr_metrics_name(SR_LABEL_ROUTE, number_of(area, row),
+                            apr_pstrcat(pconf, method, " ", area->base, row->path, NULL));
+        }
+}
 
 /* The part of the path below <location>/api/v3 or <location>/sign, or NULL when the request is not ours. *area (may
  * be NULL) is what there is. */
@@ -45,8 +68,10 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
  * "ProxyPass /" leaves a <Location> of ours alone; after mod_rewrite, whose rules may change the path. */
 static int translate_name(request_rec *r)
 {
-    const sr_conf_t *conf = sr_conf_of_request(r);
-    if (!conf->enabled || !own_path(r, conf, NULL)) return DECLINED;
+    const area_t *area;
+    const char *path = own_path(r, sr_conf_of_request(r), &area);
+    if (!path) return DECLINED;
+    if (area->secret && *path) sr_run_log_hide(r, path + 1);
     r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
     return OK;
 }
@@ -111,7 +136,21 @@ static int handler(request_rec *r)
     sr_http_t http = {
         .r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits, .page = &page};
     if (area->begin) area->begin(&http);
-    return sr_http_dispatch(&http, area->routes);
+    sr_http_dispatch(&http, area->routes);
+    sr_run_metrics_answered(r, number_of(area, http.route));
+    return OK;
+}
+
+/* Before any log. Of a request that was redirected inside of httpd, each step is one. */
+static int log_transaction(request_rec *r)
+{
+    if (!r->filename) sr_run_log_hide_refused(r);
+    for (request_rec *step = r; step; step = step->next) {
+        if (!is_ours(step)) continue;
+        sr_run_metrics_count(step);
+        r->the_request = step->the_request; /* without its secret */
+    }
+    return DECLINED;
 }
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
@@ -130,7 +169,9 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 {
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
+    name_routes(pconf);
     int result = sr_run_lock_create(main_server);
+    if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     return result == OK ? sr_run_seal_load(pconf, main_server) : result;
 }
 
@@ -155,7 +196,9 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_log_transaction(sr_run_log_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_handler(sr_run_metrics_show, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    APR_OPTIONAL_HOOK(ap, status_hook, sr_run_status, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
 AP_DECLARE_MODULE(sigreq) = {

@@ -1,43 +1,21 @@
 /* deliver.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for,
- * in one transaction; then all calls under way go on at once in one libcurl multi handle. Room is shared: a destination
- * gets at most EACH calls at a time, so that one that hangs delays no other and none is flooded. For one that has just
- * answered quickly some more are claimed, which wait here for their turn: a transaction costs nearly the same for few
- * and for many. Who waits in vain is given back: nothing of him has left. */
-#include "deliver/deliver.h"
+ * in one transaction; then all calls under way go on at once (slots.c). Now and then one process of the machine surveys
+ * the database: what died with its process is recorded as that, and how much waits is seen. */
+#include "deliver/slots.h"
 
 #include <apr_atomic.h>
-#include <apr_hash.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 256, EACH = 16, EACH_QUICK = 64 };
-#define QUICK apr_time_from_msec(100)
-#define WAIT apr_time_from_sec(8)
+#include "metrics/metrics.h"
+
 #define LEASE apr_time_from_sec(30)  /* twice what a call may take: whoever lives has recorded it by then */
 #define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
 #define LOOK_MIN apr_time_from_sec(2)
 #define LOOK_JITTER apr_time_from_sec(3)
+#define SURVEY apr_time_from_sec(5)
 #define RETRY_MIN apr_time_from_msec(500) /* where the database is away; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
-
-/* A destination, while it has calls and a while after. */
-typedef struct lane_t {
-    char name[256];
-    int taken, calling; /* slots, and those whose call is under way */
-    bool quick;
-    apr_time_t used_at;
-} lane_t;
-
-typedef struct slot_t {
-    struct slot_t *next; /* of the free ones */
-    sr_call_t *call;
-    apr_pool_t *pool; /* of what stands below */
-    lane_t *lane;     /* NULL: free */
-    int database;
-    CURL *easy; /* NULL: waits */
-    const char *id, *claim, *url, *body;
-    apr_time_t since; /* claimed, then called */
-} slot_t;
 
 typedef struct database_t {
     volatile apr_uint32_t woken;
@@ -53,12 +31,9 @@ typedef struct database_t {
 struct sr_deliver_t {
     sr_deliver_options_t options;
     apr_pool_t *turn_pool;
-    CURLM *multi;
     char owner[SR_UUID_LENGTH + 1];
     database_t *databases;
-    slot_t slots[SLOTS], *free;
-    int busy, waiting; /* slots in use, and those of them that wait */
-    lane_t lanes[SLOTS];
+    sr_slots_t slots;
     unsigned jitter;
     volatile apr_uint32_t stopping;
     apr_time_t stop_at; /* valid once stopping is set */
@@ -74,101 +49,14 @@ static apr_status_t release(void *data)
         json_decref(d->databases[i].ended);
         json_decref(d->databases[i].released);
     }
-    curl_multi_cleanup(d->multi);
+    curl_multi_cleanup(d->slots.multi);
     return APR_SUCCESS;
 }
 
-sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t *options, apr_pool_t *pool)
+/* What is to be recorded of a slot, by the next turn. */
+static void over(void *baton, const sr_slot_t *slot, const sr_call_result_t *result)
 {
-    sr_deliver_t *d = *deliver = apr_pcalloc(pool, sizeof *d);
-
-    d->options = *options;
-    d->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *d->databases);
-    for (int i = 0; i < options->databases; i++) {
-        d->databases[i].ended = json_array();
-        d->databases[i].released = json_array();
-    }
-    d->multi = curl_multi_init();
-    apr_pool_cleanup_register(pool, d, release, apr_pool_cleanup_null);
-    if (!d->multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
-    curl_multi_setopt(d->multi, CURLMOPT_MAXCONNECTS, (long)SLOTS);
-    apr_pool_create(&d->turn_pool, pool);
-    apr_cpystrn(d->owner, sr_uuid_make(pool), sizeof d->owner);
-    d->jitter = (unsigned)strtoul(d->owner, NULL, 16);
-    for (int i = SLOTS - 1; i >= 0; i--) {
-        slot_t *slot = &d->slots[i];
-        SR_TRY(sr_call_create(&slot->call, options->agent, options->allowed, pool));
-        apr_pool_create(&slot->pool, pool);
-        slot->next = d->free;
-        d->free = slot;
-    }
-    return NULL;
-}
-
-void sr_deliver_wake(sr_deliver_t *deliver, int database)
-{
-    apr_atomic_set32(&deliver->databases[database].woken, 1);
-    curl_multi_wakeup(deliver->multi);
-}
-
-void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace)
-{
-    deliver->stop_at = apr_time_now() + grace;
-    apr_atomic_set32(&deliver->stopping, 1);
-    curl_multi_wakeup(deliver->multi);
-}
-
-static bool is_stopping(sr_deliver_t *d)
-{
-    return apr_atomic_read32(&d->stopping) != 0;
-}
-
-static apr_interval_time_t jitter(sr_deliver_t *d, apr_interval_time_t most)
-{
-    d->jitter = d->jitter * 1103515245 + 12345;
-    return (apr_interval_time_t)(d->jitter >> 8) * most >> 24;
-}
-
-/* --- slots */
-
-/* There is one lane for each slot at least, so one that is empty is found. */
-static lane_t *lane_of(sr_deliver_t *d, const char *destination)
-{
-    lane_t *oldest = NULL;
-
-    for (int i = 0; i < SLOTS; i++) {
-        lane_t *lane = &d->lanes[i];
-        if (!strcmp(lane->name, destination)) return lane;
-        if (!lane->taken && (!oldest || lane->used_at < oldest->used_at)) oldest = lane;
-    }
-    *oldest = (lane_t){.quick = false};
-    apr_cpystrn(oldest->name, destination, sizeof oldest->name);
-    return oldest;
-}
-
-/* The key is "<id> <destination> <url>". */
-static void take_slot(sr_deliver_t *d, int database, const char *claim, const sr_row_t *row)
-{
-    slot_t *slot = d->free;
-    char *key = apr_pstrdup(slot->pool, row->key);
-
-    d->free = slot->next;
-    slot->id = apr_strtok(key, " ", &key);
-    slot->lane = lane_of(d, apr_strtok(NULL, " ", &key));
-    slot->url = apr_strtok(NULL, " ", &key);
-    slot->body = apr_pstrdup(slot->pool, row->body);
-    slot->claim = apr_pstrdup(slot->pool, claim);
-    slot->database = database;
-    slot->since = slot->lane->used_at = apr_time_now();
-    slot->easy = NULL;
-    slot->lane->taken++;
-    d->busy++;
-    d->waiting++;
-}
-
-/* What is to be recorded of a slot, which is free then. NULL: nothing has left. */
-static void free_slot(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *result)
-{
+    sr_deliver_t *d = baton;
     database_t *database = &d->databases[slot->database];
     json_t *row = json_object();
 
@@ -182,95 +70,53 @@ static void free_slot(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *res
         json_object_set_new(row, "error", sr_json_string_or_null(result->error));
     }
     json_array_append_new(result ? database->ended : database->released, row);
-    slot->lane->taken--;
-    slot->lane = NULL;
-    apr_pool_clear(slot->pool);
-    slot->next = d->free;
-    d->free = slot;
-    d->busy--;
 }
 
-static void give_back(sr_deliver_t *d, slot_t *slot)
+sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t *options, apr_pool_t *pool)
 {
-    d->waiting--;
-    free_slot(d, slot, NULL);
-}
+    sr_deliver_t *d = *deliver = apr_pcalloc(pool, sizeof *d);
 
-static void end_call(sr_deliver_t *d, slot_t *slot, const sr_call_result_t *result)
-{
-    slot->lane->calling--;
-    slot->lane->quick = result->status && apr_time_now() - slot->since < QUICK;
-    if (slot->easy) curl_multi_remove_handle(d->multi, slot->easy);
-    free_slot(d, slot, result);
-}
-
-/* What cannot be sent is over before it begins. */
-static void start_call(sr_deliver_t *d, slot_t *slot)
-{
-    sr_call_result_t result = {0};
-
-    slot->easy = strncmp(slot->url, "mailto:", 7)
-                     ? sr_call_begin(slot->call, slot->url, slot->body)
-                     : sr_mail_begin(slot->call, d->options.mail, slot->body, &result.error, slot->pool);
-    if (slot->easy) curl_multi_add_handle(d->multi, slot->easy);
-    else end_call(d, slot, &result);
-}
-
-/* Calls for whom there is a place at his destination; who stops calls nobody. */
-static void begin_calls(sr_deliver_t *d)
-{
-    const apr_time_t now = apr_time_now();
-
-    for (int i = 0; i < SLOTS && d->waiting; i++) {
-        slot_t *slot = &d->slots[i];
-        if (!slot->lane || slot->easy) continue;
-        if (is_stopping(d) || now - slot->since > WAIT) give_back(d, slot);
-        else if (slot->lane->calling < EACH) {
-            slot->since = now;
-            slot->lane->calling++;
-            d->waiting--;
-            start_call(d, slot);
-        }
+    d->options = *options;
+    d->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *d->databases);
+    for (int i = 0; i < options->databases; i++) {
+        d->databases[i].ended = json_array();
+        d->databases[i].released = json_array();
     }
+    d->slots = (sr_slots_t){.options = &d->options, .multi = curl_multi_init(), .over = over, .baton = d};
+    apr_pool_cleanup_register(pool, d, release, apr_pool_cleanup_null);
+    if (!d->slots.multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
+    curl_multi_setopt(d->slots.multi, CURLMOPT_MAXCONNECTS, (long)SR_SLOTS);
+    apr_pool_create(&d->turn_pool, pool);
+    apr_cpystrn(d->owner, sr_uuid_make(pool), sizeof d->owner);
+    d->jitter = (unsigned)strtoul(d->owner, NULL, 16);
+    return sr_slots_make(&d->slots, pool);
 }
 
-static void collect(sr_deliver_t *d)
+void sr_deliver_wake(sr_deliver_t *deliver, int database)
 {
-    sr_call_result_t result;
-    sr_call_t *call;
-    CURLMsg *message;
-    int left;
+    apr_atomic_set32(&deliver->databases[database].woken, 1);
+    curl_multi_wakeup(deliver->slots.multi);
+}
 
-    while ((message = curl_multi_info_read(d->multi, &left)) != NULL) {
-        if (message->msg != CURLMSG_DONE) continue;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&call);
-        sr_call_end(call, &result, message->data.result);
-        for (int i = 0; i < SLOTS; i++) {
-            slot_t *slot = &d->slots[i];
-            if (slot->call != call) continue;
-            if (!result.success)
-                d->options.notice(d->options.baton, false,
-                                  apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id, result.error));
-            end_call(d, slot, &result);
-            break;
-        }
-    }
+void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace)
+{
+    deliver->stop_at = apr_time_now() + grace;
+    apr_atomic_set32(&deliver->stopping, 1);
+    curl_multi_wakeup(deliver->slots.multi);
+}
+
+static bool is_stopping(sr_deliver_t *d)
+{
+    return apr_atomic_read32(&d->stopping) != 0;
+}
+
+static apr_interval_time_t jitter(sr_deliver_t *d, apr_interval_time_t most)
+{
+    d->jitter = d->jitter * 1103515245 + 12345;
+    return (apr_interval_time_t)(d->jitter >> 8) * most >> 24;
 }
 
 /* --- turns */
-
-/* How many more each destination may get. */
-static json_t *room_of_lanes(const sr_deliver_t *d)
-{
-    json_t *room = json_object();
-
-    for (int i = 0; i < SLOTS; i++) {
-        const lane_t *lane = &d->lanes[i];
-        if (!lane->taken && !lane->quick) continue;
-        json_object_set_new(room, lane->name, json_integer((lane->quick ? EACH_QUICK : EACH) - lane->taken));
-    }
-    return room;
-}
 
 static const char *turn_text(sr_deliver_t *d, int number, const char *claim, int rows)
 {
@@ -280,8 +126,8 @@ static const char *turn_text(sr_deliver_t *d, int number, const char *claim, int
     json_object_set_new(turn, "claim", json_string(claim));
     json_object_set_new(turn, "lease", json_integer(LEASE));
     json_object_set_new(turn, "rows", json_integer(rows));
-    json_object_set_new(turn, "each", json_integer(EACH));
-    json_object_set_new(turn, "room", room_of_lanes(d));
+    json_object_set_new(turn, "each", json_integer(SR_EACH));
+    json_object_set_new(turn, "room", sr_slots_room(&d->slots));
     json_object_set_new(turn, "after", json_string(database->after));
     json_object_set(turn, "ended", database->ended);
     json_object_set(turn, "released", database->released);
@@ -328,7 +174,7 @@ static void note_health(sr_deliver_t *d, int number)
 static void take_turn(sr_deliver_t *d, int number)
 {
     database_t *database = &d->databases[number];
-    const int rows = is_stopping(d) ? 0 : SLOTS - d->busy;
+    const int rows = is_stopping(d) ? 0 : SR_SLOTS - d->slots.busy;
     const char *claim = apr_psprintf(d->turn_pool, "%s.%" APR_UINT64_T_FMT "%s", d->owner, database->turns,
                                      is_stopping(d) ? ".stop" : "");
     apr_array_header_t *claims;
@@ -348,11 +194,8 @@ static void take_turn(sr_deliver_t *d, int number)
     json_array_clear(database->released);
     for (int i = 0; i < claims->nelts; i++) {
         const sr_row_t *row = &APR_ARRAY_IDX(claims, i, sr_row_t);
-        const char *destination = row->key ? strchr(row->key, ' ') : NULL;
-        if (!row->body || !destination || !d->free) continue;
-        const size_t length = strcspn(++destination, " ");
-        take_slot(d, number, claim, row);
-        apr_cpystrn(database->after, apr_pstrmemdup(d->turn_pool, destination, length), sizeof database->after);
+        if (!row->body || !d->slots.free) continue;
+        apr_cpystrn(database->after, sr_slots_take(&d->slots, number, claim, row)->name, sizeof database->after);
         count++;
     }
     database->more = rows > 0 && count == rows;
@@ -371,6 +214,38 @@ static bool finds_something(sr_deliver_t *d, int number)
     return !error && outcome == SR_OK;
 }
 
+static apr_uint64_t member(const json_t *object, const char *name)
+{
+    return (apr_uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+/* By whichever process of this machine comes first: ends what was lost, and sees how much there is. */
+static void survey(sr_deliver_t *d, int number)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    json_t *seen = NULL;
+
+    if (is_stopping(d) || apr_time_now() < d->databases[number].retry_at) return;
+    if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, apr_time_now(), SURVEY)) return;
+    sr_error_t *error = ask(d, number, SR_OP_DELIVERY_SURVEY, &outcome, &rows, NULL);
+    if (!error) {
+        const char *body = APR_ARRAY_IDX(rows, 0, sr_row_t).body;
+        error = sr_json_parse(&seen, body, strlen(body), d->turn_pool);
+    }
+    if (error) {
+        note_trouble(d, number, error);
+        return;
+    }
+    const apr_uint64_t interrupted = member(seen, "interrupted");
+    sr_metrics_count(SR_METRIC_LOST, 0, 0, interrupted);
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, member(seen, "waiting"));
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, member(seen, "under_way"));
+    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, member(seen, "oldest"));
+    sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)apr_time_now());
+    if (interrupted) apr_atomic_set32(&d->databases[number].woken, 1); /* others may have waited for those */
+}
+
 static size_t to_record(const database_t *database)
 {
     return json_array_size(database->ended) + json_array_size(database->released);
@@ -381,12 +256,12 @@ static bool wants_to_record(const sr_deliver_t *d, const database_t *database, a
 {
     const size_t count = to_record(database);
 
-    return count && (count >= (size_t)d->busy || now - database->first_ended >= LINGER);
+    return count && (count >= (size_t)d->slots.busy || now - database->first_ended >= LINGER);
 }
 
 static bool has_room(sr_deliver_t *d)
 {
-    return d->busy <= SLOTS * 3 / 4 && !is_stopping(d);
+    return d->slots.busy <= SR_SLOTS * 3 / 4 && !is_stopping(d);
 }
 
 static bool is_due(sr_deliver_t *d, int number)
@@ -420,31 +295,20 @@ static int patience(sr_deliver_t *d)
     return until <= now ? 0 : (int)((until - now + 999) / 1000);
 }
 
-static void abandon(sr_deliver_t *d)
-{
-    static const sr_call_result_t interrupted = {0, false, "interrupted, outcome unknown"};
-
-    for (int i = 0; i < SLOTS; i++)
-        if (d->slots[i].lane) end_call(d, &d->slots[i], &interrupted);
-    for (int i = 0; i < d->options.databases; i++)
-        if (to_record(&d->databases[i])) take_turn(d, i);
-}
-
 void sr_deliver_run(sr_deliver_t *deliver)
 {
     sr_deliver_t *d = deliver;
-    int running;
 
-    while (!is_stopping(d) || (d->busy && apr_time_now() < d->stop_at)) {
-        for (int i = 0; i < d->options.databases; i++)
+    while (!is_stopping(d) || (d->slots.busy && apr_time_now() < d->stop_at)) {
+        for (int i = 0; i < d->options.databases; i++) {
+            survey(d, i);
             if (is_due(d, i)) take_turn(d, i);
+        }
         apr_pool_clear(d->turn_pool);
-        begin_calls(d);
-        curl_multi_perform(d->multi, &running);
-        collect(d);
-        begin_calls(d);
-        curl_multi_poll(d->multi, NULL, 0, patience(d), NULL);
+        sr_slots_go_on(&d->slots, is_stopping(d));
+        curl_multi_poll(d->slots.multi, NULL, 0, patience(d), NULL);
     }
-    begin_calls(d); /* gives back who waits */
-    abandon(d);
+    sr_slots_abandon(&d->slots);
+    for (int i = 0; i < d->options.databases; i++)
+        if (to_record(&d->databases[i])) take_turn(d, i);
 }

@@ -23,6 +23,7 @@ struct sr_http_t {
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
     const struct sr_page_settings_t *page;
+    const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
     bool plain_errors; /* 413 as text/plain too (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
@@ -42,8 +43,8 @@ typedef struct sr_route_t {
     bool plain_errors;
 } sr_route_t;
 
-/* Answers the request, errors included, and returns OK for httpd. */
-int sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
+/* Answers the request, errors included; http->route is then its row. */
+void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
 
 /* ------------------------------------------------------------------------------------------------- reply.c */
 /* A JSON value (its reference is taken over). */

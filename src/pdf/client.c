@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
+
 typedef enum outcome_t {
     ANSWERED,
     GONE, /* it had ended while idle: replaced without a word */
@@ -38,6 +40,7 @@ static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_
 static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_question_t *question,
                          const char *death, apr_pool_t *pool)
 {
+    sr_metrics_count(SR_METRIC_HELPER_LOSSES, outcome == LATE ? SR_LOSS_LATE : SR_LOSS_DIED, 0, 1);
     const char *what = outcome == LATE ? "had no answer in time and was killed" : "died or answered nonsense";
     sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what, death));
 }
@@ -79,7 +82,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_wo
 sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
 {
     apr_interval_time_t timeout = question->timeout ? question->timeout : workers->options.timeout;
-    int64_t deadline = sr_pdf_clock() + timeout;
+    const int64_t begun = sr_pdf_clock(), deadline = begun + timeout;
     sr_pdf_worker_t *worker;
     SR_TRY(sr_pdf_pool_lend(&worker, workers, deadline, pool));
     int64_t asked = sr_pdf_clock();
@@ -88,6 +91,8 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_questi
     sr_error_t *error = persist(&outcome, workers, worker, question, document, deadline, pool);
     if (document != question->descriptor) close(document);
     sr_pdf_pool_return(workers, worker);
+    sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, question->op),
+                       sr_pdf_clock() - begun);
     if (error) {
         sr_pdf_pool_notice(workers, error->cause);
         return error;

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
+
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
 {
     sr_error_t *error = sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later");
@@ -78,6 +80,7 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t 
         return sr_pdf_unavailable(pool, apr_psprintf(pool, "socketpair: %s", strerror(errno)));
     pid_t pid = 0;
     int failed = spawn(&pid, options->program, pair[1]);
+    sr_metrics_count(SR_METRIC_HELPER_STARTS, 0, 0, 1);
     close(pair[1]);
     if (failed) {
         close(pair[0]);

@@ -7,6 +7,7 @@
 #include <http_log.h>
 #include <util_mutex.h>
 
+#include "metrics/metrics.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
 
@@ -81,6 +82,8 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!open) return away(pool, "mod_dbd is not loaded");
     ap_dbd_t *connection = dbd->connection = open(dbd->pool, dbd->server);
+    if (!connection)
+        sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, "no-connection"), 0, 1);
     if (!connection) return away(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
     sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
                                       connection->pool, &writer_lock, pool);

@@ -32,7 +32,7 @@ static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
 
 static void notice(void *baton, bool grave, const char *message)
 {
-    ap_log_error(APLOG_MARK, grave ? APLOG_WARNING : APLOG_INFO, 0, child.main_server, "SR0400: %s", message);
+    ap_log_error(APLOG_MARK, grave ? APLOG_WARNING : APLOG_INFO, 0, child.main_server, "SR0600: %s", message);
 }
 
 static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
@@ -91,7 +91,7 @@ void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, cons
     apr_allocator_owner_set(allocator, child.pool);
     sr_error_t *error = start(pchild, conf);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
-    else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0401: no webhook leaves: %s", error->message);
+    else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: no webhook leaves: %s", error->message);
 }
 
 /* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler

@@ -27,7 +27,7 @@ static const char *template_of(const char *folder, const char *name, const char 
     if (text) status = apr_file_read_full(file, text, length = (apr_size_t)info.size, NULL);
     if (text && !status && sr_text_is_utf8(text, length)) return text;
     ap_log_error(APLOG_MARK, APLOG_WARNING, status, server,
-                 "SR0402: %s cannot be used: mail goes out as it is built in", path);
+                 "SR0602: %s cannot be used: mail goes out as it is built in", path);
     return builtin;
 }
 

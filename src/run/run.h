@@ -1,7 +1,7 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
- * PDF helpers of this child, what documents are sealed with.
+ * PDF helpers of this child, what documents are sealed with, the delivery thread, what is counted.
  *
- * Sections: database.c · helper.c · seal.c · log.c
+ * Sections: database.c · helper.c · seal.c · log.c · deliver.c · metrics.c · status.c
  */
 #ifndef SR_RUN_H
 #define SR_RUN_H
@@ -35,8 +35,10 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
 const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
-/* log_transaction, before any log: sets the variable `sigreq-request`. */
-int sr_run_log_request(request_rec *r);
+/* Takes a signing link out of the request line; `path` is what stands below <location>/sign/. */
+void sr_run_log_hide(request_rec *r, const char *path);
+/* The same where httpd has answered without looking at the path: of anything below any …/sign/. */
+void sr_run_log_hide_refused(request_rec *r);
 
 /* ----------------------------------------------------------------------------------------------- deliver.c */
 /* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
@@ -46,5 +48,19 @@ void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
 /* sr_service_t's wake; the baton is the request's server_rec. */
 void sr_run_deliver_wake(void *server);
+
+/* ----------------------------------------------------------------------------------------------- metrics.c */
+/* post_config, before anything counts. */
+int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server);
+/* The answer is ready; route is a number of SR_LABEL_ROUTE. */
+void sr_run_metrics_answered(request_rec *r, int route);
+/* log_transaction of a request of ours. */
+void sr_run_metrics_count(request_rec *r);
+/* The handler sigreq-metrics. */
+int sr_run_metrics_show(request_rec *r);
+
+/* ------------------------------------------------------------------------------------------------ status.c */
+/* mod_status's hook. */
+int sr_run_status(request_rec *r, int flags);
 
 #endif

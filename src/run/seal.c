@@ -5,6 +5,7 @@
 #include <httpd.h>
 #include <http_log.h>
 
+#include "metrics/metrics.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
 
@@ -81,6 +82,7 @@ int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server)
         const char *fault = load(&seals[i], main_server, (sr_environment_t)i, pconf);
         if (!fault && !seals[i]) fault = make_test(&seals[i], main_server, pconf);
         if (!fault) {
+            sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, (apr_uint64_t)sr_cms_identity_certificate(seals[i])->until);
             warn_of_end(seals[i], main_server, pconf);
             continue;
         }

@@ -1,21 +1,34 @@
 /* seal.c: the seal itself: the helper fills, we sign the digest that was made of what it wrote, and put that in. */
 #include "service/seal.h"
 
+#include "metrics/metrics.h"
+
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why)
 {
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The document could not be sealed, try again later"), pool,
                             "%s: %s", what, why);
 }
 
-sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
-                    const sr_pdf_signature_t *what, apr_pool_t *pool)
+static sr_error_t *fill_and_sign(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
+                                 const sr_pdf_signature_t *what, sr_environment_t environment, apr_pool_t *pool)
 {
-    const sr_cms_identity_t *identity = service->seal[what->test ? SR_TEST : SR_PRODUCTION];
     const unsigned char *cms;
     apr_size_t length;
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, what, pool));
     if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT) return sr_error(pool, SR_EBADREQUEST, "%s", revision->reason);
     if (revision->fault != SR_PDF_DONE) return sr_seal_failed(pool, "filling", revision->reason);
-    SR_TRY(sr_cms_sign(&cms, &length, identity, revision->digest, pool));
+    SR_TRY(sr_cms_sign(&cms, &length, service->seal[environment], revision->digest, pool));
     return sr_pdf_seal(revision, cms, length, pool);
+}
+
+sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
+                    const sr_pdf_signature_t *what, apr_pool_t *pool)
+{
+    const sr_environment_t environment = what->test ? SR_TEST : SR_PRODUCTION;
+    const apr_time_t begun = apr_time_now();
+    sr_error_t *error = fill_and_sign(service, revision, joined, what, environment, pool);
+    if (error && error->code == SR_EBADREQUEST) return error; /* there was nothing to seal */
+    sr_metrics_count(SR_METRIC_SEALS, environment, error ? SR_RESULT_FAILED : SR_RESULT_SEALED, 1);
+    if (!error) sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, apr_time_now() - begun);
+    return error;
 }

@@ -71,13 +71,27 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN delivery_row r WHERE r.uuid = a.uuid
 
 -- @op DELIVERY_LOOK 0
 -- @answer
-SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending')
-              OR EXISTS (SELECT 1 FROM delivery
-                         WHERE state = 'claimed'
-                           AND claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
-            THEN 'ok' ELSE 'missing' END, NULL, NULL
+SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending') THEN 'ok' ELSE 'missing' END, NULL, NULL
 
--- What ended; what was lost; then claims, if there are none of this very turn already, whose answer was lost.
+-- What was lost ends; what there is, is counted, as far as 100,000.
+-- @op DELIVERY_SURVEY 0 write
+UPDATE delivery
+SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, success = 0,
+    error = 'interrupted, outcome unknown'
+WHERE state = 'claimed' AND claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
+
+-- @answer
+WITH waiting AS MATERIALIZED (
+    SELECT count(*) AS n, min(id) AS id
+    FROM (SELECT id FROM delivery WHERE state = 'pending' ORDER BY destination, id LIMIT 100000)),
+oldest AS MATERIALIZED (
+    SELECT max(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 - d.created_at, 0) AS age
+    FROM waiting w CROSS JOIN delivery d WHERE d.id = w.id)
+SELECT 'ok', json_object('interrupted', changes(), 'waiting', (SELECT n FROM waiting), 'under_way',
+           (SELECT count(*) FROM (SELECT 1 FROM delivery WHERE state = 'claimed' LIMIT 100000)),
+           'oldest', coalesce((SELECT age FROM oldest), 0)), NULL
+
+-- What ended; then claims, if there are none of this very turn already, whose answer was lost.
 -- @op DELIVERY_TURN 1 write
 WITH p(j) AS (SELECT %s),
 e AS MATERIALIZED (
@@ -98,11 +112,6 @@ UPDATE delivery SET state = 'pending', claimed_by = NULL, claimed_until = NULL
 FROM e
 WHERE delivery.id = e.id AND delivery.claimed_by = e.claim
   AND delivery.state = 'claimed'
-
-UPDATE delivery
-SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, success = 0,
-    error = 'interrupted, outcome unknown'
-WHERE state = 'claimed' AND claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
 
 -- The destinations in two walks: from the one after `after` to the last, and from the first to `after`.
 WITH RECURSIVE p(j) AS (SELECT %s),
@@ -154,7 +163,7 @@ WITH p(j) AS (SELECT %s),
 a AS MATERIALIZED (SELECT j->>'$.claim' AS claim, j->>'$.after' AS after FROM p)
 SELECT * FROM (
     SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || json_quote(d.url) || ',' || substr(d.body, 2),
-           d.id || ' ' || d.destination || ' ' || d.url
+           d.id || ' ' || d.created_at || ' ' || d.destination || ' ' || d.url
     FROM a CROSS JOIN delivery d CROSS JOIN token t
     WHERE d.state = 'claimed' AND d.claimed_by = a.claim AND t.id = d.token_id
     ORDER BY d.destination <= a.after, d.destination, d.id)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "metrics/metrics.h"
+
 #define BUSY_PATIENCE apr_time_from_sec(2)
 #define PREPARED_KEY "sigreq"
 
@@ -68,6 +70,15 @@ static int set_up(sr_store_t *store, int *version, apr_pool_t *pool)
     return status;
 }
 
+static void count_fault(sr_failure_t failure)
+{
+    static const char *const names[] = {
+        [SR_FAILURE_NONE] = "statement", [SR_FAILURE_STATEMENT] = "statement", [SR_FAILURE_GONE] = "lost",
+        [SR_FAILURE_STALE] = "stale",    [SR_FAILURE_BUSY] = "busy",           [SR_FAILURE_AWAY] = "away",
+    };
+    sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, names[failure]), 0, 1);
+}
+
 /* Whether a fault may pass when the same is sent once more; what it needs before that is done here. */
 static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
 {
@@ -95,6 +106,7 @@ static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
     if (store->prepared->checked && store->prepared->prepared) return NULL;
     for (int attempt = 0; (status = set_up(store, &version, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
+        count_fault(fault.failure);
         if (!may_pass(store, &fault, attempt, patience))
             return sr_connection_error(&fault, "setting up the connection", pool);
     }
@@ -225,6 +237,7 @@ static sr_error_t *run_once(call_t *call, sr_fault_t *fault)
     if (status != 0) {
         *fault = sr_connection_fault(&call->store->connection, status, call->arguments, call->operation->arguments,
                                      call->pool);
+        count_fault(fault->failure);
         error = sr_connection_error(fault, call->operation->name, call->pool);
     }
     apr_pool_destroy(scratch);
@@ -247,7 +260,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                          const char *const *arguments, int count, apr_pool_t *pool)
 {
     const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
-    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    const apr_time_t begun = apr_time_now(), patience = begun + BUSY_PATIENCE;
     call_t call = {store, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
     sr_fault_t fault;
     sr_error_t *error;
@@ -264,6 +277,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
         if (!error) break;
         if (!may_pass(store, &fault, attempt, patience)) return error;
     }
+    sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, apr_time_now() - begun);
     if (!call.outcome) { /* an empty list */
         *outcome = SR_OK;
         return NULL;

@@ -155,12 +155,15 @@ typedef enum sr_op_t {
     /* The delivery thread (src/deliver). */
     /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
     SR_OP_DELIVERY_LOOK,
+    /* → OK + {"interrupted","waiting","under_way","oldest" (microseconds)}: records claims whose lease is over as
+     * "interrupted, outcome unknown" (should the truth still come, it replaces that), and tells how many there were,
+     * how many rows wait and are claimed (as far as 100,000), and how long the oldest has waited. */
+    SR_OP_DELIVERY_SURVEY,
     /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),"each" (at most, of one destination),
      *  "room":{"<destination>":<at most, of this one>},"after" (a destination, or ""),
      *  "ended":[{"id","claim","status"|null,"success","error"|null}],"released":[{"id","claim"}]}
-     * → OK, a row for each claim: body is what to post, key "<id> <destination> <url>"; the last row has neither.
-     * Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left; records
-     * claims whose lease is over as "interrupted, outcome unknown" (should the truth still come, it replaces that);
+     * → OK, a row for each claim: body is what to post, key "<id> <created_at> <destination> <url>"; the last row has
+     * neither. Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left;
      * then claims what is pending for `lease` under the name `claim`.
      * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
      * Repeating it with the same `claim` gives the same claims again. */

@@ -8,19 +8,20 @@ use Test::More;
 # each folder of src/, and what it may include besides itself; an entry with a slash is one header alone
 my %allowed = (
     base    => [],
+    metrics => [qw(base)],
     model   => [qw(base)],
-    store   => [qw(model base)],
-    pdf     => [qw(model base)],
-    service => [qw(store pdf model base)],
-    deliver => [qw(store pdf model base embed)],
+    store   => [qw(model metrics base)],
+    pdf     => [qw(model metrics base)],
+    service => [qw(store pdf model metrics base)],
+    deliver => [qw(store pdf model metrics base embed)],
     http    => [qw(base)],
     conf    => [qw(model base)],
     api     => [qw(http service model base embed)],
     page    => [qw(http service model base embed)],
-    run     => [qw(deliver conf store pdf model base)],
+    run     => [qw(deliver conf store pdf model metrics base)],
     pdfd    => [qw(base pdf/protocol.h)],
     ctl     => [qw(service store pdf/pdf.h model base)],
-    ''      => [qw(conf run api page base)],             # mod_sigreq.c
+    ''      => [qw(conf run api page metrics base)],             # mod_sigreq.c
 );
 my %knows_httpd = map { $_ => 1 } qw(http conf api page run), '';
 my $httpd_header = qr/^(?:httpd|http_\w+|ap_\w+|util_\w+|scoreboard|mpm_common|mod_(?!sigreq)\w+)\.h$/;
@@ -43,5 +44,5 @@ for my $file (files('src/*/*.[ch]'), 'mod_sigreq.c') {
     ok(!@wrong, "$file includes only what is below it") or diag("$file: $_") for join ', ', @wrong;
 }
 ok($allowed{$_}, "the layer '$_' is in the table of arrows") for sort keys %seen;
-ok($seen{$_}, "the layer '$_' has files") for qw(base model store pdf service http conf api run pdfd ctl);
+ok($seen{$_}, "the layer '$_' has files") for qw(base metrics model store pdf service http conf api run pdfd ctl);
 done_testing;

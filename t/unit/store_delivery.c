@@ -41,7 +41,7 @@ static const char *turn(link_t *l, const char *claim, int rows, int each, const 
                      *more ? more : ",\"room\":{},\"after\":\"\",\"ended\":[]"));
     if (strcmp(link_outcome(l), "ok") != 0) return link_outcome(l);
     for (int i = 0; i < l->rows->nelts - 1; i++) {
-        const char *key = strchr(key_at(l, i), ' ') + 1;
+        const char *key = strchr(strchr(key_at(l, i), ' ') + 1, ' ') + 1; /* behind the id and the time */
         said = apr_pstrcat(l->pool, said, *said ? " " : "", apr_pstrndup(l->pool, key, strcspn(key, " ")), NULL);
     }
     ok(l->rows->nelts > 0 && !APR_ARRAY_IDX(l->rows, l->rows->nelts - 1, sr_row_t).body, "the last row is empty");
@@ -85,12 +85,17 @@ static void check_rows(link_t *l)
 
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "nothing to do");
+    is_str(RUN(l, SR_OP_DELIVERY_SURVEY), "{\"interrupted\":0,\"waiting\":0,\"under_way\":0,\"oldest\":0}",
+           "nor to count");
     event(l, 1, 1, "signed");
     is_str(turn(l, "none", 10, 10, ""), "", "no URL, no row");
     set_url(l, hash, "signed", "HTTPS://User.Example.org:8443?x=1&\"é\"");
     id = event(l, 1, 2, "signed");
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "ok", "something to do");
+    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    is_str(member(body, "waiting", l->pool), "1", "one waits");
+    ok(strtoll(member(body, "oldest", l->pool), NULL, 10) > 1000000, "… for long, as its time is long ago");
     is_str(turn(l, "c1", 10, 10, ""), "user.example.org:8443", "claimed by its host");
     body = APR_ARRAY_IDX(l->rows, 0, sr_row_t).body;
     is_str(member(body, "userTokenId", l->pool), apr_psprintf(l->pool, "\"%s\"", uuid(7, 1, l->pool)), "the token");
@@ -182,9 +187,14 @@ static void check_interrupted(link_t *l)
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
     turn(l, "s3", 9, 2, ",\"room\":{},\"after\":\"a.org\",\"ended\":[]");
     const char *truth = ended(l, "s3", GOOD);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    is_str(member(body, "interrupted", l->pool), "0", "a survey ends none of them");
+    is_str(member(body, "under_way", l->pool), "6", "… and counts them");
     make_late(l);
-    RUN(l, SR_OP_DELIVERY_LOOK);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY);
     is_str(link_outcome(l), "ok", "those whose time is over are");
+    is_str(member(body, "interrupted", l->pool), "6", "… ended by it");
+    is_str(member(body, "under_way", l->pool), "0", "… and gone");
     is_str(turn(l, "i1", 9, 9, ""), "", "they are not made again");
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
     is_int(l->rows->nelts, 8, "all six are recorded, with the two that failed");

@@ -86,10 +86,31 @@ CREATE FUNCTION sigreq.delivery_look() RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     PERFORM 1 FROM sigreq.delivery WHERE state = 'pending' LIMIT 1;
-    IF NOT FOUND THEN
-        PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_until < sigreq.delivery_clock() LIMIT 1;
-    END IF;
     RETURN CASE WHEN FOUND THEN 'ok' ELSE 'missing' END;
+END $$
+
+-- What was lost ends; what there is, is counted, as far as 100,000.
+CREATE FUNCTION sigreq.delivery_survey() RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_now bigint := sigreq.delivery_clock();
+    v_interrupted bigint;
+    v_waiting bigint;
+    v_under_way bigint;
+    v_oldest bigint;
+BEGIN
+    UPDATE sigreq.delivery d
+    SET state = 'done', ended_at = v_now, success = false, error = 'interrupted, outcome unknown'
+    WHERE d.id IN (SELECT l.id FROM sigreq.delivery l WHERE l.state = 'claimed' AND l.claimed_until < v_now
+                   FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS v_interrupted = ROW_COUNT;
+    SELECT count(*), min(p.id) INTO v_waiting, v_oldest
+    FROM (SELECT id FROM sigreq.delivery WHERE state = 'pending' ORDER BY destination, id LIMIT 100000) p;
+    SELECT count(*) INTO v_under_way
+    FROM (SELECT 1 FROM sigreq.delivery WHERE state = 'claimed' LIMIT 100000) c;
+    SELECT greatest(v_now - created_at, 0) INTO v_oldest FROM sigreq.delivery WHERE id = v_oldest;
+    RETURN E'ok\n' || json_build_object('interrupted', v_interrupted, 'waiting', v_waiting, 'under_way', v_under_way,
+                                        'oldest', coalesce(v_oldest, 0));
 END $$
 
 -- Claims of one destination. MATERIALIZED: a join must not ask for the rows anew, and so for more of them.
@@ -140,7 +161,7 @@ BEGIN
     END LOOP;
 END $$
 
--- What ended; what was lost; then claims. A claim that is there already was made by this very turn, whose answer was lost.
+-- What ended; then claims. A claim that is there already was made by this very turn, whose answer was lost.
 CREATE FUNCTION sigreq.delivery_turn(p_turn json)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -158,17 +179,13 @@ BEGIN
     SET state = 'pending', claimed_by = NULL, claimed_until = NULL
     FROM json_to_recordset(p.released) AS e(id bigint, claim text)
     WHERE d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
-    UPDATE sigreq.delivery d
-    SET state = 'done', ended_at = v_now, success = false, error = 'interrupted, outcome unknown'
-    WHERE d.id IN (SELECT l.id FROM sigreq.delivery l WHERE l.state = 'claimed' AND l.claimed_until < v_now
-                   FOR UPDATE SKIP LOCKED);
     PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
     IF NOT FOUND THEN
         PERFORM sigreq.delivery_claims(p.claim, v_now + p.lease, p.rows, p.each, p.room, p."after");
     END IF;
     RETURN QUERY
     SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || to_json(d.url) || ',' || substr(d.body, 2),
-           d.id || ' ' || d.destination || ' ' || d.url
+           d.id || ' ' || d.created_at || ' ' || d.destination || ' ' || d.url
     FROM sigreq.delivery d
     JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.state = 'claimed' AND d.claimed_by = p.claim

@@ -1,0 +1,226 @@
+/* metrics.c: where each number is, and changing it. A block is 64-bit cells; a histogram has one for each of its
+ * buckets and one for the sum. */
+#include "metrics/metrics.h"
+
+#include <apr_atomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics/private.h"
+
+const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
+    [SR_LABEL_VERSION] = "version",
+    [SR_LABEL_SERVER] = "server",
+    [SR_LABEL_CODE] = "code",
+    [SR_LABEL_RESULT] = "result",
+    [SR_LABEL_ENVIRONMENT] = "environment",
+    [SR_LABEL_KIND] = "kind",
+    [SR_LABEL_OUTCOME] = "outcome",
+    [SR_LABEL_STATE] = "state",
+    [SR_LABEL_LOSS] = "reason",
+    [SR_LABEL_FAILURE] = "reason",
+    [SR_LABEL_OPERATION] = "operation",
+};
+
+static const char *const environments[] = {"test", "production", NULL};
+static const char *const codes[] = {"200", "201", "204", "206", "303", "304",   "400", "401",
+                                    "403", "404", "405", "408", "409", "411",   "412", "413",
+                                    "415", "416", "422", "500", "503", "other", NULL};
+static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
+static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", NULL};
+static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
+                                      [SR_ENDING_REJECTED] = "rejected",
+                                      [SR_ENDING_UNANSWERED] = "unanswered",
+                                      [SR_ENDING_INTERRUPTED] = "interrupted",
+                                      NULL};
+static const char *const states[] = {[SR_QUEUE_WAITING] = "waiting", [SR_QUEUE_UNDER_WAY] = "under-way", NULL};
+static const char *const losses[] = {[SR_LOSS_DIED] = "died", [SR_LOSS_LATE] = "late", NULL};
+static const char *const operations[] = {"ping", "probe",     "prepare",    "fill",  "compose", "render",
+                                         "text", "normalise", "signatures", "other", NULL};
+static const char *const failures[] = {"away", "lost", "busy", "stale", "statement", "no-connection", NULL};
+
+static const char *const *const fixed[SR_LABEL_COUNT] = {
+    [SR_LABEL_CODE] = codes,  [SR_LABEL_ENVIRONMENT] = environments, [SR_LABEL_RESULT] = results,
+    [SR_LABEL_KIND] = kinds,  [SR_LABEL_OUTCOME] = endings,          [SR_LABEL_STATE] = states,
+    [SR_LABEL_LOSS] = losses, [SR_LABEL_OPERATION] = operations,     [SR_LABEL_FAILURE] = failures,
+};
+
+/* Room for so many values. */
+enum {
+    ROOM_NONE = 1,
+    ROOM_VERSION = 1,
+    ROOM_ROUTE = 64,
+    ROOM_SERVER = 16,
+    ROOM_CODE = sizeof codes / sizeof *codes - 1,
+    ROOM_ENVIRONMENT = sizeof environments / sizeof *environments - 1,
+    ROOM_RESULT = sizeof results / sizeof *results - 1,
+    ROOM_KIND = sizeof kinds / sizeof *kinds - 1,
+    ROOM_OUTCOME = sizeof endings / sizeof *endings - 1,
+    ROOM_STATE = sizeof states / sizeof *states - 1,
+    ROOM_LOSS = sizeof losses / sizeof *losses - 1,
+    ROOM_OPERATION = sizeof operations / sizeof *operations - 1,
+    ROOM_FAILURE = sizeof failures / sizeof *failures - 1,
+};
+
+static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];
+
+enum { WIDTH_COUNTER = 1, WIDTH_GAUGE = 1, WIDTH_SECONDS = 1, WIDTH_HISTOGRAM = SR_METRICS_BUCKETS + 1 };
+
+/* Each metric begins where the one before it ends. */
+enum {
+#define SR_METRIC(id, type, shown, name, first, second, help)                                                          \
+    BEGIN_##id, LAST_##id = BEGIN_##id + WIDTH_##type * ROOM_##first * ROOM_##second - 1,
+#include "metrics/metrics.def"
+#undef SR_METRIC
+    CELLS
+};
+
+const sr_metrics_row_t sr_metrics_rows[SR_METRIC_COUNT] = {
+#define SR_METRIC(id, type, shown, name, first, second, help)                                                          \
+    [SR_METRIC_##id] = {name,                                                                                          \
+                        help,                                                                                          \
+                        SR_METRICS_##type,                                                                             \
+                        SR_METRICS_##shown,                                                                            \
+                        {SR_LABEL_##first, SR_LABEL_##second},                                                         \
+                        {ROOM_##first, ROOM_##second},                                                                 \
+                        BEGIN_##id},
+#include "metrics/metrics.def"
+#undef SR_METRIC
+};
+
+const sr_metrics_bound_t sr_metrics_bounds[SR_METRICS_BUCKETS - 1] = {
+    {1000, "0.001"},  {2500, "0.0025"}, {5000, "0.005"},  {10000, "0.01"},  {25000, "0.025"},
+    {50000, "0.05"},  {100000, "0.1"},  {250000, "0.25"}, {500000, "0.5"},  {1000000, "1"},
+    {2500000, "2.5"}, {5000000, "5"},   {10000000, "10"}, {30000000, "30"},
+};
+
+static apr_uint64_t own[CELLS], *cells = own;
+
+static int within(int number, int room)
+{
+    return number < 0 || number >= room ? room - 1 : number;
+}
+
+static apr_uint64_t *cell(sr_metric_t metric, int first, int second, int offset)
+{
+    const sr_metrics_row_t *row = &sr_metrics_rows[metric];
+    const int width = row->type == SR_METRICS_HISTOGRAM ? WIDTH_HISTOGRAM : 1;
+    const int number = within(first, row->rooms[0]) * row->rooms[1] + within(second, row->rooms[1]);
+    return &cells[row->begin + number * width + offset];
+}
+
+void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t times)
+{
+    apr_atomic_add64(cell(metric, first, second, 0), times);
+}
+
+void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value)
+{
+    apr_atomic_set64(cell(metric, first, second, 0), value);
+}
+
+void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration)
+{
+    int bucket = 0;
+    if (duration < 0) duration = 0; /* somebody has put the clock back */
+    while (bucket < SR_METRICS_BUCKETS - 1 && duration > sr_metrics_bounds[bucket].longest) bucket++;
+    apr_atomic_inc64(cell(metric, first, 0, bucket));
+    apr_atomic_add64(cell(metric, first, 0, SR_METRICS_BUCKETS), (apr_uint64_t)duration);
+}
+
+bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_time_t period)
+{
+    apr_uint64_t *at = cell(gauge, first, 0, 0), before = apr_atomic_read64(at);
+    const apr_time_t then = (apr_time_t)before;
+    if (then <= now && now - then < period) return false;
+    return apr_atomic_cas64(at, (apr_uint64_t)now, before) == before;
+}
+
+int sr_metrics_number(sr_label_t label, const char *value)
+{
+    int number = 0;
+    while (fixed[label][number + 1] && strcmp(fixed[label][number], value)) number++;
+    return number;
+}
+
+int sr_metrics_number_of_status(int status)
+{
+    char text[12];
+    apr_snprintf(text, sizeof text, "%d", status);
+    return sr_metrics_number(SR_LABEL_CODE, text);
+}
+
+static int room_of(sr_label_t label)
+{
+    for (int i = 0; i < SR_METRIC_COUNT; i++) {
+        if (sr_metrics_rows[i].labels[0] == label) return sr_metrics_rows[i].rooms[0];
+    }
+    return 0;
+}
+
+void sr_metrics_name(sr_label_t label, int number, const char *text)
+{
+    named[label][within(number, room_of(label))] = text;
+}
+
+const char *sr_metrics_text_of(sr_label_t label, int number)
+{
+    if (label == SR_LABEL_NONE) return "";
+    return fixed[label] ? fixed[label][number] : named[label][number];
+}
+
+int sr_metrics_values(sr_label_t label)
+{
+    int count = 0;
+    if (label == SR_LABEL_NONE) return 1;
+    if (fixed[label]) {
+        while (fixed[label][count]) count++;
+        return count;
+    }
+    for (int room = room_of(label); count < room && named[label][count];) count++;
+    return count;
+}
+
+void sr_metrics_labels(sr_metric_t metric, sr_label_t labels[2])
+{
+    memcpy(labels, sr_metrics_rows[metric].labels, sizeof sr_metrics_rows[metric].labels);
+}
+
+apr_uint64_t sr_metrics_cell(sr_metric_t metric, int first, int second, int offset)
+{
+    return apr_atomic_read64(cell(metric, first, second, offset));
+}
+
+apr_uint64_t sr_metrics_value(sr_metric_t metric, int first, int second)
+{
+    apr_uint64_t value = 0;
+    if (sr_metrics_rows[metric].type != SR_METRICS_HISTOGRAM) return sr_metrics_cell(metric, first, second, 0);
+    for (int i = 0; i < SR_METRICS_BUCKETS; i++) value += sr_metrics_cell(metric, first, 0, i);
+    return value;
+}
+
+apr_uint64_t sr_metrics_total(sr_metric_t metric, int first)
+{
+    return sr_metrics_cell(metric, first, 0, SR_METRICS_BUCKETS);
+}
+
+apr_interval_time_t sr_metrics_quantile(sr_metric_t metric, int first, int percent)
+{
+    const apr_uint64_t all = sr_metrics_value(metric, first, 0);
+    apr_uint64_t below = 0;
+    for (int i = 0; i < SR_METRICS_BUCKETS - 1; i++) {
+        below += sr_metrics_cell(metric, first, 0, i);
+        if (below * 100 >= all * (apr_uint64_t)percent) return sr_metrics_bounds[i].longest;
+    }
+    return -1;
+}
+
+apr_size_t sr_metrics_size(void)
+{
+    return sizeof own;
+}
+
+void sr_metrics_use(void *block)
+{
+    cells = block;
+}

@@ -1,0 +1,31 @@
+/* private.h: what the files of src/metrics share. Nobody outside this folder includes it. */
+#ifndef SR_METRICS_PRIVATE_H
+#define SR_METRICS_PRIVATE_H
+
+#include "metrics/metrics.h"
+
+enum { SR_METRICS_BUCKETS = 15 }; /* of a histogram; the last has no bound */
+typedef struct sr_metrics_bound_t {
+    apr_interval_time_t longest;
+    const char *seconds;
+} sr_metrics_bound_t;
+extern const sr_metrics_bound_t sr_metrics_bounds[SR_METRICS_BUCKETS - 1];
+
+typedef enum { SR_METRICS_COUNTER, SR_METRICS_GAUGE, SR_METRICS_SECONDS, SR_METRICS_HISTOGRAM } sr_metrics_type_t;
+typedef enum { SR_METRICS_ALWAYS, SR_METRICS_USED, SR_METRICS_NEVER } sr_metrics_shown_t;
+
+typedef struct sr_metrics_row_t {
+    const char *name, *help;
+    sr_metrics_type_t type;
+    sr_metrics_shown_t shown;
+    sr_label_t labels[2];
+    int rooms[2]; /* how many values of each there is room for */
+    int begin;    /* its first cell */
+} sr_metrics_row_t;
+extern const sr_metrics_row_t sr_metrics_rows[SR_METRIC_COUNT];
+extern const char *const sr_metrics_label_names[SR_LABEL_COUNT];
+
+/* One cell: of a histogram, the bucket (each on its own, not cumulative), behind them the sum. */
+apr_uint64_t sr_metrics_cell(sr_metric_t metric, int first, int second, int offset);
+
+#endif

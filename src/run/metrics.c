@@ -1,0 +1,98 @@
+/* metrics.c: what is counted, in memory that all children share, and `SetHandler sigreq-metrics`, which shows it to
+ * Prometheus. The memory outlives graceful restarts, as old and new children count side by side and a counter should
+ * not fall; a module of another version begins anew. It asks no database: whatever hangs, it answers. */
+#include <httpd.h>
+#include <apr_shm.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <string.h>
+
+#include "metrics/metrics.h"
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define HANDLER "sigreq-metrics"
+
+/* What a handler leaves for the log. */
+typedef struct answer_t {
+    int route;
+    apr_time_t ready;
+} answer_t;
+
+/* What is seen now and again is not true of another configuration. */
+static void forget_gauges(void)
+{
+    static const sr_metric_t gauges[] = {SR_METRIC_QUEUE, SR_METRIC_QUEUE_OLDEST, SR_METRIC_QUEUE_SEEN,
+                                         SR_METRIC_QUEUE_TURN};
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        for (int server = 0; server < sr_metrics_values(SR_LABEL_SERVER); server++)
+            for (int state = 0; state < sr_metrics_values(SR_LABEL_STATE); state++)
+                sr_metrics_set(gauges[i], server, gauges[i] == SR_METRIC_QUEUE ? state : 0, 0);
+    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, 0);
+}
+
+static void name_servers(apr_pool_t *pconf, server_rec *main_server)
+{
+    const apr_array_header_t *databases = sr_conf_databases(pconf, main_server);
+    for (int i = 0; i < databases->nelts; i++) {
+        const server_rec *server = APR_ARRAY_IDX(databases, i, server_rec *);
+        const char *name = server->server_hostname ? server->server_hostname : "";
+        sr_metrics_name(SR_LABEL_SERVER, i,
+                        server == main_server ? "main" : apr_psprintf(pconf, "%s:%u", name, (unsigned)server->port));
+    }
+}
+
+int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
+{
+    apr_pool_t *process = main_server->process->pool;
+    const char *key = apr_psprintf(pconf, HANDLER " " MOD_SIGREQ_VERSION " %" APR_SIZE_T_FMT, sr_metrics_size());
+    apr_shm_t *memory;
+    void *kept;
+    apr_pool_userdata_get(&kept, key, process);
+    memory = kept;
+    if (!memory) {
+        apr_status_t status = apr_shm_create(&memory, sr_metrics_size(), NULL, process);
+        if (status) {
+            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, status, main_server, "SR0700: no shared memory");
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+        memset(apr_shm_baseaddr_get(memory), 0, sr_metrics_size());
+        apr_pool_userdata_set(memory, key, NULL, process);
+    }
+    sr_metrics_use(apr_shm_baseaddr_get(memory));
+    name_servers(pconf, main_server);
+    forget_gauges();
+    sr_metrics_name(SR_LABEL_VERSION, 0, MOD_SIGREQ_VERSION);
+    sr_metrics_set(SR_METRIC_INFO, 0, 0, 1);
+    return OK;
+}
+
+void sr_run_metrics_answered(request_rec *r, int route)
+{
+    answer_t *answer = apr_palloc(r->pool, sizeof *answer);
+    *answer = (answer_t){route, apr_time_now()};
+    ap_set_module_config(r->request_config, &sigreq_module, answer);
+}
+
+void sr_run_metrics_count(request_rec *r)
+{
+    const answer_t *answer = ap_get_module_config(r->request_config, &sigreq_module);
+    sr_metrics_count(SR_METRIC_REQUESTS, answer ? answer->route : 0, sr_metrics_number_of_status(r->status), 1);
+    if (answer) sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, answer->route, answer->ready - r->request_time);
+}
+
+int sr_run_metrics_show(request_rec *r)
+{
+    if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, -1);
+    if (r->method_number != M_GET) return HTTP_METHOD_NOT_ALLOWED;
+    const char *text = sr_metrics_text(r->pool);
+    ap_set_content_type(r, SR_METRICS_TYPE);
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_set_content_length(r, (apr_off_t)strlen(text));
+    if (!r->header_only) ap_rputs(text, r);
+    return OK;
+}

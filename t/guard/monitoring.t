@@ -1,0 +1,29 @@
+# docs/monitoring.md has every figure of src/metrics/metrics.def and every tag of the error log, and no other; a tag
+# stands for messages of one file.
+use strict;
+use warnings;
+use lib 't/lib';
+use Sigreq::Source qw(files slurp code);
+use Test::More;
+
+my $page = slurp('docs/monitoring.md');
+my (%defined, %tags);
+
+my $table = code('src/metrics/metrics.def');
+while ($table =~ /SR_METRIC\(\w+,\s*(\w+),\s*\w+,\s*"(\w+)",\s*(\w+),\s*(\w+)/g) {
+    my ($type, $name, @labels) = ($1, $2, map {lc} $3, $4);
+    $defined{$name} = ($type eq 'SECONDS' ? 'gauge' : lc $type);
+}
+cmp_ok(scalar keys %defined, '>', 10, 'the table of figures was found');
+my %documented = $page =~ /^\| `(sigreq_\w+)` \| (\w+) \|/mg;
+is_deeply(\%documented, \%defined, 'the page has every figure with its kind, and no other');
+
+for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
+    my $text = slurp($file);
+    $tags{$1}{$file}++ while $text =~ /"(SR\d{4}):/g;
+}
+cmp_ok(scalar keys %tags, '>', 10, 'the tags were found');
+is_deeply([grep { keys %{ $tags{$_} } > 1 } sort keys %tags], [], 'no tag stands in two files');
+my %said = map { $_ => 1 } map { /SR\d{4}/g } grep {/^\| SR/} split /\n/, $page;
+is(join(' ', sort keys %said), join(' ', sort keys %tags), 'the page has every tag, and no other');
+done_testing;

@@ -1,0 +1,115 @@
+/* metrics.c: counting, by many at once, and the text that Prometheus reads. */
+#include <apr_thread_proc.h>
+#include <string.h>
+
+#include "metrics/metrics.h"
+#include "tap.h"
+
+enum { THREADS = 8, TIMES = 20000 };
+
+static void *APR_THREAD_FUNC count(apr_thread_t *thread, void *data)
+{
+    for (int i = 0; i < TIMES; i++) {
+        sr_metrics_count(SR_METRIC_SEALS, i % 2, SR_RESULT_SEALED, 1);
+        sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, i % 4 * 1000);
+    }
+    return NULL;
+}
+
+static void check_threads(apr_pool_t *pool)
+{
+    apr_thread_t *threads[THREADS];
+    apr_status_t ignored;
+
+    for (int i = 0; i < THREADS; i++) apr_thread_create(&threads[i], NULL, count, NULL, pool);
+    for (int i = 0; i < THREADS; i++) apr_thread_join(&ignored, threads[i]);
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), THREADS * TIMES / 2, "nothing is lost");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 1, SR_RESULT_SEALED), THREADS * TIMES / 2, "… of the other either");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_FAILED), 0, "nothing else has changed");
+    is_int((long)sr_metrics_value(SR_METRIC_SEAL_SECONDS, 0, 0), THREADS * TIMES, "as many durations");
+    is_int((long)sr_metrics_total(SR_METRIC_SEAL_SECONDS, 0), THREADS * TIMES / 4 * 6000L, "and their sum");
+    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 50), 1000, "half of them are below a bound");
+    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 99), 5000, "99 of a hundred are below another");
+}
+
+static bool has(const char *text, const char *line)
+{
+    const char *at = strstr(text, line);
+    return at && (at == text || at[-1] == '\n') && at[strlen(line)] == '\n';
+}
+
+static void check_labels(void)
+{
+    is_int(sr_metrics_number_of_status(201), 1, "a status has its number");
+    is_str(sr_metrics_text_of(SR_LABEL_CODE, sr_metrics_number_of_status(418)), "other", "a rare one is another");
+    is_str(sr_metrics_text_of(SR_LABEL_OPERATION, sr_metrics_number(SR_LABEL_OPERATION, "?")), "other", "or unknown");
+    is_int(sr_metrics_values(SR_LABEL_ROUTE), 0, "no route has a name yet");
+    sr_metrics_name(SR_LABEL_ROUTE, 0, "other");
+    sr_metrics_name(SR_LABEL_ROUTE, 1, "GET /a/{b}");
+    sr_metrics_name(SR_LABEL_SERVER, 0, "a \"b\\\n");
+    is_int(sr_metrics_values(SR_LABEL_ROUTE), 2, "now two have");
+}
+
+static void check_text(apr_pool_t *pool)
+{
+    sr_metrics_count(SR_METRIC_REQUESTS, 1, sr_metrics_number_of_status(404), 3);
+    sr_metrics_count(SR_METRIC_REQUESTS, -1, 0, 1);
+    sr_metrics_count(SR_METRIC_REQUESTS, 100000, 0, 1);
+    sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, 1, 900);
+    sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, 1, 2500);
+    sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, 1, apr_time_from_sec(40));
+    sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, 1, -5);
+    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, 0, 0, 61500000);
+    const char *text = sr_metrics_text(pool);
+    static const char *const lines[] = {
+        "# TYPE sigreq_requests_total counter",
+        "sigreq_requests_total{method=\"GET\",route=\"/a/{b}\",code=\"404\"} 3",
+        "sigreq_request_duration_seconds_bucket{method=\"GET\",route=\"/a/{b}\",le=\"0.001\"} 2",
+        "sigreq_request_duration_seconds_bucket{method=\"GET\",route=\"/a/{b}\",le=\"0.0025\"} 3",
+        "sigreq_request_duration_seconds_bucket{method=\"GET\",route=\"/a/{b}\",le=\"30\"} 3",
+        "sigreq_request_duration_seconds_bucket{method=\"GET\",route=\"/a/{b}\",le=\"+Inf\"} 4",
+        "sigreq_request_duration_seconds_sum{method=\"GET\",route=\"/a/{b}\"} 40.003400",
+        "sigreq_request_duration_seconds_count{method=\"GET\",route=\"/a/{b}\"} 4",
+        "sigreq_delivery_queue_oldest_seconds{server=\"a \\\"b\\\\\\n\"} 61.500000",
+        "sigreq_deliveries_total{kind=\"invitation\",outcome=\"rejected\"} 0",
+        "sigreq_helper_starts_total 0",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) ok(has(text, lines[i]), "%s", lines[i]);
+    ok(!strstr(text, "route=\"other\""), "what was not used is not there");
+    ok(!strstr(text, "# HELP  "), "nor what is nobody's business");
+    is_int((long)sr_metrics_quantile(SR_METRIC_REQUEST_SECONDS, 1, 99), -1, "longer than all bounds");
+}
+
+static void check_turns(void)
+{
+    const apr_time_t now = apr_time_from_sec(1000);
+
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now, 50), "the first has his turn");
+    ok(!sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 49, 50), "the second too soon");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 1, now, 50), "another one is another");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 50, 50), "the third in time");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now - 5, 50), "a clock that was put back stops nobody");
+}
+
+static void check_block(apr_pool_t *pool)
+{
+    sr_metrics_use(apr_pcalloc(pool, sr_metrics_size()));
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), 0, "another block begins anew");
+    for (int i = 0; i < SR_METRIC_COUNT; i++) sr_metrics_set((sr_metric_t)i, 99, 99, (apr_uint64_t)i + 1);
+    for (int i = 0; i < SR_METRIC_COUNT; i++)
+        is_int((long)sr_metrics_value((sr_metric_t)i, 99, 99), i + 1, "metric %d has its own place", i);
+}
+
+int main(void)
+{
+    apr_pool_t *pool;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    check_labels();
+    check_threads(pool);
+    check_text(pool);
+    check_turns();
+    check_block(pool);
+    return done();
+}
