@@ -42,5 +42,6 @@ void sr_run_log_hide_refused(request_rec *r)
         const size_t offset = (size_t)(at - r->the_request);
         r->the_request = cut(r->the_request, at, length, r->pool);
         at = r->the_request + offset;
+        ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r);
     }
 }

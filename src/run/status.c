@@ -92,10 +92,12 @@ static void show_counters(request_rec *r, const char *title, sr_metric_t metric)
     ap_rputs("</table>\n", r);
 }
 
-/* "5 ms", or "over 30 s" */
+/* "5 ms", "2.5 s" or "over 30 s" */
 static const char *bound(apr_interval_time_t longest, apr_pool_t *pool)
 {
-    return longest < 0 ? "over 30 s" : apr_psprintf(pool, "%g ms", (double)longest / 1000);
+    if (longest < 0) return "over 30 s";
+    if (longest < APR_USEC_PER_SEC) return apr_psprintf(pool, "%g ms", (double)longest / 1000);
+    return apr_psprintf(pool, "%g s", (double)longest / APR_USEC_PER_SEC);
 }
 
 static void show_durations(request_rec *r, const char *title, sr_metric_t metric)

@@ -85,8 +85,9 @@ static void check_rows(link_t *l)
 
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "nothing to do");
-    is_str(RUN(l, SR_OP_DELIVERY_SURVEY), "{\"interrupted\":0,\"waiting\":0,\"under_way\":0,\"oldest\":0}",
-           "nor to count");
+    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    is_str(member(body, "waiting", l->pool), "0", "nor to count");
+    is_str(member(body, "oldest", l->pool), "0", "… nor old");
     event(l, 1, 1, "signed");
     is_str(turn(l, "none", 10, 10, ""), "", "no URL, no row");
     set_url(l, hash, "signed", "HTTPS://User.Example.org:8443?x=1&\"é\"");

@@ -1,0 +1,280 @@
+# What is counted: by the handler sigreq-metrics and on mod_status's page; over children, kills and restarts; without a
+# database; and signing links on neither page, nor in an access log.
+use strict;
+use warnings;
+use Mojo::File 'path';
+use Mojo::UserAgent;
+use Sigreq::Client;
+use Sigreq::Here qw(suite wait_for children workers);
+use Sigreq::Httpd;
+use Sigreq::PDF 'pdf';
+use Sigreq::Receiver;
+use Sigreq::Signer 'signers_of';
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+plan skip_all => 'its database is SQLite; fault_signings.t looks at the figures of PostgreSQL'
+    if suite->{db} eq 'pgsql';
+my $dir = "$ENV{SIGREQ_DATA}/status-$$";
+mkdir $dir;
+my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else makes its calls
+sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
+ctl('db', 'init');
+ctl('org', 'create', '--name', 'Org');
+ctl('user', 'create', '--organization', 'Org', '--email', 'a@x.org', '--firstname', 'A', '--lastname', 'B');
+my $token =
+    ctl('token', 'create', '--organization', 'Org', '--user', 'a@x.org', '--environment', 'test', '--name', 't')
+    ->{token};
+
+my $watched = <<'CONF';
+ExtendedStatus On
+RewriteEngine On
+RewriteRule "^/short/(.+)" "/sign/$1" [PT]
+LogFormat "%r" line
+CustomLog "access_log" line
+<Location "/metrics">
+    SetHandler sigreq-metrics
+</Location>
+<Location "/server-status">
+    SetHandler server-status
+</Location>
+CONF
+my %settings = (
+    modules => 'authz_core dbd status rewrite', children => 2,
+    place => "Sigreq On\nSigreqMaxFileSize 64K");
+my $port  = Sigreq::Suite::free_port();
+my $httpd = Sigreq::Httpd->new(%settings, port => $port, driver => 'sqlite3', params => "$dir/db",
+    server => "SigreqBaseURL http://127.0.0.1:$port\nSigreqWebhookAllow 127.0.0.1\n$watched");
+my $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
+    spec => suite->{source} . '/src/api/openapi.json');
+my $ua = Mojo::UserAgent->new(max_connections => 0);
+
+sub fetch {
+    my ($method, $path, $from) = @_;
+    return $ua->start($ua->build_tx($method => ($from // $httpd)->base . $path))->res;
+}
+
+sub figures {    # every series
+    my $text = fetch(GET => '/metrics', @_)->body;
+    my %value;
+    for my $line (grep { !/^#/ } split /\n/, $text) {
+        $line =~ /^(\w+(?:\{[^{}]*(?:\{\w+\}[^{}]*)*\})?) ([0-9.]+)$/ or fail("a series: $line");
+        fail("twice: $1") if exists $value{$1};
+        $value{$1} = $2;
+    }
+    return \%value;
+}
+
+my ($before, $now) = ({}, {});
+sub grown { my $name = shift; return ($now->{$name} // 0) - ($before->{$name} // 0) }
+sub begin { $before = figures() }
+
+sub seen {    # when all is counted: that comes after an answer is sent
+    wait_for(
+        sub {
+            my $last = $now;
+            sleep 0.1;
+            $now = figures();
+            return !grep { ($last->{$_} // 0) != $now->{$_} } grep {/^sigreq_requests_total/} keys %$now;
+        },
+        5);
+    return $now;
+}
+sub requests {
+    my ($method, $route, $code) = @_;
+    return grown(qq(sigreq_requests_total{method="$method",route="$route",code="$code"}));
+}
+
+subtest 'the page of figures' => sub {
+    my $res = fetch(GET => '/metrics');
+    is($res->code, 200, 'is there');
+    is($res->headers->content_type, 'text/plain; version=0.0.4; charset=utf-8', 'as Prometheus wants it');
+    is($res->headers->cache_control, 'no-store', 'and is not kept');
+    my %kind = $res->body =~ /^# TYPE (\w+) (\w+)$/mg;
+    my %help = $res->body =~ /^# HELP (\w+) (.+)$/mg;
+    is_deeply([sort keys %help], [sort keys %kind], 'each figure is explained');
+    for my $name (map { s/\{.*//r } keys %{ figures() }) {
+        my $of = $name =~ s/_(?:bucket|sum|count)$//r;
+        $kind{$name} // $kind{$of} or fail("$name has a type");
+    }
+    is($res->body =~ /sigreq_build_info\{version="(\S+)"\} 1$/m ? $1 : '', '0.1.0', 'which version');
+    is(fetch(HEAD => '/metrics')->headers->content_length > 1000, 1, 'HEAD');
+    $res = fetch(POST => '/metrics');
+    is($res->code, 405, 'it takes nothing');
+    like($res->headers->header('Allow'), qr/\bGET\b/, '… but gives');
+    unlike($res->headers->header('Allow'), qr/POST/, '… alone');
+};
+
+subtest 'requests' => sub {
+    begin();
+    is($client->create->code, 201, 'a submission');
+    $client->create(files => [['big.pdf', pdf(pages => 1) . ' ' x 70000]]);
+    $client->with(token => 'no')->get('/signatures');
+    $client->get('/signatures') for 1 .. 3;
+    $client->request('HEAD', '/signatures');
+    fetch($_->[0] => $_->[1]) for [GET => '/api/v3/nix'], [PUT => '/api/v3/signatures'], [GET => '/sign/nobody'];
+    fetch(GET => '/elsewhere');
+    seen();
+    is(requests(POST => '/api/v3/signatures', 201), 1, 'one that was made');
+    is(requests(POST => '/api/v3/signatures', 413), 1, '… and one that was too large');
+    is(requests(GET => '/api/v3/signatures', 401), 1, 'by nobody');
+    is(requests(GET => '/api/v3/signatures', 200), 4, '200, HEAD with GET');
+    is(requests(GET => '/sign/{uuid}', 404), 1, 'a link that is none');
+    is(requests(other => 'other', 404), 1, 'what is no route');
+    is(requests(other => 'other', 405), 1, 'nor method');
+    my $of = '{method="GET",route="/api/v3/signatures"}';
+    is(grown("sigreq_request_duration_seconds_count$of"), 5, 'as many durations');
+    my $mean = grown("sigreq_request_duration_seconds_sum$of") / 5;
+    ok($mean > 0 && $mean < 1, sprintf 'of %.1f ms', $mean * 1000);
+    is((grep {/route="\/elsewhere/} keys %$now), 0, 'what is not ours is not counted');
+    ok(grown('sigreq_database_duration_seconds_count') >= 6, 'transactions');
+    cmp_ok($now->{sigreq_helper_starts_total}, '>=', 1, 'helpers');
+};
+
+subtest 'by all children, whatever becomes of them' => sub {
+    begin();
+    my $crowd = $client->crowd;
+    $crowd->parallel(60, 12, sub { $crowd->request_p('GET', '/tokens/current') });
+    seen();
+    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'each one');
+    kill KILL => $_ for children($httpd->pid);
+    ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }, 10), 'the children are killed');
+    is(figures()->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'},
+        $now->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'}, 'nothing is lost');
+    my %old = map { $_ => 1 } children($httpd->pid);
+    kill USR1 => $httpd->pid;
+    ok(wait_for(sub { my @new = grep { !$old{$_} } children($httpd->pid); @new >= 2 }, 10), 'a graceful restart');
+    ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }, 10), '…');
+    seen();
+    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'loses none either');
+    $client->get('/tokens/current');
+    seen();
+    is(requests(GET => '/api/v3/tokens/current', 200), 61, 'and it goes on');
+};
+
+my $receiver = Sigreq::Receiver->new;
+my $made;
+subtest 'seals and deliveries' => sub {
+    begin();
+    $client->post('/webhooks/signed-webhook-url', json => { url => $receiver->url('/status/500') });
+    $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
+    $client->post('/webhooks/completed-webhook-url', json => { url => $receiver->url('/reset') });
+    my $res = $client->create(sendEmail => "true", signers => Sigreq::Client::signers({ email => "p\@x.org" }));
+    is($res->code, 201, "a submission") or diag $res->body;
+    $made = $res->json;
+    my ($ann) = signers_of($made);
+    is($ann->sign->code, 200, 'signed');
+    my %wanted = (
+        '{kind="webhook",outcome="success"}'       => 1,    # sent
+        '{kind="webhook",outcome="rejected"}'      => 1,    # signed
+        '{kind="webhook",outcome="unanswered"}'    => 1,    # completed
+        '{kind="webhook",outcome="interrupted"}'   => 0,
+        '{kind="invitation",outcome="unanswered"}' => 1,    # there is no mail server
+    );
+    wait_for(sub { seen(); !grep { grown("sigreq_deliveries_total$_") < $wanted{$_} } keys %wanted }, 15);
+    is(grown("sigreq_deliveries_total$_"), $wanted{$_}, $_) for sort keys %wanted;
+    is(grown('sigreq_delivery_duration_seconds_count{kind="webhook"}'), 3, 'durations of calls');
+    is(grown('sigreq_delivery_delay_seconds_count{kind="webhook"}'), 3, '… and of what was before');
+    cmp_ok(grown('sigreq_delivery_delay_seconds_sum{kind="webhook"}'), '<', 15, '… which are not too long');
+    is(grown('sigreq_seals_total{environment="test",result="sealed"}'), 2, 'the document and its certificate');
+    is(grown('sigreq_seal_duration_seconds_count'), 2, '… took their time');
+    cmp_ok($now->{'sigreq_seal_certificate_expiry_timestamp_seconds{environment="production"}'}, '>', time + 86400,
+        'until when documents can be sealed');
+    is(grown('sigreq_seals_total{environment="production",result="sealed"}'), 0, 'none of the other');
+};
+
+subtest 'the queue' => sub {
+    my $hung = Sigreq::Receiver->new;    # of which nobody knows yet that it is quick
+    $client->post('/webhooks/sent-webhook-url', json => { url => $hung->url('/slow/600') });
+    my $many = 160;    # more than all children together call at a time
+    my $crowd = $client->crowd;
+    $crowd->parallel($many, 8, sub { $crowd->create_p });
+    my $of = 'sigreq_delivery_queue{server="main",state=';
+    ok(wait_for(sub { sleep 0.2; seen(); $now->{"$of\"under-way\"}"} >= 16 }, 15), '16 are under way')
+        or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
+    is($now->{"$of\"waiting\"}"} + $now->{"$of\"under-way\"}"}, $many, 'the others wait');
+    my $seen_at = $now->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'};
+    cmp_ok(abs(time - $seen_at), '<', 12, 'as was seen just now');
+    ok(wait_for(sub { sleep 0.2; seen()->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} > 1 }, 15),
+        'the oldest one grows older');
+    kill KILL => $hung->{pid};
+    ok(wait_for(sub { sleep 0.2; seen(); !$now->{"$of\"under-way\"}"} && !$now->{"$of\"waiting\"}"} }, 30),
+        'when the receiver dies all is over');
+    is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… and nothing is old');
+};
+
+subtest 'helpers' => sub {
+    begin();
+    my $fresh = sub { $client->create(files => [['a.pdf', pdf(nonce => "status $$ $_[0]")]]) };
+    $fresh->(1);
+    kill STOP => workers(children($httpd->pid));
+    $fresh->($_) for 2 .. 5;
+    seen();
+    cmp_ok(grown('sigreq_helper_restarts_total{reason="late"}'), '>=', 1, 'who hangs is replaced');
+    cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, '… by another');
+    cmp_ok(grown('sigreq_helper_question_duration_seconds_count{operation="probe"}'), '>=', 5, 'questions');
+    kill CONT => workers(children($httpd->pid));
+};
+
+subtest 'mod_status' => sub {
+    my $res = fetch(GET => '/server-status?auto');
+    my %said = $res->body =~ /^(Sigreq\w+): (\d+)$/mg;
+    cmp_ok(scalar keys %said, '>', 10, 'lines for programs');
+    seen();
+    my $of = 'sigreq_deliveries_total{kind="webhook",outcome="rejected"}';
+    is($said{SigreqDeliveriesRejected}, $now->{$of}, 'with the same figures');
+    my $all = 0;
+    $all += $now->{$_} for grep {/^sigreq_requests_total/} keys %$now;
+    is($said{SigreqRequests}, $all, '… and their sum');
+    my $page = fetch(GET => '/server-status')->body;
+    ok($page =~ m{<h2>mod_sigreq</h2>}, 'a section for people');
+    ok($page =~ m{<td>POST /api/v3/signatures</td>}, '… with routes');
+    ok($page =~ m{GET /server-status HTTP}, 'requests are listed there');
+};
+
+subtest 'no link is shown' => sub {
+    my $secret = $made->{submitters}[0]{signatureLink} =~ m{/sign/([^/?]+)} ? $1 : die;
+    my $short = substr($secret, 0, 8) . '...';
+    my $encoded = sprintf('%%%02x', ord $secret) . substr $secret, 1;
+    my @paths = ("/sign/$secret", "/short/$secret", "/sign/$encoded", "/sign/$secret/certificate?x");
+    is(fetch(GET => $_)->code, 200, $_ =~ s/\Q$secret\E/…/r =~ s/%.*/%…/r =~ s/[^ -~]+/*/gr) for @paths;
+    my $raw = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $httpd->{port});
+    print $raw "GET /sign/$secret HTTP/1.1\r\n\r\n";    # without a Host
+    like(scalar <$raw>, qr/ 400 /, 'a request that httpd refuses itself');
+    close $raw;
+    my ($log, @shown);
+    wait_for(sub { $log = path("$httpd->{dir}/access_log")->slurp; @shown = $log =~ /\Q$short\E/g; @shown >= 5 }, 5);
+    my $status = fetch(GET => '/server-status')->body;
+    my $rest = substr $secret, 9;
+    my $figures = fetch(GET => '/metrics')->body;
+    my %text    = ('access log' => $log, mod_status => $status, 'error log' => $httpd->log, figures => $figures);
+    is(index($text{$_}, $rest), -1, "not in $_") for sort keys %text;
+    cmp_ok(scalar @shown, '>=', 5, 'that it was used is there') or diag $log;
+    like($status, qr/\Q$short\E/, '… on the page of mod_status too');
+    like($log, qr{^GET /sign/\Q$short\E/certificate\?x HTTP/1\.1$}m, '… as it was, but for the secret');
+    like($log, qr{^GET /sign/\Q$short\E HTTP/1\.1$}m, '… also of what was written in another way');
+};
+
+subtest 'without a database' => sub {
+    my $other = Sigreq::Httpd->new(%settings, children => 1, driver => 'pgsql',
+        params => 'host=127.0.0.1 port=1 connect_timeout=1', server => $watched);
+    $other->start;
+    my $at = time;
+    is(fetch(GET => '/api/v3/signatures', $other)->code, 401, 'a request');
+    is($client->with(base => $other->base)->get('/signatures')->code, 503, 'one that needs it');
+    my $answered = 'sigreq_requests_total{method="GET",route="/api/v3/signatures",code="503"}';
+    my $figures;
+    wait_for(sub { $figures = figures($other); $figures->{$answered} }, 5);    # counted when the answer is sent
+    cmp_ok($figures->{'sigreq_database_errors_total{reason="no-connection"}'}, '>=', 1, 'an error is counted');
+    is($figures->{$answered}, 1, '… and its answer');
+    is($figures->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'} + 0, 0, 'nobody has seen the queue');
+    cmp_ok(time - $at, '<', 8, 'figures do not wait for it');
+};
+
+subtest 'where there is no service' => sub {
+    my $other = Sigreq::Httpd->new(%settings, place => 'Sigreq Off', server => $watched, seal => '');
+    $other->start;
+    is(fetch(GET => '/metrics', $other)->code, 200, 'figures are there');
+    unlike(fetch(GET => '/server-status', $other)->body, qr/mod_sigreq</, 'mod_status says nothing of it');
+};
+done_testing;
