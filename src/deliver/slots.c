@@ -9,7 +9,7 @@
 
 #include "metrics/metrics.h"
 
-enum { EACH_QUICK = 64 };
+enum { EACH_QUICK = 128 };
 #define QUICK apr_time_from_msec(100)
 #define WAIT apr_time_from_sec(8)
 #define MAILTO "mailto:"
@@ -65,6 +65,15 @@ const sr_lane_t *sr_slots_take(sr_slots_t *slots, int database, const char *clai
     return slot->lane;
 }
 
+/* A quick one gets half of what the others have left, so that there is always room for one more. */
+static int places_of(const sr_slots_t *slots, const sr_lane_t *lane)
+{
+    const int half = (SR_SLOTS - (slots->busy - lane->taken)) / 2;
+
+    if (!lane->quick || half < SR_EACH) return SR_EACH;
+    return half < EACH_QUICK ? half : EACH_QUICK;
+}
+
 json_t *sr_slots_room(const sr_slots_t *slots)
 {
     json_t *room = json_object();
@@ -72,7 +81,8 @@ json_t *sr_slots_room(const sr_slots_t *slots)
     for (int i = 0; i < SR_SLOTS; i++) {
         const sr_lane_t *lane = &slots->lanes[i];
         if (!lane->taken && !lane->quick) continue;
-        json_object_set_new(room, lane->name, json_integer((lane->quick ? EACH_QUICK : SR_EACH) - lane->taken));
+        const int left = places_of(slots, lane) - lane->taken;
+        json_object_set_new(room, lane->name, json_integer(left > 0 ? left : 0));
     }
     return room;
 }
