@@ -51,13 +51,6 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     return sr_http_view(http, HTTP_OK, view);
 }
 
-static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
-{
-    const sr_http_content_t content = {
-        .paths = download->paths, .type = "application/pdf", .etag = download->sha256, .name = download->name};
-    return sr_http_content(http, &content);
-}
-
 sr_error_t *sr_api_document_get(sr_http_t *http)
 {
     const char *token_hash, *submission, *document, *version = NULL;
@@ -71,7 +64,7 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
     SR_TRY(sr_api_uuid(&document, http, 1));
     SR_TRY(
         sr_service_document(http->service, &download, token_hash, submission, document, version != NULL, http->pool));
-    return reply_download(http, &download);
+    return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
 sr_error_t *sr_api_certificate_get(sr_http_t *http)
@@ -81,7 +74,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
     SR_TRY(sr_http_bearer(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_service_certificate(http->service, &download, token_hash, submission, http->pool));
-    return reply_download(http, &download);
+    return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
 sr_error_t *sr_api_audit_get(sr_http_t *http)

@@ -67,6 +67,8 @@ typedef struct sr_http_content_t {
     apr_off_t size;            /* how much of it, from its beginning */
 } sr_http_content_t;
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
+/* A PDF file to be kept under a name, in immutable files whose content has this SHA-256. */
+sr_error_t *sr_http_pdf(sr_http_t *http, const apr_array_header_t *paths, const char *sha256, const char *name);
 /* 303 to an absolute URL. */
 sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
 /* The answer for an error: the one place where a code becomes a status, a body and a log level. */

@@ -108,6 +108,12 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
     return NULL;
 }
 
+sr_error_t *sr_http_pdf(sr_http_t *http, const apr_array_header_t *paths, const char *sha256, const char *name)
+{
+    const sr_http_content_t content = {.paths = paths, .type = "application/pdf", .etag = sha256, .name = name};
+    return sr_http_content(http, &content);
+}
+
 sr_error_t *sr_http_see_other(sr_http_t *http, const char *url)
 {
     apr_table_setn(http->r->headers_out, "Location", url);

@@ -8,13 +8,6 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
     return sr_service_signing(http->service, signing, signer, http->pool);
 }
 
-static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
-{
-    const sr_http_content_t content = {
-        .paths = download->paths, .type = "application/pdf", .etag = download->sha256, .name = download->name};
-    return sr_http_content(http, &content);
-}
-
 sr_error_t *sr_page_document(sr_http_t *http)
 {
     sr_signing_t *signing;
@@ -25,7 +18,7 @@ sr_error_t *sr_page_document(sr_http_t *http)
     const sr_signed_document_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download(http->service, &download, document, false, http->pool));
-    return reply_download(http, &download);
+    return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
 sr_error_t *sr_page_certificate(sr_http_t *http)
@@ -36,5 +29,5 @@ sr_error_t *sr_page_certificate(sr_http_t *http)
     if (!signing->certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download_certificate(http->service, &download, sr_json_string(signing->view, "name"),
                                            signing->certificate_sha256, http->pool));
-    return reply_download(http, &download);
+    return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }

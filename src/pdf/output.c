@@ -37,3 +37,18 @@ bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length)
     output->size = (apr_off_t)size;
     return !fcntl(output->descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 }
+
+sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool)
+{
+    while (length > 0) {
+        ssize_t got = pread(descriptor, bytes, length, offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0)
+            return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
+                                                         got ? strerror(errno) : "it is shorter than it was"));
+        bytes = (char *)bytes + got;
+        offset += got;
+        length -= (apr_size_t)got;
+    }
+    return NULL;
+}

@@ -60,6 +60,9 @@ typedef struct sr_pdf_output_t {
     int descriptor; /* closed with the pool */
     apr_off_t size;
 } sr_pdf_output_t;
+/* Reads bytes of a document or a result, from a place in it, to memory of that length. SR_EUNAVAILABLE where there are
+ * not so many. */
+sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ show.c
  * Pages count from 0 and look as poppler draws them: the CropBox within the MediaBox, turned by /Rotate, on white,

@@ -3,12 +3,10 @@
  * gives it back. */
 #include "pdf/worker.h"
 
-#include <errno.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 #define PIECE ((apr_size_t)256 << 10) /* of a document, hashed while it is in the cache */
@@ -66,21 +64,6 @@ static sr_error_t *ask(answer_t *answer, sr_pdf_output_t *output, sr_pdf_pool_t 
     return NULL;
 }
 
-static sr_error_t *read_at(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool)
-{
-    while (length > 0) {
-        ssize_t got = pread(descriptor, bytes, length, offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
-                                                         got ? strerror(errno) : "it is shorter than it was"));
-        bytes = (char *)bytes + got;
-        offset += got;
-        length -= (apr_size_t)got;
-    }
-    return NULL;
-}
-
 /* The same, and the result's bytes, which are few enough to be held in memory. */
 static sr_error_t *ask_for_bytes(answer_t *answer, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
                                  const char *text, int descriptor, apr_pool_t *pool)
@@ -90,7 +73,7 @@ static sr_error_t *ask_for_bytes(answer_t *answer, unsigned char **bytes, sr_pdf
     SR_TRY(ask(answer, output, workers, op, text, descriptor, pool));
     if (answer->fault) return NULL;
     *bytes = apr_palloc(pool, answer->length);
-    return read_at(*bytes, output->descriptor, 0, answer->length, pool);
+    return sr_pdf_read(*bytes, output->descriptor, 0, answer->length, pool);
 }
 
 sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
@@ -161,7 +144,7 @@ static sr_error_t *digest_document(EVP_MD_CTX *digest, int descriptor, apr_off_t
     unsigned char *piece = apr_palloc(pool, PIECE);
     for (apr_off_t at = 0; at < size;) {
         apr_size_t length = size - at < (apr_off_t)PIECE ? (apr_size_t)(size - at) : PIECE;
-        SR_TRY(read_at(piece, descriptor, at, length, pool));
+        SR_TRY(sr_pdf_read(piece, descriptor, at, length, pool));
         EVP_DigestUpdate(digest, piece, length);
         at += (apr_off_t)length;
     }

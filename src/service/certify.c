@@ -1,7 +1,6 @@
 /* certify.c: the certificate of completion. It is made with the last signature and in the same transaction: who reads
  * that all have signed finds it there. */
 #include <string.h>
-#include <unistd.h>
 
 #include "service/seal.h"
 
@@ -14,14 +13,8 @@ typedef struct text_t {
 
 static sr_error_t *read_output(text_t *text, const sr_pdf_output_t *output, apr_pool_t *pool)
 {
-    text->length = (apr_size_t)output->size;
-    text->bytes = apr_palloc(pool, text->length);
-    for (apr_size_t done = 0; done < text->length;) {
-        ssize_t got = pread(output->descriptor, text->bytes + done, text->length - done, (off_t)done);
-        if (got <= 0) return sr_seal_failed(pool, "certificate", "cannot be read");
-        done += (apr_size_t)got;
-    }
-    return NULL;
+    *text = (text_t){apr_palloc(pool, (apr_size_t)output->size), (apr_size_t)output->size};
+    return sr_pdf_read(text->bytes, output->descriptor, 0, text->length, pool);
 }
 
 static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_t *pool)
@@ -75,7 +68,6 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_pdf_revision_t revision = {0};
     sr_joined_t joined;
     text_t text;
-    json_t *detail = json_object();
     SR_TRY(compose(service, &composed, step, sealer));
     SR_TRY(read_output(&text, composed.document, step->pool));
     SR_TRY(prepare(service, &text, documents, &composed, step->pool));
@@ -84,8 +76,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     append(&text, revision.bytes, revision.length, step->pool);
     SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
-    json_object_set_new(detail, "certificate", json_string(sha256));
-    sr_step_event(step, NULL, "completed", detail);
+    sr_step_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
     sr_step_tell(step, "completed");
     return NULL;
 }

@@ -4,14 +4,12 @@
  * the reports, so that a document seen before costs no question. */
 #include "service/prove.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 /* With the last question, which has 2.5 seconds by default, a creation takes less than 10. */
 #define LONGEST apr_time_from_sec(7)
 #define MANY_FIELDS 1000 /* so many are another question than a few on the same pages */
-#define PIECE ((apr_size_t)64 << 10)
+#define PIECE (64 << 10)
 
 static const char SIGNED[] = "it is signed already and damaged: repairing it would break its signatures";
 static const char UNRECOVERABLE[] = "it is damaged beyond repair";
@@ -72,11 +70,10 @@ static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_
     char *piece = apr_palloc(proof->pool, PIECE);
     SR_TRY(sr_spool_begin(&file->spool, proof->request->documents, proof->pool));
     for (apr_off_t at = 0; at < output->size;) {
-        ssize_t got = pread(output->descriptor, piece, PIECE, at);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return sr_error(proof->pool, SR_EINTERNAL, "A document in memory cannot be read");
-        SR_TRY(sr_spool_write(file->spool, piece, (apr_size_t)got));
-        at += got;
+        const apr_size_t length = output->size - at < PIECE ? (apr_size_t)(output->size - at) : PIECE;
+        SR_TRY(sr_pdf_read(piece, output->descriptor, at, length, proof->pool));
+        SR_TRY(sr_spool_write(file->spool, piece, length));
+        at += (apr_off_t)length;
     }
     return sr_spool_end(file->spool, &file->sha256, &file->size);
 }
