@@ -1,7 +1,7 @@
 # Webhooks of signing: signed, refused and completed with every field, in their order, once.
 use strict;
 use warnings;
-use Sigreq::Here   qw(organisation wait_for);
+use Sigreq::Here   qw(organisation place wait_for);
 use Sigreq::PDF    'pdf';
 use Sigreq::Receiver;
 use Sigreq::Signer 'signers_of';
@@ -118,6 +118,18 @@ subtest 'many at once' => sub {
     is(join(' ', map { $_->{body}{event} } @calls), $wanted, 'ten events in order');
     my %uuids = map { $_->{body}{uuid} => 1 } grep { $_->{body}{event} eq 'signed' } @calls;
     is(scalar keys %uuids, 8, 'each signer once');
+};
+
+subtest 'links are not what a signer says' => sub {
+    my ($made, $ann, $bob) = submission('Ann', 'Bob');
+    my @evil = (headers => { Host => 'evil.test' });
+    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs, and calls the server by another name');
+    is($bob->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'so does Bob');
+    my @calls = calls_of($made, 4);
+    is(scalar @calls, 4, 'sent, signed, signed, completed');
+    is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'receivers are told the name that the creator used');
+    like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… in links to documents');
+    like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… and to the certificate');
 };
 
 subtest 'no URL, no call' => sub {
