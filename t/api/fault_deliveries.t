@@ -2,7 +2,7 @@
 # event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
+use Sigreq::Here qw(organisation own_database suite children wait_for database_stop database_start);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
@@ -103,20 +103,13 @@ subtest 'one that hangs' => sub {
 };
 
 subtest 'httpd stops' => sub {
-    my $dir = "$ENV{SIGREQ_DATA}/stop-$$";
-    mkdir $dir;
-    my @database = ('--driver', 'sqlite3', '--params', "$dir/db");
-    my $ctl      = sub { Sigreq::Here::ctl_with(\@database, @_) };
-    $ctl->('db', 'init');
-    $ctl->('org', 'create', '--name', 'Stop');
-    $ctl->('user', 'create', '--organization', 'Stop', '--firstname', 'A', '--lastname', 'B', '--email', 'a@x.org');
-    my @of    = ('--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name', 't');
-    my $token = $ctl->('token', 'create', @of)->{token};
-    my $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => 'SigreqWebhookAllow 127.0.0.1');
+    my ($options, $token) = own_database();
+    my $one_child = suite->{mpm} eq 'prefork' ? "StartServers 1\nMaxRequestWorkers 1\nKeepAlive Off" : '';
+    my $httpd  = Sigreq::Httpd->new(@$options, server => "SigreqWebhookAllow 127.0.0.1\n$one_child");
     my $before = $client;
     $client = $client->with(base => $httpd->start->base, token => $token);
-    create(5, '/slow/6');
-    $receiver->wait_for(5, 10, '/slow/6');
+    create(20, '/slow/6');    # of which 16 are under way at once
+    $receiver->wait_for(16, 10, '/slow/6');
     my ($pid, $at) = ($httpd->pid, time);
     kill TERM => $pid;
     ok(wait_for(sub { !children($pid) }, 5), 'its children end');
@@ -124,13 +117,16 @@ subtest 'httpd stops' => sub {
     $httpd->stop;
     ok(!-e "/proc/$pid", '… and so does it');
     unlike($httpd->log, qr/did not exit|SIGKILL|SIGTERM to child/, '… of itself');
+    my %made = map { $_->{body}{eventId} => 1 } $receiver->received('/slow/6');
+    is(scalar keys %made, 16, 'four calls were not begun');
     $httpd->start;
     $client = $client->with(base => $httpd->base, token => $token);
-    my $rows = history();
-    my @errors = map { map { $_->{error} } @$_ } values %$rows;
-    is_deeply(\@errors, [('interrupted, outcome unknown') x 5], 'the history knows');
-    sleep 1;
-    is(scalar $receiver->received('/slow/6'), 5, 'nothing is sent again');
+    my %ends = map { $_->[0]{eventId} => $_->[0]{error} } values %{ history() };
+    is_deeply(\%ends, { map { $_ => 'interrupted, outcome unknown' } keys %made }, 'the history knows the others');
+    my %all;
+    wait_for(sub { %all = map { $_->[0]{eventId} => $_->[0] } values %{ history() }; keys %all == 20 }, 15);
+    is(scalar(grep { $_->{success} } values %all), 4, 'what was not begun is made after the start');
+    is(scalar keys %{ arrived('/slow/6', 'nothing is sent again') }, 20, 'all arrived');
     $client = $before;
 };
 
