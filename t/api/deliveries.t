@@ -92,7 +92,7 @@ my @kinds  = (    # URL, status, error (undef: success), seconds at most
     [$receiver->url('/status/401'), 401, qr/^the answer was 401$/],
     [$receiver->url('/redirect'),   302, qr/^the answer was 302, and redirects are not followed$/],
     [$receiver->url('/reset'),      undef, qr/\w/],
-    [$receiver->url('/garbage'),    undef, qr/\w/],
+    [$receiver->url('/garbage'),    undef, qr/^the answer is not HTTP$/],
     [$receiver->url('/headers'),    undef, qr/^the answer's headers are larger than 64 KiB$/],
     [$receiver->url('/endless'),    200, undef],
     ["http://127.0.0.1:$closed/",     undef, qr/connect/i],
