@@ -81,8 +81,8 @@ typedef struct sr_row_t {
 typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
-    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search","base_url",
-     *  "view","event_hash","event",
+    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
+     *  "base_url","view","event_hash","event",
      *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}

@@ -152,8 +152,8 @@ subtest 'a server that hangs, or is not there' => sub {
     serve(@to, 'SigreqWebhookAllow 127.0.0.1');
     my $receiver = Sigreq::Receiver->new;
     $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
-    my $slow = sub { $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'slow@x.org' })) };
-    my $made = $slow->()->json;
+    my $slow = Sigreq::Client::signers({ email => 'slow@x.org' });
+    my $made = $client->create(sendEmail => 'true', signers => $slow)->json;
     ok(wait_for(sub { $receiver->received('/ok') }, 2), 'the webhook of its submission does not wait for mail');
     my $at = time;
     my (undef, $row) = invite([{ email => 'quick@x.org' }]);
