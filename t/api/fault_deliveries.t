@@ -1,5 +1,6 @@
-# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No
-# event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
+# Webhook calls while things go wrong: httpd is restarted, stopped, the database goes and comes back. No event reaches
+# its receiver twice, each ends in the history, and nobody waits for a receiver that hangs. (Children that are killed:
+# t/page/fault_thousand.t)
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
@@ -55,23 +56,6 @@ sub arrived {    # what arrived at a path, each event once
 sub again {    # httpd answers again
     ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 15), 'httpd is there');
 }
-
-subtest 'a child is killed each second' => sub {
-    my @uuids = create(200, '/slow/1');
-    for (1 .. 6) {
-        my @children = children();
-        kill KILL => $children[rand @children] if @children;
-        sleep 1;
-    }
-    again();
-    my @rows = settle(75, @uuids);
-    my $seen = arrived('/slow/1');
-    my @lost = grep { !$_->{success} } @rows;
-    is_deeply([grep { $_ ne 'interrupted, outcome unknown' } map { $_->{error} } @lost], [],
-        scalar(@lost) . ' were interrupted, and nothing else');
-    cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
-    is(scalar(grep { $_->{success} && !$seen->{ $_->{eventId} } } @rows), 0, 'what is called a success arrived');
-};
 
 subtest 'graceful restarts' => sub {
     my @uuids = create(60, '/slow/2');
