@@ -97,7 +97,7 @@ sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t
     d->jitter = (unsigned)strtoul(d->owner, NULL, 16);
     for (int i = SLOTS - 1; i >= 0; i--) {
         slot_t *slot = &d->slots[i];
-        SR_TRY(sr_call_create(&slot->call, options->agent, options->allowed, pool));
+        SR_TRY(sr_call_create(&slot->call, &d->options, pool));
         apr_pool_create(&slot->pool, pool);
         slot->next = d->free;
         d->free = slot;

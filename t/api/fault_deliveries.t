@@ -3,8 +3,8 @@
 # t/page/fault_thousand.t)
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
-use Sigreq::Httpd;
+use Sigreq::Apart;
+use Sigreq::Here qw(organisation suite children wait_for database_stop database_start);
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Test::More;
@@ -87,18 +87,10 @@ subtest 'one that hangs' => sub {
 };
 
 subtest 'httpd stops' => sub {
-    my $dir = "$ENV{SIGREQ_DATA}/stop-$$";
-    mkdir $dir;
-    my @database = ('--driver', 'sqlite3', '--params', "$dir/db");
-    my $ctl      = sub { Sigreq::Here::ctl_with(\@database, @_) };
-    $ctl->('db', 'init');
-    $ctl->('org', 'create', '--name', 'Stop');
-    $ctl->('user', 'create', '--organization', 'Stop', '--firstname', 'A', '--lastname', 'B', '--email', 'a@x.org');
-    my @of    = ('--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name', 't');
-    my $token = $ctl->('token', 'create', @of)->{token};
-    my $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => 'SigreqWebhookAllow 127.0.0.1');
+    my $apart  = Sigreq::Apart->new;
     my $before = $client;
-    $client = $client->with(base => $httpd->start->base, token => $token);
+    $client = $apart->serve(server => 'SigreqWebhookAllow 127.0.0.1');
+    my $httpd = $apart->{httpd};
     create(5, '/slow/6');
     $receiver->wait_for(5, 10, '/slow/6');
     my ($pid, $at) = ($httpd->pid, time);
@@ -109,7 +101,6 @@ subtest 'httpd stops' => sub {
     ok(!-e "/proc/$pid", '… and so does it');
     unlike($httpd->log, qr/did not exit|SIGKILL|SIGTERM to child/, '… of itself');
     $httpd->start;
-    $client = $client->with(base => $httpd->base, token => $token);
     my $rows = history();
     my @errors = map { map { $_->{error} } @$_ } values %$rows;
     is_deeply(\@errors, [('interrupted, outcome unknown') x 5], 'the history knows');
