@@ -98,7 +98,8 @@ subtest 'mail' => sub {
         names    => Sigreq::Mailbox->new(tls => [@{ $pair{name} }, @user, 'smtps']));
     my $sent = sub {    # what becomes of a mail by SCHEME, as USER, to whose BOX
         my ($scheme, $user, $box, $directive) = @_;
-        serve($directive // $given, "SigreqSMTP $scheme://$user\@127.0.0.1:$box{$box}{port}", 'SigreqMailFrom sign@x.org');
+        my $smtp = "SigreqSMTP $scheme://$user\@127.0.0.1:$box{$box}{port}";
+        serve($directive // $given, $smtp, 'SigreqMailFrom sign@x.org');
         return row_of('invitation', sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'p@x.org' }));
     };
     my ($right, $wrong) = ('us%40er:pa%3ass', 'us%40er:wrong');
