@@ -1,9 +1,10 @@
-# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No
-# event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
+# Webhook calls while things go wrong: httpd is restarted, stopped, the database goes and comes back. No event reaches
+# its receiver twice, each ends in the history, and nobody waits for a receiver that hangs. (Children that are killed:
+# t/page/fault_thousand.t)
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children wait_for database_stop database_start ctl);
-use Sigreq::Httpd;
+use Sigreq::Apart;
+use Sigreq::Here qw(organisation suite children wait_for database_stop database_start);
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Test::More;
@@ -56,23 +57,6 @@ sub again {    # httpd answers again
     ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 15), 'httpd is there');
 }
 
-subtest 'a child is killed each second' => sub {
-    my @uuids = create(200, '/slow/1');
-    for (1 .. 6) {
-        my @children = children();
-        kill KILL => $children[rand @children] if @children;
-        sleep 1;
-    }
-    again();
-    my @rows = settle(75, @uuids);
-    my $seen = arrived('/slow/1');
-    my @lost = grep { !$_->{success} } @rows;
-    is_deeply([grep { $_ ne 'interrupted, outcome unknown' } map { $_->{error} } @lost], [],
-        scalar(@lost) . ' were interrupted, and nothing else');
-    cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
-    is(scalar(grep { $_->{success} && !$seen->{ $_->{eventId} } } @rows), 0, 'what is called a success arrived');
-};
-
 subtest 'graceful restarts' => sub {
     my @uuids = create(60, '/slow/2');
     for (1 .. 2) { kill USR1 => Sigreq::Here::httpd_pid(); sleep 1.5 }
@@ -103,18 +87,10 @@ subtest 'one that hangs' => sub {
 };
 
 subtest 'httpd stops' => sub {
-    my $dir = "$ENV{SIGREQ_DATA}/stop-$$";
-    mkdir $dir;
-    my @database = ('--driver', 'sqlite3', '--params', "$dir/db");
-    my $ctl      = sub { Sigreq::Here::ctl_with(\@database, @_) };
-    $ctl->('db', 'init');
-    $ctl->('org', 'create', '--name', 'Stop');
-    $ctl->('user', 'create', '--organization', 'Stop', '--firstname', 'A', '--lastname', 'B', '--email', 'a@x.org');
-    my @of    = ('--organization', 'Stop', '--user', 'a@x.org', '--environment', 'test', '--name', 't');
-    my $token = $ctl->('token', 'create', @of)->{token};
-    my $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => 'SigreqWebhookAllow 127.0.0.1');
+    my $apart  = Sigreq::Apart->new;
     my $before = $client;
-    $client = $client->with(base => $httpd->start->base, token => $token);
+    $client = $apart->serve(server => 'SigreqWebhookAllow 127.0.0.1');
+    my $httpd = $apart->{httpd};
     create(5, '/slow/6');
     $receiver->wait_for(5, 10, '/slow/6');
     my ($pid, $at) = ($httpd->pid, time);
@@ -125,7 +101,6 @@ subtest 'httpd stops' => sub {
     ok(!-e "/proc/$pid", '… and so does it');
     unlike($httpd->log, qr/did not exit|SIGKILL|SIGTERM to child/, '… of itself');
     $httpd->start;
-    $client = $client->with(base => $httpd->base, token => $token);
     my $rows = history();
     my @errors = map { map { $_->{error} } @$_ } values %$rows;
     is_deeply(\@errors, [('interrupted, outcome unknown') x 5], 'the history knows');

@@ -2,6 +2,7 @@
 # and what is on record of each.
 use strict;
 use warnings;
+use Sigreq::Apart;
 use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for);
 use Sigreq::Httpd;
@@ -9,25 +10,13 @@ use Sigreq::Mailbox;
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $dir = "$ENV{SIGREQ_DATA}/mail-$$";
-mkdir $dir;
-my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else may send its mails
-sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
-ctl('db', 'init');
-ctl('org', 'create', '--name', 'Org & <Co>');
-my @ann = ('--organization', 'Org & <Co>', '--email', 'ann@x.org');
-ctl('user', 'create', @ann, '--firstname', 'Ann', '--lastname', "\xc3\x89rable");
-my $token = ctl('token', 'create', '--organization', 'Org & <Co>', '--user', 'ann@x.org', '--environment', 'test',
-    '--name', 't')->{token};
-my $smtpd = suite->{source} . '/t/tool/smtpd.py';
-my ($httpd, $client);
+my $apart = Sigreq::Apart->new(organization => 'Org & <Co>', lastname => "\xc3\x89rable");
+my $dir   = $apart->{dir};
+my $client;
 
 sub serve {    # httpd with these directives for the server
-    $httpd->stop if $httpd;
-    $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => join("\n", @_),
-        place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
-    $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
-        spec => suite->{source} . '/src/api/openapi.json');
+    my @place = (place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
+    $client = $apart->serve(server => join("\n", @_), @place);
 }
 
 sub invite {    # signers → submission, and the history of its invitations, oldest first
@@ -45,7 +34,7 @@ sub invite {    # signers → submission, and the history of its invitations, ol
     return ($made, sort { $a->{url} cmp $b->{url} } @$rows);
 }
 
-my $box = Sigreq::Mailbox->new(server => $smtpd);
+my $box = Sigreq::Mailbox->new;
 my @to  = ("SigreqSMTP smtp://127.0.0.1:$box->{port}", "SigreqMailFrom \"B\xc3\xbcro <sign\@example.org>\"");
 
 subtest 'two are invited' => sub {
@@ -128,8 +117,7 @@ subtest 'templates of one\'s own' => sub {
 };
 
 subtest 'passwords' => sub {
-    my $safe = Sigreq::Mailbox->new(server => $smtpd,
-        tls => [(map { suite->{dir} . "/seal/seal.$_" } qw(crt key)), 'us@er', 'pa:ss']);
+    my $safe = Sigreq::Mailbox->new(tls => [(map { suite->{dir} . "/seal/seal.$_" } qw(crt key)), 'us@er', 'pa:ss']);
     serve("SigreqSMTP smtp://us%40er:pa%3ass\@127.0.0.1:$safe->{port}", $to[1]);
     my ($made, @rows) = invite([{ email => 'p@x.org' }]);
     like($rows[0]{error}, qr/certificate/i, 'a server that cannot prove itself gets no password');
