@@ -13,7 +13,7 @@ use Sigreq::Signer 'signers_of';
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'its database is SQLite; fault_signings.t looks at the figures of PostgreSQL'
+plan skip_all => 'its database is SQLite; fault_thousand.t looks at the figures of PostgreSQL'
     if suite->{db} eq 'pgsql';
 my $dir = "$ENV{SIGREQ_DATA}/status-$$";
 mkdir $dir;

@@ -31,6 +31,15 @@ sub all { # an answer for each of LIST, by CODE of one of it
     return $crowd->parallel(scalar @list, 8, sub { $code->($list[ $_[0] ]) });
 }
 
+sub figure {    # the sum of a figure's series, as Prometheus is told
+    my $text = $client->{ua}->get(Sigreq::Here::place('/metrics'))->result->body;
+    my $sum  = 0;
+    $sum += $_ for $text =~ /^$_[0](?:\{.*\})? ([0-9.]+)$/mg;
+    return $sum;
+}
+my %before = map { $_ => figure($_) } qw(sigreq_deliveries_lost_total sigreq_seals_total sigreq_database_errors_total);
+sub grown { figure($_[0]) - $before{ $_[0] } }
+
 # --- who is to sign
 my @people  = map { { firstname => "S$_", area => { x => 20 + 110 * $_, w => 100 } } } 0 .. $EACH - 1;
 my $signers = Sigreq::Client::signers(@people);
@@ -157,6 +166,9 @@ subtest 'every event ends once' => sub {
     is_deeply([grep { $_ ne $LOST } map { $_->{error} } @lost], [],
         scalar(@lost) . ' were interrupted, and nothing else');
     cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
+    cmp_ok(grown('sigreq_deliveries_lost_total'), '>=', scalar @lost, '… which the figures tell');
+    cmp_ok(grown('sigreq_seals_total'), '>=', $SIGNERS + $SUBMISSIONS, '… as they tell of every seal');
+    cmp_ok(grown('sigreq_database_errors_total'), '>', 0, '… and that the database was away') if $database;
     my %seen;
     my @calls = $receiver->received;
     $seen{ $_->{body}{eventId} }++ for @calls;
