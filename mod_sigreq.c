@@ -117,7 +117,7 @@ static int handler(request_rec *r)
     const sr_service_t service = {
         .database = sr_run_database(r->server, r->pool),
         .base_url = base,
-        .mail_base_url = *conf->base_url ? conf->base_url : NULL,
+        .set_base_url = *conf->base_url ? conf->base_url : NULL,
         .wake = sr_run_deliver_wake,
         .wake_baton = r->server,
         .documents_root = conf->documents,

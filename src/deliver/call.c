@@ -152,9 +152,9 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
 static const char *of_status(sr_call_t *call)
 {
     if (call->status / 100 == 2) return NULL;
-    apr_snprintf(call->error, sizeof call->error, "the answer was %d%s", call->status,
+    apr_snprintf(call->said, sizeof call->said, "the answer was %d%s", call->status,
                  call->status / 100 == 3 ? ", and redirects are not followed" : "");
-    return call->error;
+    return call->said;
 }
 
 static const char *of_failure(sr_call_t *call, CURLcode code)
@@ -162,18 +162,23 @@ static const char *of_failure(sr_call_t *call, CURLcode code)
     curl_off_t connected = 0;
 
     if (call->forbidden && !call->tried) {
-        apr_snprintf(call->error, sizeof call->error, "the address of the URL is %s and may not be called",
+        apr_snprintf(call->said, sizeof call->said, "the address of the URL is %s and may not be called",
                      call->forbidden);
-        return call->error;
+        return call->said;
     }
     if (call->received > ANSWER_LIMIT) return "the answer's headers are larger than 64 KiB";
-    curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &connected);
+    /* with TLS; what comes then until a mail can be sent is a talk already */
+    curl_easy_getinfo(call->easy, call->is_mail ? CURLINFO_CONNECT_TIME_T : CURLINFO_PRETRANSFER_TIME_T, &connected);
     if (code == CURLE_OPERATION_TIMEDOUT) {
         if (!connected) return "no connection within 5 s";
         return call->is_mail ? "the mail server took too long" : "no answer within 15 s";
     }
     if (code == CURLE_SEND_FAIL_REWIND) return "the connection was lost before an answer came";
-    return *call->error ? call->error : curl_easy_strerror(code);
+    if (code == CURLE_UNSUPPORTED_PROTOCOL) return "the answer is not HTTP";
+    const char *error = *call->error ? call->error : curl_easy_strerror(code);
+    if (code != CURLE_SSL_CONNECT_ERROR) return error;
+    apr_snprintf(call->said, sizeof call->said, "no TLS connection: %s", error);
+    return call->said;
 }
 
 /* The mail server has the mail, or it has not: it said so in a status of three digits. */
@@ -184,7 +189,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->success = code == CURLE_OK;
-    result->error = result->success ? NULL : of_failure(call, code);
+    result->error = result->success ? NULL : status >= 400 && *call->said ? call->said : of_failure(call, code);
 }
 
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)

@@ -36,7 +36,7 @@ struct sr_deliver_t {
     sr_slots_t slots;
     unsigned jitter;
     volatile apr_uint32_t stopping;
-    apr_time_t stop_at; /* valid once stopping is set */
+    volatile apr_uint64_t stop_at; /* valid once stopping is set */
 };
 
 /* --- making it */
@@ -100,7 +100,7 @@ void sr_deliver_wake(sr_deliver_t *deliver, int database)
 
 void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace)
 {
-    deliver->stop_at = apr_time_now() + grace;
+    apr_atomic_set64(&deliver->stop_at, (apr_uint64_t)(apr_time_now() + grace));
     apr_atomic_set32(&deliver->stopping, 1);
     curl_multi_wakeup(deliver->slots.multi);
 }
@@ -108,6 +108,11 @@ void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace)
 static bool is_stopping(sr_deliver_t *d)
 {
     return apr_atomic_read32(&d->stopping) != 0;
+}
+
+static apr_time_t stop_at(sr_deliver_t *d)
+{
+    return (apr_time_t)apr_atomic_read64(&d->stop_at);
 }
 
 static apr_interval_time_t jitter(sr_deliver_t *d, apr_interval_time_t most)
@@ -283,7 +288,7 @@ static bool is_due(sr_deliver_t *d, int number)
 static int patience(sr_deliver_t *d)
 {
     const apr_time_t now = apr_time_now();
-    apr_time_t until = is_stopping(d) ? d->stop_at : now + LOOK_MIN;
+    apr_time_t until = is_stopping(d) ? stop_at(d) : now + LOOK_MIN;
 
     for (int i = 0; i < d->options.databases; i++) {
         const database_t *database = &d->databases[i];
@@ -299,7 +304,7 @@ void sr_deliver_run(sr_deliver_t *deliver)
 {
     sr_deliver_t *d = deliver;
 
-    while (!is_stopping(d) || (d->slots.busy && apr_time_now() < d->stop_at)) {
+    while (!is_stopping(d) || (d->slots.busy && apr_time_now() < stop_at(d))) {
         for (int i = 0; i < d->options.databases; i++) {
             survey(d, i);
             if (is_due(d, i)) take_turn(d, i);

@@ -82,7 +82,8 @@ sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t
 void sr_deliver_run(sr_deliver_t *deliver);
 /* From any thread: there may be something new in a database. */
 void sr_deliver_wake(sr_deliver_t *deliver, int database);
-/* From any thread: claim nothing more, give what is under way that long, record, return from run. */
+/* From any thread, and from a signal's handler: claim nothing more, give what is under way that long, record, return
+ * from run. A second time it says how long anew. */
 void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace);
 
 #endif

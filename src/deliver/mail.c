@@ -142,6 +142,19 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const json_t *in
            && add_header(call, "Auto-Submitted", "auto-generated", pool);
 }
 
+/* The server's reason, where it refuses: its last line that tells of an error. */
+static size_t take_reply(char *line, size_t size, size_t count, void *baton)
+{
+    sr_call_t *call = baton;
+    char *c = call->said;
+
+    if (!count || *line < '4') return size * count;
+    for (size_t i = 0; i < size * count && c < call->said + sizeof call->said - 1; i++)
+        if (line[i] >= ' ') *c++ = line[i] < 0x7f ? line[i] : '?';
+    *c = '\0';
+    return size * count;
+}
+
 static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *address)
 {
     CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, MAIL_LIMIT_MS);
@@ -156,6 +169,8 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
     }
     if (mail->user) curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user);
     if (mail->user) curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password ? mail->password : "");
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_reply);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
     call->recipients = curl_slist_append(NULL, address);
     curl_easy_setopt(easy, CURLOPT_MAIL_FROM, mail->from_address);
     curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, call->recipients);
@@ -183,7 +198,7 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
     else if (!sr_json_string(invitation, "link")) *fault = "no mail without a link (SigreqBaseURL)";
     if (*fault) return NULL;
     const char *text = fill(mail->templates.text, invitation, false, pool), *subject = "";
-    if (!strncmp(text, SUBJECT, sizeof SUBJECT - 1)) {
+    if (!strncasecmp(text, SUBJECT, sizeof SUBJECT - 1)) {
         const size_t length = strcspn(text, "\r\n");
         subject = apr_pstrmemdup(pool, text + sizeof SUBJECT - 1, length - (sizeof SUBJECT - 1));
         subject += strspn(subject, " \t");

@@ -245,9 +245,10 @@ typedef struct sr_signing_t {
     const char *certificate_sha256; /* or NULL */
     apr_off_t certificate_size;
     bool tell_signed, tell_completed; /* there are webhook URLs for that */
+    const char *base_url;             /* which the creator used */
     apr_array_header_t *documents;    /* sr_signed_document_t */
-    json_t *view;                  /* of the submission, without marks; the pool's */
-    json_t *submitter;             /* his part of it */
+    json_t *view;                     /* of the submission, without marks; the pool's */
+    json_t *submitter;                /* his part of it */
 } sr_signing_t;
 
 /* Reads the row of SR_OP_SIGNING_GET (store.h). Errors: SR_EINTERNAL. */

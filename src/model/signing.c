@@ -123,7 +123,9 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     made->certificate_size = number(json, "certificate_size");
     made->tell_signed = number(json, "tell_signed") == 1;
     made->tell_completed = number(json, "tell_completed") == 1;
-    if (!view || !environment || !made->submission || !made->organization || !made->events_hash || !made->events)
+    made->base_url = sr_json_string(json, "base_url");
+    if (!view || !environment || !made->submission || !made->organization || !made->base_url || !made->events_hash
+        || !made->events)
         return spoilt(pool, "incomplete");
     SR_TRY(sr_submission_view_read(&made->view, view, pool));
     submitters = json_object_get(made->view, "submitters");

@@ -3,17 +3,17 @@
 #include <httpd.h>
 #include <http_log.h>
 #include <ap_mpm.h>
+#include <apr_signal.h>
 #include <apr_thread_proc.h>
-#include <signal.h>
 
 #include "mod_sigreq.h"
 #include "run/run.h"
 
 APLOG_USE_MODULE(sigreq);
 
-/* What calls under way are given when the child ends: gracefully, when nobody waits for it but the place it takes; or
- * else, when httpd kills it after three seconds. */
-#define GRACE apr_time_from_sec(5)
+/* What calls under way are given when the child ends: gracefully, when it costs but its place, as long as any can take;
+ * or else, when httpd kills it after three seconds. */
+#define GRACE apr_time_from_sec(21)
 #define HASTE apr_time_from_msec(500)
 
 static struct {
@@ -41,12 +41,27 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
     return NULL;
 }
 
-/* A pre-cleanup: mod_dbd's connections are closed by cleanups of the same pool. */
+/* httpd is told to end while this child ends gracefully. */
+static void hasten(int number)
+{
+    sr_deliver_stop(child.deliver, HASTE);
+}
+
+static void on_signals(apr_sigfunc_t *function)
+{
+    apr_signal(SIGTERM, function);
+    apr_signal(SIGHUP, function);
+}
+
+/* A pre-cleanup: mod_dbd's connections are closed by cleanups of the same pool. The MPM no longer minds signals then.
+ */
 static apr_status_t stop(void *data)
 {
     apr_status_t ignored;
+    if (child.graceful) on_signals(hasten);
     sr_deliver_stop(child.deliver, child.graceful ? GRACE : HASTE);
     apr_thread_join(&ignored, child.thread);
+    if (child.graceful) on_signals(SIG_IGN);
     child.deliver = NULL;
     apr_pool_destroy(child.pool);
     return APR_SUCCESS;

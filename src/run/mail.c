@@ -25,7 +25,8 @@ static const char *template_of(const char *folder, const char *name, const char 
     if (!status && info.size > TEMPLATE_MAX) status = APR_EGENERAL;
     char *text = status ? NULL : apr_pcalloc(pool, (apr_size_t)info.size + 1);
     if (text) status = apr_file_read_full(file, text, length = (apr_size_t)info.size, NULL);
-    if (text && !status && sr_text_is_utf8(text, length)) return text;
+    /* some editors begin a file of UTF-8 with a byte order mark */
+    if (text && !status && sr_text_is_utf8(text, length)) return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
     ap_log_error(APLOG_MARK, APLOG_WARNING, status, server,
                  "SR0602: %s cannot be used: mail goes out as it is built in", path);
     return builtin;

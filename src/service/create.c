@@ -114,7 +114,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
     for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
         json_array_append_new(webhooks,
                               sr_invitation_row(submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t),
-                                                request->caller->organization_name, service->mail_base_url, pool));
+                                                request->caller->organization_name, service->set_base_url, pool));
 }
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
@@ -140,6 +140,7 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
     json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
     json_object_set_new(row, "send_email", json_boolean(submission->send_email));
     json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
+    json_object_set_new(row, "base_url", json_string(service->base_url));
     json_object_set_new(row, "view", json_string(view));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));

@@ -20,8 +20,8 @@ typedef struct sr_seen_t sr_seen_t;
 /* What a use case works with: made by the adapter above for each request. */
 typedef struct sr_service_t {
     sr_store_source_t *database;
-    const char *base_url; /* of this location, without a slash at the end: what links to it begin with */
-    const char *mail_base_url; /* the same, but never by what a client says: for links in mail. Or NULL */
+    const char *base_url;     /* of this location, without a slash at the end: what links to it begin with */
+    const char *set_base_url; /* the same, where it was configured and is not what a client says. Or NULL */
     /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
     void (*wake)(void *baton);
     void *wake_baton;

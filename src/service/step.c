@@ -24,10 +24,12 @@ void sr_step_tell(sr_step_t *step, const char *kind)
     *end = kind;
 }
 
-/* Their bodies show what is committed with them. */
+/* Their bodies show what is committed with them. Links begin with what the creator called us, never with what the
+ * signer does: receivers follow them with the token. */
 static sr_error_t *webhooks_json(json_t **list, const sr_service_t *service, const sr_step_t *step, const char *view)
 {
     const sr_signing_t *signing = step->signing;
+    const char *base_url = service->set_base_url ? service->set_base_url : signing->base_url;
     *list = sr_json_own(json_array(), step->pool);
     for (const char *const *kind = step->kinds; *kind; kind++) {
         const bool all = !strcmp(*kind, "completed");
@@ -35,7 +37,7 @@ static sr_error_t *webhooks_json(json_t **list, const sr_service_t *service, con
                                       signing->environment};
         json_t *row;
         if (!(all ? signing->tell_completed : signing->tell_signed)) continue;
-        SR_TRY(sr_webhook_row(&row, &webhook, view, service->base_url, step->pool));
+        SR_TRY(sr_webhook_row(&row, &webhook, view, base_url, step->pool));
         json_array_append_new(*list, row);
     }
     return NULL;

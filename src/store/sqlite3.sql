@@ -46,10 +46,10 @@ WHERE (quota IS NULL OR used < quota)
 
 WITH p(j) AS (SELECT %s)
 INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, template_uuid,
-                        skip_intro, send_email, events, events_hash, name, search, view)
+                        skip_intro, send_email, events, events_hash, name, search, base_url, view)
 SELECT lower(j->>'$.uuid'), t.id, t.user_id, t.organization_id, t.environment, j->>'$.now', j->>'$.now',
        lower(j->>'$.template_uuid'), j->>'$.skip_intro', j->>'$.send_email', 1, j->>'$.event_hash', j->>'$.name',
-       j->>'$.search', j->>'$.view'
+       j->>'$.search', j->>'$.base_url', j->>'$.view'
 FROM p CROSS JOIN token t
 WHERE t.secret_hash = p.j->>'$.token_hash'
 

@@ -34,7 +34,7 @@ SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
        CASE WHEN s.id IS NOT NULL
             THEN json_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
                      'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
-                     'certificate_size', s.certificate_size, 'view', s.view,
+                     'certificate_size', s.certificate_size, 'base_url', s.base_url, 'view', s.view,
                      'tell_signed', t.signed_webhook_url IS NOT NULL,
                      'tell_completed', t.completed_webhook_url IS NOT NULL,
                      'documents', (SELECT json_group_array(json(body))

@@ -81,8 +81,8 @@ typedef struct sr_row_t {
 typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
-    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search","view",
-     *  "event_hash","event",
+    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
+     *  "base_url","view","event_hash","event",
      *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
@@ -112,9 +112,9 @@ typedef enum sr_op_t {
     /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
     SR_OP_AUDIT_GET,
     /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
-     *  "events" (how many),"events_hash" (of the last),"view","certificate_sha256"|null,"certificate_size"|null,
-     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),"documents":[document row]} |
-     * MISSING */
+     *  "events" (how many),"events_hash" (of the last),"base_url","view","certificate_sha256"|null,
+     *  "certificate_size"|null,"tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),
+     *  "documents":[document row]} | MISSING */
     SR_OP_SIGNING_GET,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,

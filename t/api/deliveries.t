@@ -2,6 +2,7 @@
 # says of each; calling once more on request.
 use strict;
 use warnings;
+use IO::Socket::INET;
 use Sigreq::Here qw(organisation place suite wait_for is_error);
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
@@ -79,6 +80,9 @@ is($call->{body}{userTokenId}, $org->{live_token}{uuid}, '… and its token');
 
 # --- answers of every kind
 my $closed = Sigreq::Suite::free_port();
+my $silent_tls = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 9);    # connects, and says nothing
+my $full = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1);          # whose queue is full: nobody connects
+my @filling = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0) } 1 .. 4;
 my $tls    = Sigreq::Receiver->new(tls => [map { suite->{dir} . "/seal/seal.$_" } qw(crt key)]);
 my @kinds  = (    # URL, status, error (undef: success), seconds at most
     [$receiver->url('/status/204'), 204, undef],
@@ -88,13 +92,15 @@ my @kinds  = (    # URL, status, error (undef: success), seconds at most
     [$receiver->url('/status/401'), 401, qr/^the answer was 401$/],
     [$receiver->url('/redirect'),   302, qr/^the answer was 302, and redirects are not followed$/],
     [$receiver->url('/reset'),      undef, qr/\w/],
-    [$receiver->url('/garbage'),    undef, qr/\w/],
+    [$receiver->url('/garbage'),    undef, qr/^the answer is not HTTP$/],
     [$receiver->url('/headers'),    undef, qr/^the answer's headers are larger than 64 KiB$/],
     [$receiver->url('/endless'),    200, undef],
     ["http://127.0.0.1:$closed/",     undef, qr/connect/i],
     ["http://nowhere.invalid/",     undef, qr/resolve/i],
     [$tls->url('/ok'),              undef, qr/certificate/i],
     ["https://127.0.0.1:$receiver->{port}/ok?plain", undef, qr/\w/],
+    ["https://127.0.0.1:@{[$silent_tls->sockport]}/", undef, qr/^no connection within 5 s$/, 10],
+    ["http://127.0.0.1:@{[$full->sockport]}/", undef, qr/^no connection within 5 s$/, 10],
     [$receiver->url('/slow/2'),     200, undef, 8],
     [$receiver->url('/drip'),       undef, qr/^no answer within 15 s$/, 25],
     [$receiver->url('/drip-body'),  200, undef, 25],
@@ -116,6 +122,7 @@ for my $kind (@kinds) {
 sleep 1;
 is(scalar $receiver->received('/reset'),      1, 'no second try after a lost connection');
 is(scalar $receiver->received('/status/500'), 1, '… nor after an error');
+is(scalar $receiver->received('/ok'),         0, 'no redirect is followed');
 is(scalar $tls->received,                     0, 'nothing is told to who cannot prove himself');
 is(scalar(grep { $_->{body}{eventId} eq $event } $receiver->received('/ok?x=1')), 1, 'nor after success');
 

@@ -7,8 +7,9 @@ use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for);
 use Sigreq::Httpd;
 use Sigreq::Mailbox;
+use Sigreq::Receiver;
 use Test::More;
-use Time::HiRes 'sleep';
+use Time::HiRes qw(sleep time);
 
 my $apart = Sigreq::Apart->new(organization => 'Org & <Co>', lastname => "\xc3\x89rable");
 my $dir   = $apart->{dir};
@@ -96,24 +97,69 @@ subtest 'names that would be headers' => sub {
     is($_->{error}, 'mail cannot be sent to this address', "no mail to $_->{url}") for @rows;
 };
 
+subtest 'addresses' => sub {
+    my $long = 'l' x 240 . '@example.org';
+    my ($made, @rows) = invite([{ email => "a\@b\x{fc}cher.example" }, { email => $long }]);
+    is_deeply([map { $_->{error} } @rows], [undef, undef], 'the server takes both');
+    is(length $rows[1]{url}, 255, 'the history cuts it');
+    is($rows[1]{url}, substr("mailto:$long", 0, 255), '… at the end');
+    my %mail = map { $_->{to}[0] => $_ } $box->mails;
+    ok($mail{$long}, 'mail goes to the whole address');
+    ok($mail{"a\@b\x{fc}cher.example"}, 'and to a domain with other letters');
+};
+
 subtest 'a server that refuses' => sub {
     my ($made, @rows) = invite([{ email => 'nobody@x.org' }, { email => 'ok@x.org' }]);
     is($rows[0]{success}, Mojo::JSON::false(), 'a refusal is on record');
     is($rows[0]{statusCode}, 550, '… with its number');
-    like($rows[0]{error}, qr/550|RCPT/, '… in words');
+    is($rows[0]{error}, '550 5.1.1 No such user', '… in its words');
     is($rows[1]{success}, Mojo::JSON::true(), 'the other one is invited');
 };
 
 subtest 'templates of one\'s own' => sub {
     mkdir "$dir/templates";
     my $text = "Subject: Bitte {{name}}\n\nHallo {{signer}} {{nothing}}\n{{link}}";
-    Sigreq::Suite::write_file("$dir/templates/invitation.txt", $text);
-    serve(@to, "SigreqMailTemplates $dir/templates");
-    invite([{ email => 't@x.org' }], name => 'N');
-    my ($mail) = grep { $_->{to}[0] eq 't@x.org' } $box->mails;
+    my $mail_of = sub {    # after a start with this text
+        my $to = shift;
+        Sigreq::Suite::write_file("$dir/templates/invitation.txt", shift);
+        serve(@to, "SigreqMailTemplates $dir/templates");
+        invite([{ email => $to }], name => 'N');
+        return (grep { $_->{to}[0] eq $to } $box->mails)[0];
+    };
+    my $mail = $mail_of->('t@x.org', $text);
     is($mail->{headers}{subject}[0], 'Bitte N', 'the subject');
     like($mail->{plain}, qr/^Hallo Ann Lee \{\{nothing\}\}\nhttps:/, 'the text; what is unknown stays');
     like($mail->{html}, qr/Hello Ann Lee/, 'the HTML that is built in, where there is none');
+    my $windows = $mail_of->('w@x.org', "\xef\xbb\xbf" . lc($text =~ s/\n/\r\n/gr));
+    is($windows->{headers}{subject}[0], 'bitte N', "saved by another system's editor: the subject");
+    is($windows->{plain} =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee', '… the text');
+    is($mail_of->('s@x.org', "no subject\n.\n")->{plain}, "no subject\n.\n", 'without a subject: all is text');
+};
+
+subtest 'a server that hangs, or is not there' => sub {
+    plan skip_all => 'once is enough: it takes 20 s' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
+    serve(@to, 'SigreqWebhookAllow 127.0.0.1');
+    my $receiver = Sigreq::Receiver->new;
+    $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
+    my $ann  = Sigreq::Client::signers({ email => 'slow@x.org' });
+    my $slow = sub { $client->create(sendEmail => 'true', signers => $ann) };
+    my $made = $slow->()->json;
+    ok(wait_for(sub { $receiver->received('/ok') }, 2), 'the webhook of its submission does not wait for mail');
+    my $at = time;
+    my (undef, $row) = invite([{ email => 'quick@x.org' }]);
+    is($row->{success}, Mojo::JSON::true(), 'another mail is sent meanwhile');
+    cmp_ok(time - $at, '<', 2, '… at once');
+    my $query = { submissionId => $made->{uuid}, event => 'invitation' };
+    my $rows  = [];
+    wait_for(sub { @{ $rows = $client->get('/webhooks/history', query => $query)->json->{data} } }, 25);
+    is_deeply([map { $_->{error} } @$rows], ['the mail server took too long'], 'it is given up');
+    $client->post('/webhooks/sent-webhook-url', json => { url => undef });
+    for my $case (['smtp://127.0.0.1:1', qr/^Failed to connect to /], ['smtp://nowhere.invalid', qr/resolve/],
+        ["smtps://127.0.0.1:$box->{port}", qr/^no TLS connection: /]) {
+        serve("SigreqSMTP $case->[0]", $to[1]);
+        (undef, $row) = invite([{ email => 'q@x.org' }]);
+        like($row->{error}, $case->[1], "$case->[0]: why not");
+    }
 };
 
 subtest 'passwords' => sub {

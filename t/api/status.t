@@ -4,8 +4,8 @@ use strict;
 use warnings;
 use Mojo::File 'path';
 use Mojo::UserAgent;
-use Sigreq::Client;
-use Sigreq::Here qw(suite wait_for children workers);
+use Sigreq::Apart;
+use Sigreq::Here qw(wait_for children workers);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
@@ -13,18 +13,7 @@ use Sigreq::Signer 'signers_of';
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'its database is SQLite; fault_thousand.t looks at the figures of PostgreSQL'
-    if suite->{db} eq 'pgsql';
-my $dir = "$ENV{SIGREQ_DATA}/status-$$";
-mkdir $dir;
-my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else makes its calls
-sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
-ctl('db', 'init');
-ctl('org', 'create', '--name', 'Org');
-ctl('user', 'create', '--organization', 'Org', '--email', 'a@x.org', '--firstname', 'A', '--lastname', 'B');
-my $token =
-    ctl('token', 'create', '--organization', 'Org', '--user', 'a@x.org', '--environment', 'test', '--name', 't')
-    ->{token};
+my $apart = Sigreq::Apart->new;    # nobody else makes its calls
 
 my $watched = <<'CONF';
 ExtendedStatus On
@@ -43,10 +32,9 @@ my %settings = (
     modules => 'authz_core dbd status rewrite', children => 2,
     place => "Sigreq On\nSigreqMaxFileSize 64K");
 my $port  = Sigreq::Suite::free_port();
-my $httpd = Sigreq::Httpd->new(%settings, port => $port, driver => 'sqlite3', params => "$dir/db",
+my $httpd  = $apart->httpd(%settings, port => $port,
     server => "SigreqBaseURL http://127.0.0.1:$port\nSigreqWebhookAllow 127.0.0.1\n$watched");
-my $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
-    spec => suite->{source} . '/src/api/openapi.json');
+my $client = $apart->client($httpd);
 my $ua = Mojo::UserAgent->new(max_connections => 0);
 
 sub fetch {

@@ -1,7 +1,7 @@
 # Webhooks of signing: signed, refused and completed with every field, in their order, once.
 use strict;
 use warnings;
-use Sigreq::Here   qw(organisation wait_for);
+use Sigreq::Here   qw(organisation place wait_for);
 use Sigreq::PDF    'pdf';
 use Sigreq::Receiver;
 use Sigreq::Signer 'signers_of';
@@ -63,13 +63,17 @@ subtest 'two sign' => sub {
     is($calls[2]{body}{uuid}, $made->{submitters}[1]{uuid}, 'Bob was the second');
     $body = $calls[3]{body};
     $own  = own($body);
-    is($own->{webhookUrl}, $receiver->url('/ok?completed'), 'completed goes to its own URL');
+    my $id = delete $own->{eventId};
+    is_deeply(
+        $own,
+        {   event => 'completed', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
+            webhookUrl => $receiver->url('/ok?completed'), environment => 'test' },
+        'completed goes to its own URL');
     $shown = $client->get("/signatures/$made->{uuid}")->json;
     is_deeply($body, $shown, 'with the submission, as GET shows it');
     ok($shown->{certificate}, '… with its certificate');
-    my %ids;
-    $ids{ $_->{body}{eventId} // $own->{eventId} }++ for @calls[0, 2];
-    is(scalar keys %ids, 2, 'each event has its own id');
+    my %ids = map { $_ => 1 } $id, map { $_->{body}{eventId} // '' } @calls[0 .. 2];
+    is(scalar keys %ids, 4, 'each event has its own id');
 };
 
 subtest 'one refuses' => sub {
@@ -78,10 +82,14 @@ subtest 'one refuses' => sub {
     is($ann->refuse($reason)->code, 200, 'Ann refuses');
     my @calls = calls_of($made, 2);
     my $body  = $calls[1]{body};
-    is($body->{event},         'refused',               'refused');
-    is($body->{refusalReason}, $reason,                 'her reason');
-    is($body->{webhookUrl},    $receiver->url('/ok?signed'), 'at the URL of signing');
-    own($body);
+    is($body->{refusalReason}, $reason, 'her reason');
+    my $own = own($body);
+    like(delete $own->{eventId}, qr/^[0-9a-f-]{36}$/, 'an event id');
+    is_deeply(
+        $own,
+        {   event => 'refused', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
+            webhookUrl => $receiver->url('/ok?signed'), environment => 'test' },
+        'refused, at the URL of signing');
     my $shown = $client->get("/signatures/$made->{uuid}")->json;
     is(delete $body->{createdAt}, $shown->{submitters}[0]{refusedAt}, 'createdAt is when she refused');
     is_deeply($body, $shown->{submitters}[0], 'and the signer');
@@ -118,6 +126,18 @@ subtest 'many at once' => sub {
     is(join(' ', map { $_->{body}{event} } @calls), $wanted, 'ten events in order');
     my %uuids = map { $_->{body}{uuid} => 1 } grep { $_->{body}{event} eq 'signed' } @calls;
     is(scalar keys %uuids, 8, 'each signer once');
+};
+
+subtest 'links are not what a signer says' => sub {
+    my ($made, $ann, $bob) = submission('Ann', 'Bob');
+    my @evil = (headers => { Host => 'evil.test' });
+    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs, by another name of the server');
+    is($bob->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'so does Bob');
+    my @calls = calls_of($made, 4);
+    is(scalar @calls, 4, 'sent, signed, signed, completed');
+    is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'receivers are told the name that the creator used');
+    like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… in links to documents');
+    like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… and to the certificate');
 };
 
 subtest 'no URL, no call' => sub {

@@ -92,29 +92,43 @@ static void exceptions(void)
 EXPORTED int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result);
 EXPORTED void freeaddrinfo(struct addrinfo *info);
 
-static volatile int asked;
+static volatile int asked, rebound;
 
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result)
+static struct addrinfo *answer(const char *text, const char *service, struct addrinfo *next)
 {
-    static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
     struct addrinfo *info = calloc(1, sizeof *info + sizeof(struct sockaddr_in));
     struct sockaddr_in *address = (struct sockaddr_in *)(info + 1);
 
-    if (!strncmp(node, "slow", 4)) sleep(9);
     address->sin_family = AF_INET;
     address->sin_port = htons((uint16_t)atoi(service));
-    inet_pton(AF_INET, answers[asked++ % 4], &address->sin_addr);
+    inet_pton(AF_INET, text, &address->sin_addr);
     info->ai_family = AF_INET;
     info->ai_socktype = SOCK_STREAM;
     info->ai_addrlen = sizeof *address;
     info->ai_addr = (struct sockaddr *)address;
-    *result = info;
+    info->ai_next = next;
+    return info;
+}
+
+/* rebind.*: another address each time. mixed.*: several at once. Others: any that is forbidden. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result)
+{
+    static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
+
+    if (!strncmp(node, "slow", 4)) sleep(9);
+    if (!strncmp(node, "rebind", 6)) *result = answer(rebound++ % 2 ? "127.0.0.2" : "127.0.0.1", service, NULL);
+    else if (!strncmp(node, "mixed", 5))
+        *result = answer("127.0.0.2", service, answer("127.0.0.1", service, answer("127.0.0.3", service, NULL)));
+    else *result = answer(answers[asked++ % 4], service, NULL);
     return 0;
 }
 
 void freeaddrinfo(struct addrinfo *info)
 {
-    free(info);
+    for (struct addrinfo *next; info; info = next) {
+        next = info->ai_next;
+        free(info);
+    }
 }
 
 static int listener, port;
@@ -133,6 +147,8 @@ static void listen_somewhere(void)
     port = ntohs(address.sin_port);
 }
 
+static int strays; /* how many connected to another address than 127.0.0.1 */
+
 /* How many have connected since the last time; each is sent a good answer. */
 static int connected(void)
 {
@@ -140,6 +156,9 @@ static int connected(void)
     int count = 0;
 
     for (int one; (one = accept(listener, NULL, NULL)) >= 0; count++) {
+        struct sockaddr_in own;
+        socklen_t size = sizeof own;
+        if (getsockname(one, (struct sockaddr *)&own, &size) || own.sin_addr.s_addr != htonl(INADDR_LOOPBACK)) strays++;
         if (write(one, good, sizeof good - 1) < 0) continue;
         shutdown(one, SHUT_WR);
     }
@@ -210,6 +229,29 @@ static void names(void)
     is_str(made[0].result.error, NULL, "no error then");
 }
 
+/* A name that was fine the first time and points elsewhere the next; one that points to several addresses at once.
+ * Where 127.0.0.1 is a public address, 127.0.0.2 is the private one. */
+static void rebinding(void)
+{
+    static const char *const rebind[] = {"rebind.test"}, *const mixed[] = {"mixed.test"};
+    const apr_array_header_t *public = allow((const char *const[]){"127.0.0.1", NULL});
+    made_t made[1];
+
+    strays = 0;
+    for (int i = 0; i < 4; i += 2) {
+        is_int(make_calls(made, rebind, 1, public), 1, "a name of a public address: called");
+        ok(made[0].result.success, "with success");
+        is_int(make_calls(made, rebind, 1, public), 0, "the next time it is that of a private one: nobody connects");
+        is_str(made[0].result.error, "the address of the URL is loopback and may not be called", "and that is said");
+    }
+    is_int(rebound, 4, "the name was looked up each time");
+    is_int(make_calls(made, mixed, 1, public), 1, "a public address between private ones: called");
+    ok(made[0].result.success, "with success");
+    is_int(make_calls(made, mixed, 1, allow((const char *const[]){"127.0.0.9", NULL})), 0, "none of them is public");
+    is_str(made[0].result.error, "the address of the URL is loopback and may not be called", "and that is said");
+    is_int(strays, 0, "nobody connected to a private one");
+}
+
 /* While one name is looked up for long, other calls go on, and the one is given up in time. */
 static void slow_names(void)
 {
@@ -232,6 +274,7 @@ int main(void)
     exceptions();
     listen_somewhere();
     names();
+    rebinding();
     slow_names();
     const int status = done();
     fflush(stdout);

@@ -157,11 +157,11 @@ typedef struct wish_t {
 static inline const char *wish(const wish_t *w, apr_pool_t *pool)
 {
     json_t *json = json_pack(
-        "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
+        "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
         "s:[{s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I}",
         "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
         "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
-        json_sprintf("%s ann lee ann@x.org", w->name), "view",
+        json_sprintf("%s ann lee ann@x.org", w->name), "base_url", "https://x.org", "view",
         apr_psprintf(pool, "{\"link\":\"\x01/%u\",\"name\":\"%s \\\"q\\\" \xc3\xa9\"}", w->number, w->name),
         "event_hash", "e1", "event", "{\"number\":1}", "documents", "uuid", uuid(3, w->number * 2, pool), "name",
         "a \"b\".pdf", "sha256", apr_psprintf(pool, "%064x", w->number), "size", 1234, "pages", 3, "uuid",

@@ -38,6 +38,7 @@ static void check_reading(link_t *l)
     is_str(member(body, "organization", l->pool), "\"Org\"", "its organization");
     is_str(member(body, "events", l->pool), "1", "one event");
     is_str(member(body, "events_hash", l->pool), "\"e1\"", "its hash");
+    is_str(member(body, "base_url", l->pool), "\"https://x.org\"", "the base of its links");
     is_str(member(body, "certificate_sha256", l->pool), "null", "no certificate yet");
     ok(strstr(body, "\"revisions\" : []") || strstr(body, "\"revisions\":[]"), "no revision yet");
     RUN(l, SR_OP_SIGNING_GET, uuid(4, 99, l->pool));

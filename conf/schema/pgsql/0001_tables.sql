@@ -82,6 +82,7 @@ CREATE TABLE sigreq.submission (
     certificate_sha256 text COLLATE "C",
     name text NOT NULL,
     search text NOT NULL,
+    base_url text NOT NULL,
     view text NOT NULL,
     FOREIGN KEY (token_id, user_id, organization_id, environment)
         REFERENCES sigreq.token (id, user_id, organization_id, environment)

@@ -93,8 +93,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM json_to_record(p_submission) AS r(
         token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
-        search text, view text, event_hash text, event text, documents json, signers json, idempotency_key text,
-        fingerprint text, idempotency_since bigint, webhooks json);
+        search text, base_url text, view text, event_hash text, event text, documents json, signers json,
+        idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
     IF NOT FOUND THEN
@@ -128,9 +128,9 @@ BEGIN
         END IF;
     END IF;
     INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
-                                   template_uuid, skip_intro, send_email, search, view, events, events_hash)
+                                   template_uuid, skip_intro, send_email, search, base_url, view, events, events_hash)
     VALUES (p.uuid, t.id, t.user_id, t.organization_id, t.environment, p.now, p.now, p.name,
-            p.template_uuid, p.skip_intro, p.send_email, p.search, p.view, 1, p.event_hash)
+            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.view, 1, p.event_hash)
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN

@@ -37,7 +37,7 @@ DECLARE
 BEGIN
     SELECT json_build_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
                'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
-               'certificate_size', s.certificate_size, 'view', s.view,
+               'certificate_size', s.certificate_size, 'base_url', s.base_url, 'view', s.view,
                'tell_signed', (t.signed_webhook_url IS NOT NULL)::integer,
                'tell_completed', (t.completed_webhook_url IS NOT NULL)::integer,
                'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d

@@ -69,6 +69,7 @@ CREATE TABLE submission (
     certificate_size INTEGER CHECK (certificate_size > 0),
     name TEXT NOT NULL,
     search TEXT NOT NULL,
+    base_url TEXT NOT NULL,
     view TEXT NOT NULL,
     FOREIGN KEY (token_id, user_id, organization_id, environment)
         REFERENCES token (id, user_id, organization_id, environment)
