@@ -5,13 +5,14 @@ use warnings;
 use Mojo::File 'path';
 use Sigreq::Apart;
 use Sigreq::Authority;
-use Sigreq::Here qw(children wait_for);
+use Sigreq::Here qw(suite children wait_for);
 use Sigreq::Httpd;
 use Sigreq::Mailbox;
 use Sigreq::Receiver;
 use Sigreq::Suite;
 use Test::More;
 
+plan skip_all => 'once is enough: it takes 30 s' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
 my $apart = Sigreq::Apart->new;
 my $dir   = $apart->{dir};
 my ($ours, $others) = map { Sigreq::Authority->new("$dir/$_") } qw(ours others);

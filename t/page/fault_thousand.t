@@ -13,6 +13,7 @@ use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged chain_fault);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
+plan skip_all => 'the event MPM is enough: it takes 50 s' if suite->{mpm} ne 'event';
 my ($SUBMISSIONS, $EACH) = (200, 5);
 my $SIGNERS = $SUBMISSIONS * $EACH;
 my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
