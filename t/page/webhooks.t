@@ -131,13 +131,25 @@ subtest 'many at once' => sub {
 subtest 'links are not what a signer says' => sub {
     my ($made, $ann, $bob) = submission('Ann', 'Bob');
     my @evil = (headers => { Host => 'evil.test' });
-    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs, by another name of the server');
+    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs, and gives us another name');
     is($bob->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'so does Bob');
     my @calls = calls_of($made, 4);
     is(scalar @calls, 4, 'sent, signed, signed, completed');
     is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'receivers are told the name that the creator used');
     like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… in links to documents');
     like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… and to the certificate');
+};
+
+subtest 'each token has its own URLs, and they outlive it' => sub {
+    my $token = $client->post('/tokens', json => { name => 'second' })->json;
+    my $second = $client->with(token => $token->{token});
+    $second->post('/webhooks/signed-webhook-url', json => { url => $receiver->url('/ok?second') });
+    my $made = $second->create->json;
+    is($client->delete("/tokens/$token->{uuid}")->code, 204, 'the token is revoked');
+    is((signers_of($made))[0]->sign->code, 200, 'a signer signs');
+    my ($body) = map { $_->{body} } calls_of($made, 1);
+    is_deeply([@$body{qw(event userTokenId webhookUrl)}], ['signed', $token->{uuid}, $receiver->url('/ok?second')],
+        'that is told to the URL of the token that created the submission, as no other has one for it');
 };
 
 subtest 'no URL, no call' => sub {

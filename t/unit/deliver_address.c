@@ -269,6 +269,9 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
+    /* a proxy would be what is judged, and would connect to anybody; this one is nowhere, and no call may miss it */
+    setenv("http_proxy", "http://127.0.0.9:1", 1);
+    setenv("ALL_PROXY", "http://127.0.0.9:1", 1);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     vectors();
     exceptions();
