@@ -161,8 +161,10 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
-    int result = sr_conf_check(ptemp, main_server);
-    return sr_run_seal_check(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
+    int result = sr_conf_check(ptemp, main_server); /* each says what it finds */
+    if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    return result;
 }
 
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
@@ -172,7 +174,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     name_routes(pconf);
     int result = sr_run_lock_create(main_server);
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
-    return result == OK ? sr_run_seal_load(pconf, main_server) : result;
+    if (result == OK) result = sr_run_seal_load(pconf, main_server);
+    return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
 }
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)

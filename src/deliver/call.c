@@ -54,7 +54,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *baton)
 static curl_socket_t open_socket(void *baton, curlsocktype purpose, struct curl_sockaddr *address)
 {
     sr_call_t *call = baton;
-    const char *kind = sr_address_forbidden(&address->addr, call->allowed);
+    const char *kind = sr_address_forbidden(&address->addr, call->options->allowed);
 
     if (kind) {
         call->forbidden = kind;
@@ -74,12 +74,24 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_header_t *allowed, apr_pool_t *pool)
+/* Who vouches for the other side. All that libcurl would trust by itself is taken away first: what fails then fails
+ * safely. */
+static CURLcode set_authorities(sr_call_t *call)
+{
+    const char *pem = call->options->authorities;
+    struct curl_blob blob = {(void *)pem, pem ? strlen(pem) : 0, CURL_BLOB_NOCOPY};
+
+    if (!pem) return CURLE_OK;
+    curl_easy_setopt(call->easy, CURLOPT_CAINFO, NULL);
+    curl_easy_setopt(call->easy, CURLOPT_CAPATH, NULL);
+    return curl_easy_setopt(call->easy, CURLOPT_CAINFO_BLOB, &blob);
+}
+
+sr_error_t *sr_call_create(sr_call_t **call, const sr_deliver_options_t *options, apr_pool_t *pool)
 {
     sr_call_t *made = *call = apr_pcalloc(pool, sizeof *made);
 
-    made->agent = agent;
-    made->allowed = allowed;
+    made->options = options;
     made->easy = curl_easy_init();
     made->headers = curl_slist_append(NULL, "Content-Type: application/json");
     if (made->headers && !curl_slist_append(made->headers, "Expect:")) {
@@ -88,6 +100,8 @@ sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_
     }
     apr_pool_cleanup_register(pool, made, release, apr_pool_cleanup_null);
     if (!made->easy || !made->headers) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
+    if (set_authorities(made))
+        return sr_error(pool, SR_EINTERNAL, "this libcurl takes no certificates but the system's");
     return NULL;
 }
 
@@ -96,8 +110,9 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
     CURL *easy = call->easy;
 
     sr_mail_release(call);
-    *call = (sr_call_t){.easy = easy, .headers = call->headers, .agent = call->agent, .allowed = call->allowed};
+    *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
     curl_easy_reset(easy); /* keeps its connections */
+    set_authorities(call);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
@@ -118,7 +133,7 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, call->agent);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, call->options->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->length);

@@ -7,8 +7,7 @@
 struct sr_call_t {
     CURL *easy;
     struct curl_slist *headers; /* of an HTTP call; made once */
-    const char *agent;
-    const apr_array_header_t *allowed;
+    const sr_deliver_options_t *options;
     bool is_mail;
     struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
     curl_mime *mime;

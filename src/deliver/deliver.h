@@ -16,6 +16,7 @@
 #include "store/store.h"
 
 struct sockaddr;
+typedef struct sr_deliver_options_t sr_deliver_options_t;
 
 /* ---------------------------------------------------------------------------------------------- address.c */
 /* What kind of address it is when nobody may be called there ("loopback", "private", …), or NULL. Forms that hold an
@@ -34,7 +35,8 @@ typedef struct sr_call_result_t {
     const char *error; /* why not, in words for whoever registered the URL; the call's until it is begun anew */
 } sr_call_result_t;
 
-sr_error_t *sr_call_create(sr_call_t **call, const char *agent, const apr_array_header_t *allowed, apr_pool_t *pool);
+/* The options must live as long as the call. */
+sr_error_t *sr_call_create(sr_call_t **call, const sr_deliver_options_t *options, apr_pool_t *pool);
 /* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with
  * the call as CURLINFO_PRIVATE. */
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
@@ -62,7 +64,7 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
 /* ---------------------------------------------------------------------------------------------- deliver.c */
 typedef struct sr_deliver_t sr_deliver_t;
 
-typedef struct sr_deliver_options_t {
+struct sr_deliver_options_t {
     int databases; /* how many; each is asked for by its number */
     sr_store_source_t *(*database)(void *baton, int number, apr_pool_t *pool);
     /* Something for the log; grave: an administrator should see it. */
@@ -70,8 +72,9 @@ typedef struct sr_deliver_options_t {
     void *baton;
     const char *agent;                 /* User-Agent */
     const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called though they are not public */
+    const char *authorities;           /* PEM: who vouches for https receivers and mail servers; NULL: the system's */
     const sr_mail_t *mail;             /* or NULL */
-} sr_deliver_options_t;
+};
 
 /* Makes it; nothing runs yet. The pool is the thread's own until it has returned. */
 sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t *options, apr_pool_t *pool);

@@ -20,7 +20,7 @@ sr_error_t *sr_slots_make(sr_slots_t *slots, apr_pool_t *pool)
 {
     for (int i = SR_SLOTS - 1; i >= 0; i--) {
         sr_slot_t *slot = &slots->slots[i];
-        SR_TRY(sr_call_create(&slot->call, slots->options->agent, slots->options->allowed, pool));
+        SR_TRY(sr_call_create(&slot->call, slots->options, pool));
         apr_pool_create(&slot->pool, pool);
         slot->next = slots->free;
         slots->free = slot;

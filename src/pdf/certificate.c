@@ -178,6 +178,21 @@ sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, co
     return NULL;
 }
 
+sr_error_t *sr_cms_certificates_text(const char **pem, const char *path, apr_pool_t *pool)
+{
+    STACK_OF(X509) * all;
+    char *text;
+    SR_TRY(sr_cms_certificates_read(&all, path, pool));
+    BIO *bio = BIO_new(BIO_s_mem());
+    bool written = bio != NULL;
+    for (int i = 0; written && i < sk_X509_num(all); i++) written = PEM_write_bio_X509(bio, sk_X509_value(all, i));
+    long length = written ? BIO_get_mem_data(bio, &text) : 0;
+    *pem = written ? apr_pstrmemdup(pool, text, (apr_size_t)length) : NULL;
+    BIO_free(bio);
+    free_all(all);
+    return written ? NULL : sr_error(pool, SR_EINTERNAL, "%s: %s", path, sr_cms_why(pool));
+}
+
 /* ------------------------------------------------------------------------------------------------ anchors */
 
 static apr_status_t free_store(void *data)

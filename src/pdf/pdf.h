@@ -185,7 +185,7 @@ sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
 
 typedef struct sr_pdf_composed_t {
-    const char *reason;        /* NULL: there is a document; else plain words that go on after "cannot be composed: " */
+    const char *reason; /* NULL: there is a document; else plain words that go on after "cannot be composed: " */
     sr_pdf_output_t *document;
     int pages;
     struct {
@@ -208,6 +208,8 @@ typedef struct sr_cms_certificate_t {
 
 /* Reads the first certificate of a PEM file. */
 sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, const char *path, apr_pool_t *pool);
+/* The certificates of a PEM file, at least one, as PEM text without whatever else is in it. */
+sr_error_t *sr_cms_certificates_text(const char **pem, const char *path, apr_pool_t *pool);
 
 typedef struct sr_cms_anchors_t sr_cms_anchors_t;
 /* Reads the certificates of a PEM file as those that a chain may end at. For any number of threads. */

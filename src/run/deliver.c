@@ -102,6 +102,7 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
                                           .notice = notice,
                                           .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                           .allowed = conf->webhook_allow,
+                                          .authorities = sr_run_authorities(),
                                           .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_deliver_create(&child.deliver, &options, child.pool));

@@ -1,7 +1,7 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
- * PDF helpers of this child, what documents are sealed with, the delivery thread, what is counted.
+ * PDF helpers of this child, what documents are sealed with, whom calls trust, the delivery thread, what is counted.
  *
- * Sections: database.c · helper.c · seal.c · log.c · deliver.c · metrics.c · status.c
+ * Sections: database.c · helper.c · seal.c · authorities.c · log.c · deliver.c · mail.c · metrics.c · status.c
  */
 #ifndef SR_RUN_H
 #define SR_RUN_H
@@ -33,6 +33,13 @@ int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
 /* What a document of this environment is sealed with. */
 const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
+
+/* ------------------------------------------------------------------------------------------- authorities.c */
+/* check_config and post_config, as for the seal: reads SigreqCACertificateFile. */
+int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
+int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
+/* What was read, as PEM text; NULL: the system's are trusted. */
+const char *sr_run_authorities(void);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
 /* Takes a signing link out of the request line; `path` is what stands below <location>/sign/. */

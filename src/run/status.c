@@ -10,20 +10,22 @@ enum { ALL = -1, MANY = 10 };
 #define TABLE "<table border=\"1\" cellspacing=\"0\" cellpadding=\"3\" style=\"margin: 1em 0\">"
 #define NUMBER "<td align=\"right\">"
 
-/* Counters as a table: the first label's values are its rows, the second's its columns. */
-static const struct {
+typedef struct table_t {
     const char *title;
     sr_metric_t metric;
-} counters[] =
-    {
-        {"Requests by status", SR_METRIC_REQUESTS},    {"Seals", SR_METRIC_SEALS},
-        {"Deliveries", SR_METRIC_DELIVERIES},          {"Deliveries by database", SR_METRIC_QUEUE},
-        {"Helpers replaced", SR_METRIC_HELPER_LOSSES}, {"Database errors", SR_METRIC_DATABASE_ERRORS},
-},
-  durations[] = {
-      {"Requests", SR_METRIC_REQUEST_SECONDS},           {"Sealing", SR_METRIC_SEAL_SECONDS},
-      {"Deliveries, waiting", SR_METRIC_DELIVERY_DELAY}, {"Deliveries, calling", SR_METRIC_DELIVERY_SECONDS},
-      {"PDF helpers", SR_METRIC_HELPER_SECONDS},         {"Transactions", SR_METRIC_DATABASE_SECONDS},
+} table_t;
+
+/* Counters: the first label's values are the rows, the second's the columns. */
+static const table_t counters[] = {
+    {"Requests by status", SR_METRIC_REQUESTS},    {"Seals", SR_METRIC_SEALS},
+    {"Deliveries", SR_METRIC_DELIVERIES},          {"Deliveries by database", SR_METRIC_QUEUE},
+    {"Helpers replaced", SR_METRIC_HELPER_LOSSES}, {"Database errors", SR_METRIC_DATABASE_ERRORS},
+};
+
+static const table_t durations[] = {
+    {"Requests", SR_METRIC_REQUEST_SECONDS},           {"Sealing", SR_METRIC_SEAL_SECONDS},
+    {"Deliveries, waiting", SR_METRIC_DELIVERY_DELAY}, {"Deliveries, calling", SR_METRIC_DELIVERY_SECONDS},
+    {"PDF helpers", SR_METRIC_HELPER_SECONDS},         {"Transactions", SR_METRIC_DATABASE_SECONDS},
 };
 
 /* The lines of ?auto. ALL: of all values of the label. */

@@ -3,16 +3,13 @@
 use strict;
 use warnings;
 use IO::Socket::INET;
-use Sigreq::Client;
-use Sigreq::Here qw(suite own_database wait_for);
-use Sigreq::Httpd;
+use Sigreq::Apart;
+use Sigreq::Here 'wait_for';
 use Test::More;
 use Time::HiRes 'sleep';
 
-my ($options, $token) = own_database();
-my $httpd  = Sigreq::Httpd->new(@$options)->start;
-my $client = Sigreq::Client->new(base => $httpd->base, token => $token,
-    spec => suite->{source} . '/src/api/openapi.json');
+my $apart  = Sigreq::Apart->new;
+my $client = $apart->serve;
 
 # on all addresses, and it accepts nobody: who connects waits in its queue
 my $listener = IO::Socket::INET->new(LocalAddr => '0.0.0.0', Listen => 50, Blocking => 0) or die "no listener: $!\n";
@@ -21,8 +18,8 @@ my $port     = $listener->sockport;
 my %kinds = (
     loopback => [
         qw(127.0.0.1 127.1 2130706433 0x7f000001 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 localhost LOCALHOST [::1]
-            127.255.255.254 [::ffff:127.0.0.1] [::ffff:7f00:1]
-            [::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1] [2002:7f00:1::])],
+            127.255.255.254 [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1]
+            [2002:7f00:1::])],
     unspecified  => [qw(0 0.0.0.0 [::] [::ffff:0.0.0.0])],
     private      => [qw(10.0.0.1 167772161 172.16.0.1 192.168.1.1 0xc0a80101 [fd00::1] [::ffff:10.0.0.1])],
     'link-local' => [qw(169.254.169.254 0xa9fea9fe [fe80::1])],

@@ -1,9 +1,11 @@
-# Webhook calls while things go wrong: children are killed, restarted, stopped, the database goes and comes back. No
-# event reaches its receiver twice, each ends in the history, and nobody waits for a receiver that hangs.
+# Webhook calls while things go wrong: httpd is restarted, stopped, the database goes and comes back. No event reaches
+# its receiver twice, each ends in the history, and nobody waits for a receiver that hangs. (Children that are killed:
+# t/page/fault_thousand.t)
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation own_database suite children wait_for database_stop database_start);
-use Sigreq::Httpd;
+use POSIX ();
+use Sigreq::Apart;
+use Sigreq::Here qw(organisation suite children wait_for database_stop database_start);
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Test::More;
@@ -56,23 +58,6 @@ sub again {    # httpd answers again
     ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 15), 'httpd is there');
 }
 
-subtest 'a child is killed each second' => sub {
-    my @uuids = create(200, '/slow/1');
-    for (1 .. 6) {
-        my @children = children();
-        kill KILL => $children[rand @children] if @children;
-        sleep 1;
-    }
-    again();
-    my @rows = settle(75, @uuids);
-    my $seen = arrived('/slow/1');
-    my @lost = grep { !$_->{success} } @rows;
-    is_deeply([grep { $_ ne 'interrupted, outcome unknown' } map { $_->{error} } @lost], [],
-        scalar(@lost) . ' were interrupted, and nothing else');
-    cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
-    is(scalar(grep { $_->{success} && !$seen->{ $_->{eventId} } } @rows), 0, 'what is called a success arrived');
-};
-
 subtest 'graceful restarts' => sub {
     my @uuids = create(60, '/slow/2');
     for (1 .. 2) { kill USR1 => Sigreq::Here::httpd_pid(); sleep 1.5 }
@@ -103,11 +88,11 @@ subtest 'one that hangs' => sub {
 };
 
 subtest 'httpd stops' => sub {
-    my ($options, $token) = own_database();
+    my $apart     = Sigreq::Apart->new;
     my $one_child = suite->{mpm} eq 'prefork' ? "StartServers 1\nMaxRequestWorkers 1\nKeepAlive Off" : '';
-    my $httpd  = Sigreq::Httpd->new(@$options, server => "SigreqWebhookAllow 127.0.0.1\n$one_child");
-    my $before = $client;
-    $client = $client->with(base => $httpd->start->base, token => $token);
+    my $before    = $client;
+    $client = $apart->serve(server => "SigreqWebhookAllow 127.0.0.1\n$one_child");
+    my $httpd = $apart->{httpd};
     create(20, '/slow/6');    # of which 16 are under way at once
     $receiver->wait_for(16, 10, '/slow/6');
     my ($pid, $at) = ($httpd->pid, time);
@@ -120,7 +105,6 @@ subtest 'httpd stops' => sub {
     my %made = map { $_->{body}{eventId} => 1 } $receiver->received('/slow/6');
     is(scalar keys %made, 16, 'four calls were not begun');
     $httpd->start;
-    $client = $client->with(base => $httpd->base, token => $token);
     my %ends = map { $_->[0]{eventId} => $_->[0]{error} } values %{ history() };
     is_deeply(\%ends, { map { $_ => 'interrupted, outcome unknown' } keys %made }, 'the history knows the others');
     my %all;
@@ -128,6 +112,34 @@ subtest 'httpd stops' => sub {
     is(scalar(grep { $_->{success} } values %all), 4, 'what was not begun is made after the start');
     is(scalar keys %{ arrived('/slow/6', 'nothing is sent again') }, 20, 'all arrived');
     $client = $before;
+};
+
+sub writers {    # processes that create until they are refused; and they end with httpd
+    my ($client, $count) = @_;
+    return map {
+        my $pid = fork // die "fork: $!";
+        if (!$pid) {
+            my @what = (POST => '/signatures', $client->creation_options, unjudged => 1);
+            1 while eval { $client->with->request(@what) };
+            POSIX::_exit(0);
+        }
+        $pid
+    } 1 .. $count;
+}
+
+subtest 'httpd stops while its children write' => sub {    # under prefork in the handler of the signal that ends them
+    my $apart = Sigreq::Apart->new;
+    for my $round (1 .. 3) {
+        my $of_round = $apart->serve(server => "SigreqWebhookAllow 127.0.0.1\nKeepAlive Off");
+        $of_round->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/slow/1?writers') });
+        my @writers = writers($of_round, 6);
+        sleep 1.5;
+        my $pid = $apart->{httpd}->pid;
+        kill TERM => $pid;
+        ok(wait_for(sub { !children($pid) }, 2.5), "round $round: all end soon");
+        unlike($apart->{httpd}->log, qr/did not exit/, '… of themselves');
+        waitpid $_, 0 for @writers;
+    }
 };
 
 subtest 'PostgreSQL restarts' => sub {

@@ -2,6 +2,7 @@
 # and what is on record of each.
 use strict;
 use warnings;
+use Sigreq::Apart;
 use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for);
 use Sigreq::Httpd;
@@ -10,25 +11,13 @@ use Sigreq::Receiver;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-my $dir = "$ENV{SIGREQ_DATA}/mail-$$";
-mkdir $dir;
-my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else may send its mails
-sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
-ctl('db', 'init');
-ctl('org', 'create', '--name', 'Org & <Co>');
-my @ann = ('--organization', 'Org & <Co>', '--email', 'ann@x.org');
-ctl('user', 'create', @ann, '--firstname', 'Ann', '--lastname', "\xc3\x89rable");
-my $token = ctl('token', 'create', '--organization', 'Org & <Co>', '--user', 'ann@x.org', '--environment', 'test',
-    '--name', 't')->{token};
-my $smtpd = suite->{source} . '/t/tool/smtpd.py';
-my ($httpd, $client);
+my $apart = Sigreq::Apart->new(organization => 'Org & <Co>', lastname => "\xc3\x89rable");
+my $dir   = $apart->{dir};
+my $client;
 
 sub serve {    # httpd with these directives for the server
-    $httpd->stop if $httpd;
-    $httpd = Sigreq::Httpd->new(driver => 'sqlite3', params => "$dir/db", server => join("\n", "KeepAlive Off", @_),
-        place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
-    $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
-        spec => suite->{source} . '/src/api/openapi.json');
+    my @place = (place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
+    $client = $apart->serve(server => join("\n", @_), @place);
 }
 
 sub invite {    # signers → submission, and the history of its invitations, oldest first
@@ -46,7 +35,7 @@ sub invite {    # signers → submission, and the history of its invitations, ol
     return ($made, sort { $a->{url} cmp $b->{url} } @$rows);
 }
 
-my $box = Sigreq::Mailbox->new(server => $smtpd);
+my $box = Sigreq::Mailbox->new;
 my @to  = ("SigreqSMTP smtp://127.0.0.1:$box->{port}", "SigreqMailFrom \"B\xc3\xbcro <sign\@example.org>\"");
 
 subtest 'two are invited' => sub {
@@ -152,8 +141,9 @@ subtest 'a server that hangs, or is not there' => sub {
     serve(@to, 'SigreqWebhookAllow 127.0.0.1');
     my $receiver = Sigreq::Receiver->new;
     $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
-    my $slow = Sigreq::Client::signers({ email => 'slow@x.org' });
-    my $made = $client->create(sendEmail => 'true', signers => $slow)->json;
+    my $ann  = Sigreq::Client::signers({ email => 'slow@x.org' });
+    my $slow = sub { $client->create(sendEmail => 'true', signers => $ann) };
+    my $made = $slow->()->json;
     ok(wait_for(sub { $receiver->received('/ok') }, 2), 'the webhook of its submission does not wait for mail');
     my $at = time;
     my (undef, $row) = invite([{ email => 'quick@x.org' }]);
@@ -173,8 +163,7 @@ subtest 'a server that hangs, or is not there' => sub {
 };
 
 subtest 'passwords' => sub {
-    my $safe = Sigreq::Mailbox->new(server => $smtpd,
-        tls => [(map { suite->{dir} . "/seal/seal.$_" } qw(crt key)), 'us@er', 'pa:ss']);
+    my $safe = Sigreq::Mailbox->new(tls => [(map { suite->{dir} . "/seal/seal.$_" } qw(crt key)), 'us@er', 'pa:ss']);
     serve("SigreqSMTP smtp://us%40er:pa%3ass\@127.0.0.1:$safe->{port}", $to[1]);
     my ($made, @rows) = invite([{ email => 'p@x.org' }]);
     like($rows[0]{error}, qr/certificate/i, 'a server that cannot prove itself gets no password');

@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use Mojo::File 'path';
 use Mojo::UserAgent;
-use Sigreq::Client;
+use Sigreq::Apart;
 use Sigreq::Here qw(suite wait_for children workers);
 use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
@@ -13,18 +13,8 @@ use Sigreq::Signer 'signers_of';
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-plan skip_all => 'its database is SQLite; fault_signings.t looks at the figures of PostgreSQL'
-    if suite->{db} eq 'pgsql';
-my $dir = "$ENV{SIGREQ_DATA}/status-$$";
-mkdir $dir;
-my @database = ('--driver', 'sqlite3', '--params', "$dir/db");    # of its own: nobody else makes its calls
-sub ctl { Sigreq::Here::ctl_with(\@database, @_) }
-ctl('db', 'init');
-ctl('org', 'create', '--name', 'Org');
-ctl('user', 'create', '--organization', 'Org', '--email', 'a@x.org', '--firstname', 'A', '--lastname', 'B');
-my $token =
-    ctl('token', 'create', '--organization', 'Org', '--user', 'a@x.org', '--environment', 'test', '--name', 't')
-    ->{token};
+plan skip_all => 'the other two suites are enough: it takes 20 s' if suite->{db} ne 'pgsql' && suite->{mpm} eq 'event';
+my $apart = Sigreq::Apart->new;    # nobody else makes its calls
 
 my $watched = <<'CONF';
 ExtendedStatus On
@@ -43,10 +33,9 @@ my %settings = (
     modules => 'authz_core dbd status rewrite', children => 2,
     place => "Sigreq On\nSigreqMaxFileSize 64K");
 my $port  = Sigreq::Suite::free_port();
-my $httpd = Sigreq::Httpd->new(%settings, port => $port, driver => 'sqlite3', params => "$dir/db",
+my $httpd  = $apart->httpd(%settings, port => $port,
     server => "SigreqBaseURL http://127.0.0.1:$port\nSigreqWebhookAllow 127.0.0.1\n$watched");
-my $client = Sigreq::Client->new(base => $httpd->start->base, token => $token,
-    spec => suite->{source} . '/src/api/openapi.json');
+my $client = $apart->client($httpd);
 my $ua = Mojo::UserAgent->new(max_connections => 0);
 
 sub fetch {
@@ -205,10 +194,10 @@ subtest 'the queue' => sub {
 
 subtest 'helpers' => sub {
     begin();
-    my $fresh = sub { $client->create(files => [['a.pdf', pdf(nonce => "status $$ $_[0]")]]) };
-    $fresh->(1);
+    my $fresh = sub { $client->create_p(files => [['a.pdf', pdf(nonce => rand)]]) };
+    $client->parallel(40, 16, $fresh);    # by all children
     kill STOP => workers(children($httpd->pid));
-    $fresh->($_) for 2 .. 5;
+    $client->parallel(16, 16, $fresh);
     seen();
     cmp_ok(grown('sigreq_helper_restarts_total{reason="late"}'), '>=', 1, 'who hangs is replaced');
     cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, '… by another');

@@ -31,7 +31,7 @@ subtest 'twenty signers at once' => sub {
     my @people = map { { firstname => "S$_", area => $place->($_) } } 0 .. 19;
     my @files  = (['a.pdf', pdf(nonce => "twenty $$")]);
     my $made   = $client->create(files => \@files, signers => Sigreq::Client::signers(@people))->json;
-    my @signers = map { Sigreq::Signer->new(link => $_->{link}, connections => 0) } signers_of($made);
+    my @signers = signers_of($made, connections => 0);
     my @answers = $client->parallel(20, 20, sub { $signers[ $_[0] ]->sign_p("Name $_[0]") });
     is_deeply([map { $_->code } @answers], [(200) x 20], 'all signed');
     my $all = $client->get("/signatures/$made->{uuid}")->json;

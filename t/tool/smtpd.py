@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# smtpd.py LOG [CERTIFICATE KEY USER PASSWORD]: a mail server on the loopback for tests (aiosmtpd of Debian). Prints its
-# port; writes a line of JSON for each mail. With a certificate it wants STARTTLS, and the user's password. A mail to
-# nobody@… is refused, one to slow@… takes its time.
+# smtpd.py LOG [CERTIFICATE KEY USER PASSWORD [smtps]]: a mail server on the loopback for tests (aiosmtpd of Debian). Prints
+# its port; writes a line of JSON for each mail. With a certificate it wants STARTTLS (smtps: TLS from the first byte), and
+# the user's password. A mail to nobody@… is refused, one to slow@… takes its time.
 import asyncio, base64, json, socket, ssl, sys
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
@@ -19,7 +19,8 @@ class Handler:
     async def handle_DATA(self, server, session, envelope):
         with open(sys.argv[1], 'a') as log:
             log.write(json.dumps({
-                'from': envelope.mail_from, 'to': envelope.rcpt_tos, 'tls': session.ssl is not None,
+                'from': envelope.mail_from, 'to': envelope.rcpt_tos,
+                'tls': server.transport.get_extra_info('sslcontext') is not None,
                 'user': session.auth_data, 'data': base64.b64encode(envelope.original_content).decode()}) + '\n')
         return '250 OK'
 
@@ -33,7 +34,11 @@ options = {}
 if len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
-    options = {'tls_context': context, 'require_starttls': True, 'authenticator': authenticate, 'auth_required': True}
+    options = {'authenticator': authenticate, 'auth_required': True}
+    if sys.argv[6:] == ['smtps']:
+        options |= {'ssl_context': context, 'auth_require_tls': False}  # it does not see that there is TLS already
+    else:
+        options |= {'tls_context': context, 'require_starttls': True}
 
 
 class Here(Controller):

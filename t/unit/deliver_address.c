@@ -175,6 +175,7 @@ typedef struct made_t {
 /* Makes calls side by side until all are over; gives the number of connections there were. */
 static int make_calls(made_t *made, const char *const *hosts, int count, const apr_array_header_t *allowed)
 {
+    const sr_deliver_options_t options = {.agent = "test", .allowed = allowed};
     CURLM *multi = curl_multi_init();
     const apr_time_t start = apr_time_now();
     int running, left, connections = 0;
@@ -182,7 +183,7 @@ static int make_calls(made_t *made, const char *const *hosts, int count, const a
 
     for (int i = 0; i < count; i++) {
         made[i] = (made_t){.over = false};
-        if (sr_call_create(&made[i].call, "test", allowed, pool)) exit(2);
+        if (sr_call_create(&made[i].call, &options, pool)) exit(2);
         const char *url = apr_psprintf(pool, "http://%s:%d/x", hosts[i], port);
         curl_multi_add_handle(multi, sr_call_begin(made[i].call, url, "{}"));
     }

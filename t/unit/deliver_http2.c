@@ -103,9 +103,10 @@ int main(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     apr_array_header_t *allowed = apr_array_make(pool, 1, sizeof(apr_ipsubnet_t *));
     apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.1", NULL, pool);
+    const sr_deliver_options_t options = {.agent = "test", .allowed = allowed};
     multi = curl_multi_init();
     for (int i = 0; i < CALLS; i++)
-        if (sr_call_create(&calls[i], "test", allowed, pool)) return 2;
+        if (sr_call_create(&calls[i], &options, pool)) return 2;
     start_receiver();
 
     is_int(make_calls(calls, multi, "/first", CALLS, CURL_HTTP_VERSION_2_0, &of_version), CALLS, "all arrive");

@@ -13,7 +13,7 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation own_database place ctl documents temporary_files children workers wait_for
+    qw(suite organisation place ctl documents temporary_files children workers wait_for
     used signed database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
@@ -64,25 +64,6 @@ sub user {    # a user of an organisation with a client for each environment
         $made{"${key}_token"} = $token;
     }
     return \%made;
-}
-
-# A database of the test's own, whose calls and mails no other httpd sends, with an organisation "Own", a user
-# a@x.org and a token: (options for Sigreq::Httpd, the token)
-sub own_database {
-    my $name   = "own_${$}_" . ++$count;
-    my $params = suite->{dir} . "/db/$name.sqlite3";
-    if (suite->{db} eq 'pgsql') {
-        $params = suite->{params} =~ s/dbname=\S+/dbname=$name/r;
-        my ($socket) = $params =~ /host=(\S+)/;
-        my @psql = ('psql', '-qX', '-h', $socket, '-U', 'postgres', '-d', 'postgres');
-        system(@psql, '-c', "CREATE DATABASE $name OWNER sigreq") == 0 or die "no database $name\n";
-    }
-    my $ctl = sub { ctl_with(['--driver', suite->{db}, '--params', $params], @_) };
-    $ctl->(qw(db init));
-    $ctl->(qw(org create --name Own));
-    $ctl->(qw(user create --organization Own --firstname A --lastname B --email a@x.org));
-    my $token = $ctl->(qw(token create --organization Own --user a@x.org --environment test --name t))->{token};
-    return ([driver => suite->{db}, params => $params], $token);
 }
 
 sub used {    # what an organisation used of its quota

@@ -9,12 +9,13 @@ use IPC::Open2;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use MIME::Base64 'decode_base64';
+use Sigreq::Here 'suite';
 
-# new(server => smtpd.py, tls => [certificate, key, user, password])
+# new(tls => [certificate, key, user, password, 'smtps' or nothing])
 sub new {
     my ($class, %o) = @_;
     my ($file, $name) = tempfile(UNLINK => 0, TMPDIR => 1);
-    my @command = ('/usr/bin/python3', $o{server}, $name, @{ $o{tls} // [] });
+    my @command = ('/usr/bin/python3', suite->{source} . '/t/tool/smtpd.py', $name, @{ $o{tls} // [] });
     my $self = bless { file => $name, owner => $$ }, $class;
     $self->{pid} = open2(my $out, $self->{in}, @command);
     chomp($self->{port} = <$out> // die "the mail server did not start (python3-aiosmtpd?)\n");

@@ -4,11 +4,13 @@ package Sigreq::Signer;
 use strict;
 use warnings;
 use Exporter 'import';
+use Digest::SHA 'sha256_hex';
+use JSON::PP ();
 use Mojo::JSON qw(encode_json);
 use Mojo::UserAgent;
 use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
-our @EXPORT_OK = qw(signers_of typed pdfsig qpdf_check is_unchanged);
+our @EXPORT_OK = qw(signers_of typed chain_fault pdfsig qpdf_check is_unchanged);
 
 # new(link => URL): of `signatureLink`
 sub new {
@@ -19,9 +21,10 @@ sub new {
     return bless { %o, link => $o{link} =~ s/\?.*//sr, ua => $ua }, $class;
 }
 
+# Many who sign at once have no connection that is kept alive (connections => 0): see Sigreq::Client, crowd.
 sub signers_of {
-    my $made = shift;
-    return map { __PACKAGE__->new(link => $_->{signatureLink}) } @{ $made->{submitters} };
+    my ($made, %o) = @_;
+    return map { __PACKAGE__->new(%o, link => $_->{signatureLink}) } @{ $made->{submitters} };
 }
 
 sub transaction {
@@ -53,6 +56,22 @@ sub typed {
 }
 sub sign   { my ($self, $text) = @_; return $self->post(json => typed($text)) }
 sub refuse { my ($self, $reason) = @_; return $self->post(json => { action => 'refuse', reason => $reason }) }
+
+# What is wrong with an audit trail (the decoded answer), or undef: each event is to have its number, the hash of the
+# one before it, and its own hash right.
+sub chain_fault {
+    my $audit = shift;
+    my ($number, $previous) = (0);
+    for my $event (@{ $audit->{events} }) {
+        my %rest = %$event;
+        my $hash = delete $rest{hash};
+        return "number $event->{number} is in the place of another" if $event->{number} != ++$number;
+        return "event $number does not have the hash before it" if ($rest{previousHash} // '') ne ($previous // '');
+        return "the hash of event $number is wrong"
+            if $hash ne ($previous = sha256_hex(JSON::PP->new->canonical->utf8->encode(\%rest)));
+    }
+    return $number ? undef : 'no events';
+}
 
 sub sign_p { my ($self, $text) = @_; return $self->request_p(POST => '', json => typed($text)) }
 

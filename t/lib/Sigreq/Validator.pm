@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use File::Temp;
+use Sigreq::Authority;
 
 our @EXPORT_OK = qw(pdfsig qpdf_check qpdf_status mutool openssl is_unchanged text_of authority);
 
@@ -115,22 +116,11 @@ sub text_of { my $file = saved(shift); return scalar qx(pdftotext -layout '$file
 sub authority {
     my ($folder, $name) = @_;
     return 0 if grep { lacks($_) } qw(openssl certutil);
-    my $run = sub {
-        system('sh', '-c', 'cd "$1" && shift && exec "$@" >said 2>&1 </dev/null', 'sh', $folder, @_) == 0
-            or die "@_ failed in $folder\n";
-    };
-    my @new = qw(openssl req -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256);
-    open my $file, '>', "$folder/extensions" or die "$folder/extensions: $!\n";
-    print {$file} "basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,nonRepudiation\n";
-    close $file;
-    $run->(@new, qw(-x509 -days 30 -keyout ca.key -out ca.crt -subj), '/CN=Authority of the tests', '-addext',
-        'keyUsage=critical,keyCertSign,cRLSign');
-    $run->(@new, qw(-keyout seal.key -out seal.csr -subj), "/CN=$name");
-    $run->(qw(openssl x509 -req -in seal.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 30 -extfile extensions),
-        qw(-out seal.crt));
+    my $authority = Sigreq::Authority->new($folder);
+    $authority->issue('seal', $name, 'keyUsage=critical,digitalSignature,nonRepudiation');
     mkdir "$folder/nss" or die "$folder/nss: $!\n";
-    $run->(qw(certutil -N -d sql:nss --empty-password));
-    $run->('certutil', '-A', '-d', 'sql:nss', '-n', 'authority', '-t', 'C,C,C', '-i', 'ca.crt');
+    $authority->run(qw(certutil -N -d sql:nss --empty-password));
+    $authority->run('certutil', '-A', '-d', 'sql:nss', '-n', 'authority', '-t', 'C,C,C', '-i', 'ca.crt');
     return 1;
 }
 

@@ -1,0 +1,164 @@
+# SigreqCACertificateFile: who vouches for webhooks' receivers and for the mail server, in the place of the system's
+# authorities: who proves himself by them is called, and is given the password; nobody else is told anything.
+use strict;
+use warnings;
+use Mojo::File 'path';
+use Sigreq::Apart;
+use Sigreq::Authority;
+use Sigreq::Here qw(suite children wait_for);
+use Sigreq::Httpd;
+use Sigreq::Mailbox;
+use Sigreq::Receiver;
+use Sigreq::Suite;
+use Test::More;
+
+plan skip_all => 'once is enough: it takes 30 s' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
+my $apart = Sigreq::Apart->new;
+my $dir   = $apart->{dir};
+my ($ours, $others) = map { Sigreq::Authority->new("$dir/$_") } qw(ours others);
+my %pair = (
+    right    => $ours->issue_server('right',   'IP:127.0.0.1'),
+    name     => $ours->issue_server('name',    'DNS:localhost,IP:127.0.0.2'),
+    expired  => $ours->issue_server('expired', 'IP:127.0.0.1', -1),
+    stranger => $others->issue_server('stranger', 'IP:127.0.0.1'));
+my $trusted = "$dir/trusted.crt";
+my @allow   = 'SigreqWebhookAllow 127.0.0.0/8';
+my $given   = qq{SigreqCACertificateFile "$trusted"};
+my $client;
+
+sub trust { Sigreq::Suite::write_file($trusted, join '', map { path($_)->slurp } @_) }
+
+sub serve {    # httpd with these directives for the server
+    my @place = (place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e");
+    $client = $apart->serve(server => join("\n", @allow, @_), @place);
+}
+
+sub row_of {    # what the history says of a creation's one event
+    my ($event, %o) = @_;
+    my $made  = $client->create(%o)->json;
+    my $query = { submissionId => $made->{uuid}, event => $event };
+    my @rows;
+    wait_for(sub { @rows = @{ $client->get('/webhooks/history', query => $query)->json->{data} } }, 15);
+    return $rows[0] // {};
+}
+
+subtest 'webhooks' => sub {
+    my %receiver = map { $_ => Sigreq::Receiver->new(tls => $pair{$_}) } keys %pair;
+    my $called   = sub {
+        my $url = $receiver{ $_[0] }->url('/ok');
+        $client->post('/webhooks/sent-webhook-url', json => { url => $url });
+        return row_of('sent');
+    };
+    my $is_called = sub {
+        my ($who, $name) = @_;
+        my $before = $receiver{$who}->received;
+        my $row    = $called->($who);
+        is_deeply([@$row{qw(statusCode error)}], [200, undef], $name);
+        is($receiver{$who}->received - $before, 1, '… once');
+    };
+    my $is_refused = sub {
+        my ($who, $name, $words) = @_;
+        my $before = $receiver{$who}->received;
+        my $row    = $called->($who);
+        is($row->{statusCode}, undef, $name);
+        like($row->{error}, $words, '… and why');
+        is($receiver{$who}->received, $before, '… nothing is told');
+    };
+    trust($ours->file('ca.crt'));
+    serve($given);
+    $is_called->('right', 'who proves himself is called');
+    $is_refused->('name',     'a certificate for another name', qr/subject name|host ?name/i);
+    $is_refused->('expired',  'one that has expired',           qr/expired/);
+    $is_refused->('stranger', 'one of another authority',       qr/issuer certificate/);
+
+    trust($others->file('ca.crt'));
+    $is_called->('right', 'a file that has changed means nothing yet');
+    my @before = children($apart->{httpd}->pid);
+    kill USR1 => $apart->{httpd}->pid;
+    my $renewed = sub {
+        my %now = map { $_ => 1 } children($apart->{httpd}->pid);
+        return %now && !grep { $now{$_} } @before;
+    };
+    ok(wait_for($renewed, 15), 'httpd is restarted');
+    $is_refused->('right', '… and reads it anew', qr/issuer certificate/);
+    $is_called->('stranger', '… with whom it names now');
+
+    trust($ours->file('ca.key'), map { $_->file('ca.crt') } $others, $ours);
+    serve($given);
+    $is_called->($_, "one of two authorities: $_") for qw(right stranger);
+    serve();
+    $is_refused->('right', 'without the directive the system\'s authorities are asked', qr/issuer certificate/);
+};
+
+subtest 'mail' => sub {
+    my @user = ('us@er', 'pa:ss');
+    my %box  = (
+        starttls => Sigreq::Mailbox->new(tls => [@{ $pair{right} }, @user]),
+        smtps    => Sigreq::Mailbox->new(tls => [@{ $pair{right} }, @user, 'smtps']),
+        name     => Sigreq::Mailbox->new(tls => [@{ $pair{name} }, @user]),
+        names    => Sigreq::Mailbox->new(tls => [@{ $pair{name} }, @user, 'smtps']));
+    my $sent = sub {    # what becomes of a mail by SCHEME, as USER, to whose BOX
+        my ($scheme, $user, $box, $directive) = @_;
+        my $smtp = "SigreqSMTP $scheme://$user\@127.0.0.1:$box{$box}{port}";
+        serve($directive // $given, $smtp, 'SigreqMailFrom sign@x.org');
+        return row_of('invitation', sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'p@x.org' }));
+    };
+    my ($right, $wrong) = ('us%40er:pa%3ass', 'us%40er:wrong');
+    trust($ours->file('ca.crt'));
+    for my $case (['smtp', 'starttls'], ['smtps', 'smtps']) {
+        my ($scheme, $box) = @$case;
+        my $row = $sent->($scheme, $right, $box);
+        is_deeply([@$row{qw(statusCode error)}], [250, undef], "$scheme: with the password it is sent");
+        my @mails = $box{$box}->mails;
+        is(scalar @mails, 1, '… once');
+        is_deeply([map { [@$_{qw(user tls to)}] } @mails], [['us@er', Mojo::JSON::true(), ['p@x.org']]],
+            '… by this user, over TLS');
+    }
+    my $row = $sent->('smtp', $wrong, 'starttls');
+    is($row->{statusCode}, 535, 'a wrong password is refused, as the server says');
+    is($row->{success}, Mojo::JSON::false(), '… which is no success');
+    is(scalar $box{starttls}->mails, 1, '… and nothing is sent');
+    for my $case (['smtp', 'name', $given], ['smtps', 'names', $given], ['smtp', 'starttls', '']) {
+        my ($scheme, $box, $directive) = @$case;
+        my $what   = $directive ? 'a certificate for another name' : 'one of an authority that is not given';
+        my $before = $box{$box}->mails;
+        $row = $sent->($scheme, $right, $box, $directive);
+        is($row->{success}, Mojo::JSON::false(), "$scheme: $what");
+        like($row->{error}, $directive ? qr/subject name|host ?name/i : qr/issuer certificate/, '… and why');
+        is(scalar $box{$box}->mails, $before, '… nothing is sent');
+    }
+};
+
+subtest 'httpd -t' => sub {
+    my $write = sub { Sigreq::Suite::write_file("$dir/$_[0]", $_[1]) };
+    my $ca    = path($ours->file('ca.crt'))->slurp;
+    my @wrong = (
+        ["$dir/none.crt",                                   qr/none\.crt: No such file/],
+        [$dir,                                              qr/\Q$dir\E: Is a directory/],
+        [$write->('empty', ''),                             qr/empty: it holds no certificate/],
+        [$ours->file('ca.key'),                             qr/ca\.key: it holds no certificate/],
+        [$write->('half', $ca . substr $ca, 0, -60),        qr/half: certificate 2 in it cannot be read: \w/],
+        [$write->('bad', $ca =~ s/^M/A/mr),                 qr/bad: certificate 1 in it cannot be read: \w/],
+        [$write->('large', "# a comment\n" x 100_000),      qr/large: it is too large/]);
+    my $unreadable = $write->('unreadable', $ca);
+    chmod 0, $unreadable;
+    push @wrong, [$unreadable, qr/unreadable: Permission denied/];
+    for my $case (@wrong) {
+        my ($file, $words) = @$case;
+        my $httpd = Sigreq::Httpd->new(server => qq{SigreqCACertificateFile "$file"});
+        my ($status, $said) = $httpd->test;
+        isnt($status, 0, "refused: $file");
+        like($said, qr/SigreqCACertificateFile: /, '… by its name');
+        like($said, $words, '… in words');
+        my @lines = grep { !/^(?:Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
+        is(scalar @lines, 1, '… in one line') or diag $said;
+    }
+    my @off = (place => 'Sigreq Off', server => "SigreqCACertificateFile $dir/none.crt");
+    my ($status, $said) = Sigreq::Httpd->new(@off)->test;
+    is($status, 0, 'off, it asks for nothing') or diag $said;
+    ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n$given")->test;
+    like($said, qr/SigreqCACertificateFile/, 'for the whole server alone');
+    isnt($status, 0, '… else refused');
+};
+$apart->stop;
+done_testing;

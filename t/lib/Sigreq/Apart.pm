@@ -1,0 +1,61 @@
+# Sigreq::Apart: an organisation in a database of its own, and httpds that serve it: nobody else sends its mails and
+# webhooks, and they can be told otherwise than the suite's, or stopped.
+package Sigreq::Apart;
+use strict;
+use warnings;
+use File::Temp 'tempdir';
+use Sigreq::Here 'suite';
+use Sigreq::Httpd;
+
+my $count = 0;
+
+sub new {    # new(organization => name, lastname => of its user Ann)
+    my ($class, %o) = @_;
+    my $self = bless { dir => tempdir('apart.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) }, $class;
+    my @of   = ('--organization', $o{organization} // 'Apart');
+    my @ann  = ('--firstname', 'Ann', '--lastname', $o{lastname} // 'Roe', '--email', 'ann@x.org');
+    $self->{params} = suite->{db} eq 'pgsql' ? make_database() : "$self->{dir}/db";
+    $self->ctl('db', 'init');
+    $self->ctl('org', 'create', '--name', $of[1]);
+    $self->ctl('user', 'create', @of, @ann);
+    my @token = ('--user', 'ann@x.org', '--environment', 'test', '--name', 't');
+    $self->{token} = $self->ctl('token', 'create', @of, @token)->{token};
+    return $self;
+}
+
+sub make_database {    # in the suite's PostgreSQL: its connection string
+    my $name = "apart_${$}_" . ++$count;
+    my ($socket) = suite->{params} =~ /host=(\S+)/;
+    my @psql = ('psql', '-qX', '-h', $socket, '-U', 'postgres', '-d', 'postgres');
+    system(@psql, '-c', "CREATE DATABASE $name OWNER sigreq") == 0 or die "no database $name\n";
+    return suite->{params} =~ s/dbname=\S+/dbname=$name/r;
+}
+
+sub database { return (driver => suite->{db}, params => $_[0]{params}) }
+
+sub ctl {
+    my ($self, @words) = @_;
+    my %database = $self->database;
+    return Sigreq::Here::ctl_with(['--driver', $database{driver}, '--params', $database{params}], @words);
+}
+
+sub httpd {    # one more that serves it; see Sigreq::Httpd
+    my ($self, %o) = @_;
+    return Sigreq::Httpd->new($self->database, %o)->start;
+}
+
+sub client {    # of one; a connection kept alive would hold up its end by five seconds
+    my ($self, $httpd) = @_;
+    return Sigreq::Here::client(base => $httpd->base, token => $self->{token}, connections => 0);
+}
+
+sub serve {    # a client of an httpd with these directives, after the one before it
+    my ($self, %o) = @_;
+    $self->stop;
+    $self->{httpd} = $self->httpd(%o);
+    return $self->client($self->{httpd});
+}
+
+sub stop { my $httpd = delete $_[0]{httpd} or return; $httpd->stop }
+
+1;

@@ -1,0 +1,186 @@
+# A thousand signers sign while a random child of httpd is killed each second, and PostgreSQL restarts once: who was
+# told that he has signed has, everybody signs exactly once, and each event ends in the history within a minute, at its
+# receiver at most once.
+use strict;
+use warnings;
+use Mojo::IOLoop;
+use Mojo::Promise;
+use POSIX ();
+use Sigreq::Here   qw(organisation suite children temporary_files wait_for database_stop database_start);
+use Sigreq::PDF    'pdf';
+use Sigreq::Receiver;
+use Sigreq::Signer qw(signers_of pdfsig qpdf_check is_unchanged chain_fault);
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+plan skip_all => 'the event MPM is enough: it takes 50 s' if suite->{mpm} ne 'event';
+my ($SUBMISSIONS, $EACH) = (200, 5);
+my $SIGNERS = $SUBMISSIONS * $EACH;
+my @EVENTS  = ('sent', ('signed') x $EACH, 'completed');
+my $WIDTH   = 24;     # sign at a time
+my $WAVE    = 100;    # begin each second: else all would have signed before many children are killed
+my $HEAD    = 0.1;    # seconds from a wave to the next death: it is in the middle of its work then
+my $LOST    = 'interrupted, outcome unknown';
+
+my $receiver = Sigreq::Receiver->new;
+my $client   = organisation()->{test};
+my $crowd    = $client->crowd;
+$client->post("/webhooks/$_-webhook-url", json => { url => $receiver->url('/slow/0.2') }) for qw(sent signed completed);
+
+sub all { # an answer for each of LIST, by CODE of one of it
+    my ($code, @list) = @_;
+    return $crowd->parallel(scalar @list, 8, sub { $code->($list[ $_[0] ]) });
+}
+
+sub figure {    # the sum of a figure's series, as Prometheus is told
+    my $text = $client->{ua}->get(Sigreq::Here::place('/metrics'))->result->body;
+    my $sum  = 0;
+    $sum += $_ for $text =~ /^$_[0](?:\{.*\})? ([0-9.]+)$/mg;
+    return $sum;
+}
+my %before = map { $_ => figure($_) } qw(sigreq_deliveries_lost_total sigreq_seals_total sigreq_database_errors_total);
+sub grown { figure($_[0]) - $before{ $_[0] } }
+
+# --- who is to sign
+my @people  = map { { firstname => "S$_", area => { x => 20 + 110 * $_, w => 100 } } } 0 .. $EACH - 1;
+my $signers = Sigreq::Client::signers(@people);
+my $create  = sub { $crowd->create_p(signers => $signers, files => [['a.pdf', pdf(nonce => rand)]]) };
+my @made    = map { $_->json } all($create, 1 .. $SUBMISSIONS);
+my @signers = map { signers_of($_, connections => 0) } @made;    # those of one submission meet: they are neighbours
+is(scalar @signers, $SIGNERS, "$SIGNERS signers");
+
+# --- the faults
+my (@killed, $database);
+my $deaths = Mojo::IOLoop->recurring(1 => sub {
+    my @now = children() or return;
+    push @killed, $now[rand @now];
+    kill KILL => $killed[-1];
+});
+Mojo::IOLoop->timer(3.5 => sub {
+    return if $database = fork // die "fork: $!";
+    my $done = eval { database_stop(); sleep 0.5; database_start(); 1 };
+    warn $@ unless $done;
+    POSIX::_exit($done ? 0 : 1);
+}) if suite->{db} eq 'pgsql';
+
+# --- the crowd
+my %tries; # their answers, by signer: a status, or 0 where the connection died
+
+sub sign_p { # until he is told that he has signed, or what nobody should be told
+    my $number = shift;
+    return $signers[$number]->sign_p('Ann')->catch(sub { undef })->then(sub {
+        my $code = $_[0] ? $_[0]->code : 0;
+        push @{ $tries{$number} }, $code;
+        return $_[0] if $code !~ /^(?:0|503)$/;
+        die "no answer, a hundred times\n" if @{ $tries{$number} } == 100;
+        return Mojo::Promise->timer(0.2)->then(sub { sign_p($number) }) });
+}
+
+my $began   = time + 1 - $HEAD;
+my @answers = $crowd->parallel($SIGNERS, $WIDTH, sub {
+    my $number = shift;
+    my $early  = $began + int($number / $WAVE) - time;
+    return $early > 0 ? Mojo::Promise->timer($early)->then(sub { sign_p($number) }) : sign_p($number) });
+my $calm = time;
+Mojo::IOLoop->remove($deaths);
+if ($database) {
+    waitpid $database, 0;
+    is($?, 0, 'PostgreSQL was restarted');
+}
+ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 10), 'httpd is there');
+
+my @tries  = @tries{ 0 .. $SIGNERS - 1 };
+my $died   = grep { $_ == 0 } map { @$_ } @tries;
+my $later  = grep { $_ == 503 } map { @$_ } @tries;
+my $behind = grep { $_->code == 409 } @answers;    # had signed when the connection died
+diag sprintf '%s: signed in %.1f s, %d children killed, %d requests without an answer (%d had signed), %d with 503',
+    suite->{db}, $calm - $began, scalar @killed, $died, $behind, $later;
+
+subtest 'everybody signs once' => sub {
+    cmp_ok(scalar @killed, '>=', 5, 'children were killed');
+    cmp_ok($died, '>', 0, '… while somebody signed: the test tests');
+    is(scalar(grep { $_->code !~ /^(?:200|409)$/ } @answers), 0, 'all have signed');
+    my @unasked = grep { $_->[-1] == 409 && @$_ == 1 } @tries;
+    is(scalar @unasked, 0, '"signed already" is said only to who has asked before');
+    my @wrong = grep { $_->code == 409 && $_->json->{message} ne 'You have signed already' } @answers;
+    is(scalar @wrong, 0, '… and no other conflict');
+    my @shown = map { $_->json } all(sub { $crowd->request_p(GET => "/signatures/$_[0]{uuid}") }, @made);
+    my @status = map { map { $_->{status} } @{ $_->{submitters} } } @shown;
+    is(scalar(grep { $_ eq 'completed' } @status), $SIGNERS, 'GET says so of each');
+    is(scalar(grep { $_->{certificate} } @shown), $SUBMISSIONS, 'every submission is completed');
+    my @trails = map { $_->json } all(sub { $crowd->request_p(GET => "/signatures/$_[0]{uuid}/audit") }, @made);
+    my @faults = grep {defined} map { chain_fault($_) } @trails;
+    is(scalar @faults, 0, 'every chain of events is whole') or diag $faults[0];
+    my %signed;
+    $signed{ $_->{signer} }++ for grep { $_->{event} eq 'signed' } map { @{ $_->{events} } } @trails;
+    is(join(' ', scalar keys %signed, grep { $_ != 1 } values %signed), $SIGNERS, 'one event for each');
+    is(scalar(grep { $_->{events}[-1]{event} ne 'completed' } @trails), 0, '… and completion is the last');
+};
+
+subtest 'what they signed' => sub {
+    my $document = sub { "/signatures/$_[0]{uuid}/documents/$_[0]{documents}[0]{uuid}" };
+    my @files = map { $_->body } all(sub { $crowd->request_p(GET => $document->($_[0])) }, @made);
+    my %type  = (headers => { 'Content-Type' => 'application/pdf' });
+    my @found = map { $_->json } all(sub { $crowd->request_p(POST => '/verify', body => $_[0], %type) }, @files);
+    my @bad   = grep {
+        my $one = $found[$_];
+        $one->{conclusion} ne 'signed' || ($one->{submission} // '') ne $made[$_]{uuid}
+            || $EACH != grep { $_->{state} eq 'intact' } @{ $one->{signatures} };
+    } 0 .. $#found;
+    is(scalar @bad, 0, "$SUBMISSIONS documents, each with $EACH intact signatures: POST /verify");
+    # others are asked of those that were signed with most trouble
+    my @trouble = map { my $first = $EACH * $_; scalar map { @$_ } @tries[ $first .. $first + $EACH - 1 ] } 0 .. $#made;
+    for my $number ((sort { $trouble[$b] <=> $trouble[$a] } 0 .. $#made)[0 .. 4]) {
+        my $told = pdfsig($files[$number]);
+        is_deeply([@$told{qw(signatures valid total)}], [$EACH, $EACH, 1], "pdfsig, after $trouble[$number] requests")
+            or diag $told->{said};
+        is(qpdf_check($files[$number]), '', 'qpdf --check');
+        is_unchanged($files[$number], $EACH);
+    }
+};
+
+sub history { # all rows
+    my (@rows, $after);
+    do {
+        my $query = { limit => 100, defined $after ? (after => $after) : () };
+        my $page  = $client->get('/webhooks/history', query => $query);
+        push @rows, @{ $page->json->{data} };
+        $after = $page->json->{pagination}{next};
+    } while defined $after;
+    return \@rows;
+}
+
+subtest 'every event ends once' => sub {
+    my ($wanted, $rows) = ($SUBMISSIONS * @EVENTS);
+    wait_for(sub { sleep 0.5; $rows = history(); @$rows >= $wanted }, 60 - (time - $calm));
+    my $settled = time - $calm;
+    cmp_ok($settled, '<', 60, sprintf 'within %.1f s', $settled);
+    my (%events, %ids);
+    push @{ $events{ $_->{submissionId} } }, $_->{event} for @$rows;
+    $ids{ $_->{eventId} }++ for @$rows;
+    my $every = join ' ', sort @EVENTS;
+    my @wrong = grep { join(' ', sort @{ $events{ $_->{uuid} } // [] }) ne $every } @made;
+    is(scalar @wrong, 0, 'each submission has all its events') or diag join ' ', @{ $events{ $wrong[0]{uuid} } // [] };
+    is(scalar keys %ids, $wanted, '… one row for each');
+    is(scalar(grep { !$_->{endedAt} } @$rows), 0, '… which has ended');
+    my @lost = grep { !$_->{success} } @$rows;
+    is_deeply([grep { $_ ne $LOST } map { $_->{error} } @lost], [],
+        scalar(@lost) . ' were interrupted, and nothing else');
+    cmp_ok(scalar @lost, '>', 0, 'some were: the test tests');
+    cmp_ok(grown('sigreq_deliveries_lost_total'), '>=', scalar @lost, '… which the figures tell');
+    cmp_ok(grown('sigreq_seals_total'), '>=', $SIGNERS + $SUBMISSIONS, '… as they tell of every seal');
+    cmp_ok(grown('sigreq_database_errors_total'), '>', 0, '… and that the database was away') if $database;
+    my %seen;
+    my @calls = $receiver->received;
+    $seen{ $_->{body}{eventId} }++ for @calls;
+    is(scalar(grep { $_ > 1 } values %seen), 0, 'no event arrived twice');
+    is(scalar(grep { !$ids{$_} } keys %seen), 0, '… or is unknown to the history');
+    is(scalar(grep { $_->{success} && !$seen{ $_->{eventId} } } @$rows), 0, 'what is called a success arrived');
+    my %order;
+    $order{ $_->{body}{submissionId} } .= substr $_->{body}{event}, 0, 2 for @calls;
+    is(scalar(grep { !/^(?:se)?(?:si)*(?:co)?$/ } values %order), 0, 'what arrived came in order');
+    diag sprintf '%d events, %d interrupted, %d of these arrived, settled in %.1f s', $wanted, scalar @lost,
+        scalar(grep { $seen{ $_->{eventId} } } @lost), $settled;
+};
+ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+done_testing;

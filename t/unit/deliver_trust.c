@@ -1,0 +1,65 @@
+/* Whom a call trusts: where authorities are given, libcurl is told of them and of no others, for every call and every
+ * mail; where it cannot be told, there are no calls. What libcurl makes of it: t/api/authorities.t. */
+#include "deliver/call.h"
+#include "tap.h"
+
+#include <apr_general.h>
+
+static struct {
+    bool cafile, capath; /* taken away */
+    char pem[64];
+} told;
+static bool refuses;
+
+#undef curl_easy_setopt
+/* In the place of libcurl's. */
+CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...)
+{
+    va_list arguments;
+    va_start(arguments, option);
+    void *value = va_arg(arguments, void *);
+    va_end(arguments);
+    if (option == CURLOPT_CAINFO) told.cafile = !value;
+    if (option == CURLOPT_CAPATH) told.capath = !value;
+    if (option != CURLOPT_CAINFO_BLOB) return CURLE_OK;
+    if (refuses) return CURLE_NOT_BUILT_IN;
+    const struct curl_blob *blob = value;
+    snprintf(told.pem, sizeof told.pem, "%.*s", (int)blob->len, (const char *)blob->data);
+    return CURLE_OK;
+}
+
+static void is_told(const char *what, bool alone, const char *pem)
+{
+    ok(told.cafile == alone && told.capath == alone, "%s: the system's authorities are %s", what,
+       alone ? "taken away" : "left alone");
+    is_str(told.pem, pem, "%s: others", what);
+    memset(&told, 0, sizeof told);
+}
+
+int main(void)
+{
+    static const char invitation[] = "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}";
+    const sr_mail_t mail = {.url = "smtp://x.org", .from_address = "s@x.org", .templates = sr_mail_builtin};
+    const sr_deliver_options_t system = {.agent = "test"}, given = {.agent = "test", .authorities = "PEM"};
+    apr_pool_t *pool;
+    sr_call_t *call;
+    const char *fault;
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    ok(!sr_call_create(&call, &system, pool), "nothing is given");
+    sr_call_begin(call, "https://x.org/", "{}");
+    is_told("a call", false, "");
+    ok(!sr_call_create(&call, &given, pool), "authorities are given");
+    memset(&told, 0, sizeof told);
+    sr_call_begin(call, "https://x.org/", "{}");
+    is_told("a call", true, "PEM");
+    ok(sr_mail_begin(call, &mail, invitation, &fault, pool) != NULL, "a mail");
+    is_told("a mail", true, "PEM");
+    sr_call_begin(call, "https://x.org/", "{}");
+    is_told("another call", true, "PEM");
+    refuses = true;
+    const sr_error_t *error = sr_call_create(&call, &given, pool);
+    ok(error && strstr(error->message, "no certificates but the system's"), "a libcurl that cannot: no calls");
+    apr_pool_destroy(pool);
+    return done();
+}
