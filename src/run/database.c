@@ -3,8 +3,10 @@
 #include <apr_dbd.h>
 #include <mod_dbd.h>
 
+#include <ap_mpm.h>
 #include <apr_optional.h>
 #include <http_log.h>
+#include <signal.h>
 #include <util_mutex.h>
 
 #include "metrics/metrics.h"
@@ -37,8 +39,30 @@ int sr_run_lock_create(server_rec *main_server)
     return OK;
 }
 
+/* prefork ends a child in the handler of a signal, in the midst of what it does; the delivery thread then has to come
+ * to the database once more, and must not find it locked by who is in that handler. */
+static bool signals_wait;
+
+static void hold_signals(sigset_t *before)
+{
+    sigset_t ends;
+    if (!signals_wait) return;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+    if (signals_wait) pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
+    int threads = 0;
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
+    signals_wait = !threads;
     apr_status_t status = apr_global_mutex_child_init(&writer, apr_global_mutex_lockfile(writer), pchild);
     if (status) ap_log_error(APLOG_MARK, APLOG_CRIT, status, main_server, "SR0200: cannot use the mutex " LOCK_TYPE);
 }
@@ -60,6 +84,7 @@ typedef struct dbd_source_t {
     server_rec *server;
     apr_pool_t *pool;
     ap_dbd_t *connection; /* while lent */
+    sigset_t signals;     /* before */
 } dbd_source_t;
 
 static sr_error_t *away(apr_pool_t *pool, const char *cause)
@@ -72,8 +97,9 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_close) *close = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_close);
     dbd_source_t *dbd = (dbd_source_t *)source;
-    close(dbd->server, dbd->connection);
+    if (dbd->connection) close(dbd->server, dbd->connection);
     dbd->connection = NULL;
+    let_signals(&dbd->signals);
 }
 
 static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
@@ -81,12 +107,14 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
     APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (!open) return away(pool, "mod_dbd is not loaded");
+    hold_signals(&dbd->signals);
     ap_dbd_t *connection = dbd->connection = open(dbd->pool, dbd->server);
     if (!connection)
         sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, "no-connection"), 0, 1);
-    if (!connection) return away(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
-    sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
-                                      connection->pool, &writer_lock, pool);
+    sr_error_t *error = connection
+                            ? sr_store_open(store, connection->driver, connection->handle, connection->prepared,
+                                            connection->pool, &writer_lock, pool)
+                            : away(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
     if (error) give_back(source, NULL);
     return error;
 }
@@ -94,6 +122,6 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd = (dbd_source_t){{borrow, give_back}, server, pool, NULL};
+    *dbd = (dbd_source_t){.source = {borrow, give_back}, .server = server, .pool = pool};
     return &dbd->source;
 }

@@ -3,8 +3,10 @@
 #include <httpd.h>
 #include <http_log.h>
 #include <ap_mpm.h>
+#include <apr_portable.h>
 #include <apr_signal.h>
 #include <apr_thread_proc.h>
+#include <unistd.h>
 
 #include "mod_sigreq.h"
 #include "run/run.h"
@@ -22,7 +24,7 @@ static struct {
     sr_deliver_t *deliver;               /* NULL: not running */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the thread's */
-    bool graceful;
+    bool graceful, in_handler;
 } child;
 
 static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
@@ -53,14 +55,29 @@ static void on_signals(apr_sigfunc_t *function)
     apr_signal(SIGHUP, function);
 }
 
+/* Whoever is ended in a signal's handler may hold what the thread needs, malloc's lock for one, and it cannot end. Then
+ * we go without it, and the kernel frees what other children wait for. */
+static void join(void)
+{
+    pthread_t *thread;
+    struct timespec until;
+    apr_status_t ignored;
+    if (!child.in_handler || apr_os_thread_get(&thread, child.thread)) {
+        apr_thread_join(&ignored, child.thread);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    if (pthread_timedjoin_np(*thread, NULL, &until)) _exit(0);
+}
+
 /* A pre-cleanup: mod_dbd's connections are closed by cleanups of the same pool. The MPM no longer minds signals then.
  */
 static apr_status_t stop(void *data)
 {
-    apr_status_t ignored;
     if (child.graceful) on_signals(hasten);
     sr_deliver_stop(child.deliver, child.graceful ? GRACE : HASTE);
-    apr_thread_join(&ignored, child.thread);
+    join();
     if (child.graceful) on_signals(SIG_IGN);
     child.deliver = NULL;
     apr_pool_destroy(child.pool);
@@ -110,8 +127,7 @@ void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, cons
     else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: no webhook leaves: %s", error->message);
 }
 
-/* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
- * we are then: a signal is blocked in its own handler. */
+/* A signal is blocked in its own handler. */
 static bool in_handler(void)
 {
     sigset_t blocked;
@@ -119,11 +135,14 @@ static bool in_handler(void)
            && (sigismember(&blocked, SIGTERM) || sigismember(&blocked, SIGHUP));
 }
 
+/* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
+ * we are then, in the midst of whatever it did. */
 void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
 {
     int threads = 0;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
-    child.graceful = threads ? graceful : !in_handler();
+    child.in_handler = !threads && in_handler();
+    child.graceful = threads ? graceful : !child.in_handler;
 }
 
 void sr_run_deliver_wake(void *server)

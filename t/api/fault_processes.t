@@ -5,6 +5,7 @@ use warnings;
 use Sigreq::Apart;
 use Sigreq::Here qw(suite children wait_for);
 use Sigreq::Receiver;
+use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -101,6 +102,35 @@ for my $mpm (qw(event worker prefork)) {
         is(scalar $receiver->received($path), 3, 'nothing is sent again');
     };
 }
+
+sub writers {    # processes that create until they are refused; and they end with httpd
+    my ($client, $count) = @_;
+    return map {
+        my $pid = fork // die "fork: $!";
+        if (!$pid) {
+            my @what = (POST => '/signatures', $client->creation_options, unjudged => 1);
+            1 while eval { $client->with->request(@what) };
+            POSIX::_exit(0);
+        }
+        $pid
+    } 1 .. $count;
+}
+
+subtest 'prefork: a stop while children write' => sub {    # which are in a signal's handler then
+    my $apart = Sigreq::Apart->new;
+    for my $round (1 .. 3) {
+        my ($httpd, $client) = start($apart, 'KeepAlive Off', mpm => 'prefork');
+        $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url("/slow/1?writers") });
+        my @writers = writers($client, 6);
+        sleep 1.5;
+        my $pid = $httpd->pid;
+        kill TERM => $pid;
+        ok(wait_for(sub { !children($pid) }, 2.5), "round $round: all children end soon");
+        waitpid $_, 0 for @writers;
+        unlike($httpd->log, qr/did not exit/, '… of themselves');
+        $httpd->stop;
+    }
+};
 
 sub most_at_once {    # of calls that take that long
     my ($path, $seconds) = @_;
