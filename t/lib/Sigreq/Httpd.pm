@@ -6,9 +6,12 @@ use warnings;
 use File::Temp 'tempdir';
 use IO::Socket::INET;
 use Mojo::File 'path';
+use Scalar::Util qw(refaddr weaken);
 use Sigreq::Here 'suite';
 use Sigreq::Suite;
 use Time::HiRes 'sleep';
+
+my %started; # those that live: what a file holds to its end has to stop before File::Temp removes its folder
 
 # new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
 #     driver, params => database, seal => the directives of the seal)
@@ -86,6 +89,7 @@ sub start {
         sleep 0.05;
     }
     $self->{owner} = $$;
+    weaken($started{ refaddr $self } = $self);
     return $self;
 }
 
@@ -96,12 +100,15 @@ sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp     
 sub stop {
     my $self = shift;
     return unless ($self->{owner} // 0) == $$ and my $pid = $self->pid;
+    delete $self->{owner};
     Sigreq::Suite::end_httpd($pid);
     my @crashes = Sigreq::Suite::crashes_in($self->log) or return;
     open my $file, '>>', suite->{dir} . '/crashes' or die "crashes: $!\n";    # t/run reads it
     print $file map {"$_\n"} @crashes;
 }
 
-sub DESTROY { local $?; $_[0]->stop }
+sub DESTROY { local $?; delete $started{ refaddr $_[0] }; $_[0]->stop }
+
+END { local $?; $_->stop for grep {defined} values %started }
 
 1;
