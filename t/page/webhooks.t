@@ -34,9 +34,17 @@ sub calls_of {    # what arrived for a submission, once COUNT have
     return grep { $_->{body}{submissionId} eq $made->{uuid} } $receiver->received;
 }
 
-sub own {         # what an event tells of itself, taken out of the body
-    my $body = shift;
-    return { map { $_ => delete $body->{$_} } qw(event userTokenId submissionId webhookUrl environment eventId) };
+sub is_own {    # what an event tells of itself, which is taken out of the body; its id
+    my ($body, $made, $event, $path, $name) = @_;
+    my $own = { map { $_ => delete $body->{$_} } qw(event userTokenId submissionId webhookUrl environment eventId) };
+    my $id  = delete $own->{eventId};
+    like($id, qr/^[0-9a-f-]{36}$/, "$event: an event id");
+    is_deeply(
+        $own,
+        {   event => $event, userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
+            webhookUrl => $receiver->url($path), environment => 'test' },
+        $name);
+    return $id;
 }
 
 register($_ => $receiver->url("/ok?$_")) for qw(sent signed completed);
@@ -47,13 +55,7 @@ subtest 'two sign' => sub {
     my @calls = calls_of($made, 2);
     is(join(' ', map { $_->{body}{event} } @calls), 'sent signed', 'sent, signed; nothing is complete yet');
     my $body = $calls[1]{body};
-    my $own  = own($body);
-    like(delete $own->{eventId}, qr/^[0-9a-f-]{36}$/, 'an event id');
-    is_deeply(
-        $own,
-        {   event => 'signed', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
-            webhookUrl => $receiver->url('/ok?signed'), environment => 'test' },
-        'what it tells of itself');
+    is_own($body, $made, 'signed', '/ok?signed', 'what it tells of itself');
     my $shown = $client->get("/signatures/$made->{uuid}")->json;
     is(delete $body->{createdAt}, $shown->{submitters}[0]{completedAt}, 'createdAt is when she signed');
     is_deeply($body, $shown->{submitters}[0], 'and the signer, as GET shows her');
@@ -62,13 +64,7 @@ subtest 'two sign' => sub {
     is(join(' ', map { $_->{body}{event} } @calls), 'sent signed signed completed', 'then all is complete');
     is($calls[2]{body}{uuid}, $made->{submitters}[1]{uuid}, 'Bob was the second');
     $body = $calls[3]{body};
-    $own  = own($body);
-    my $id = delete $own->{eventId};
-    is_deeply(
-        $own,
-        {   event => 'completed', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
-            webhookUrl => $receiver->url('/ok?completed'), environment => 'test' },
-        'completed goes to its own URL');
+    my $id = is_own($body, $made, 'completed', '/ok?completed', 'completed goes to its own URL');
     $shown = $client->get("/signatures/$made->{uuid}")->json;
     is_deeply($body, $shown, 'with the submission, as GET shows it');
     ok($shown->{certificate}, '… with its certificate');
@@ -83,13 +79,7 @@ subtest 'one refuses' => sub {
     my @calls = calls_of($made, 2);
     my $body  = $calls[1]{body};
     is($body->{refusalReason}, $reason, 'her reason');
-    my $own = own($body);
-    like(delete $own->{eventId}, qr/^[0-9a-f-]{36}$/, 'an event id');
-    is_deeply(
-        $own,
-        {   event => 'refused', userTokenId => $org->{test_token}{uuid}, submissionId => $made->{uuid},
-            webhookUrl => $receiver->url('/ok?signed'), environment => 'test' },
-        'refused, at the URL of signing');
+    is_own($body, $made, 'refused', '/ok?signed', 'refused, at the URL of signing');
     my $shown = $client->get("/signatures/$made->{uuid}")->json;
     is(delete $body->{createdAt}, $shown->{submitters}[0]{refusedAt}, 'createdAt is when she refused');
     is_deeply($body, $shown->{submitters}[0], 'and the signer');
