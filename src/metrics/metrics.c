@@ -3,7 +3,6 @@
 #include "metrics/metrics.h"
 
 #include <apr_atomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "metrics/private.h"
@@ -117,6 +116,14 @@ void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t ti
 void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value)
 {
     apr_atomic_set64(cell(metric, first, second, 0), value);
+}
+
+void sr_metrics_forget(void)
+{
+    for (const sr_metrics_row_t *row = sr_metrics_rows; row < sr_metrics_rows + SR_METRIC_COUNT; row++) {
+        if (row->type != SR_METRICS_GAUGE && row->type != SR_METRICS_SECONDS) continue;
+        for (int i = 0; i < row->rooms[0] * row->rooms[1]; i++) apr_atomic_set64(&cells[row->begin + i], 0);
+    }
 }
 
 void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration)

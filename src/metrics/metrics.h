@@ -52,6 +52,8 @@ typedef enum { SR_LOSS_DIED, SR_LOSS_LATE } sr_loss_t;
 void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t times);
 /* A gauge; SECONDS in microseconds. */
 void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value);
+/* All gauges are 0 again. */
+void sr_metrics_forget(void);
 /* A histogram takes one duration. */
 void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration);
 /* True for one caller of all processes, once per period; the gauge has the time of the last turn. */

@@ -22,18 +22,6 @@ typedef struct answer_t {
     apr_time_t ready;
 } answer_t;
 
-/* What is seen now and again is not true of another configuration. */
-static void forget_gauges(void)
-{
-    static const sr_metric_t gauges[] = {SR_METRIC_QUEUE, SR_METRIC_QUEUE_OLDEST, SR_METRIC_QUEUE_SEEN,
-                                         SR_METRIC_QUEUE_TURN};
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        for (int server = 0; server < sr_metrics_values(SR_LABEL_SERVER); server++)
-            for (int state = 0; state < sr_metrics_values(SR_LABEL_STATE); state++)
-                sr_metrics_set(gauges[i], server, gauges[i] == SR_METRIC_QUEUE ? state : 0, 0);
-    for (int i = SR_TEST; i <= SR_PRODUCTION; i++) sr_metrics_set(SR_METRIC_SEAL_EXPIRES, i, 0, 0);
-}
-
 static void name_servers(apr_pool_t *pconf, server_rec *main_server)
 {
     const apr_array_header_t *databases = sr_conf_databases(pconf, main_server);
@@ -64,7 +52,7 @@ int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
     }
     sr_metrics_use(apr_shm_baseaddr_get(memory));
     name_servers(pconf, main_server);
-    forget_gauges();
+    sr_metrics_forget(); /* what was seen is not true of another configuration */
     sr_metrics_name(SR_LABEL_VERSION, 0, MOD_SIGREQ_VERSION);
     sr_metrics_set(SR_METRIC_INFO, 0, 0, 1);
     return OK;

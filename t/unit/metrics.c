@@ -91,6 +91,18 @@ static void check_turns(void)
     ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now - 5, 50), "a clock that was put back stops nobody");
 }
 
+static void check_forget(void)
+{
+    sr_metrics_set(SR_METRIC_QUEUE, 3, SR_QUEUE_UNDER_WAY, 7);
+    sr_metrics_set(SR_METRIC_SEAL_EXPIRES, 1, 0, 7);
+    const apr_uint64_t seals = sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED);
+    sr_metrics_forget();
+    is_int((long)sr_metrics_value(SR_METRIC_QUEUE, 3, SR_QUEUE_UNDER_WAY), 0, "a gauge is forgotten");
+    is_int((long)sr_metrics_value(SR_METRIC_SEAL_EXPIRES, 1, 0), 0, "… of every kind");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), (long)seals, "a counter is not");
+    is_int((long)sr_metrics_value(SR_METRIC_REQUEST_SECONDS, 1, 0), 4, "nor durations");
+}
+
 static void check_block(apr_pool_t *pool)
 {
     sr_metrics_use(apr_pcalloc(pool, sr_metrics_size()));
@@ -110,6 +122,7 @@ int main(void)
     check_threads(pool);
     check_text(pool);
     check_turns();
+    check_forget();
     check_block(pool);
     return done();
 }
