@@ -1,6 +1,6 @@
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · digest.c · time.c · text.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -98,6 +98,15 @@ bool sr_uuid_valid(const char *text);
 const char *sr_token_make(bool production, apr_pool_t *pool);
 /* True when the form and the checksum are right; says nothing of whether the token exists. */
 bool sr_token_well_formed(const char *token);
+
+/* ----------------------------------------------------------------------------------------------- secret.c
+ * The text without signing links, for logs. Of a uuid the first 8 characters stay; anything else is hidden wholly. What
+ * has at most 8 characters is no link and stays. Returns the very same pointer if there is nothing to hide.
+ */
+/* Hides each occurrence of `secret`. */
+const char *sr_secret_hide(const char *text, const char *secret, apr_pool_t *pool);
+/* Hides what follows each `prefix`, up to the next slash, question mark or space. */
+const char *sr_secret_hide_after(const char *text, const char *prefix, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- digest.c */
 #define SR_SHA256_HEX_LENGTH 64

@@ -7,41 +7,27 @@
 #include "run/run.h"
 
 #define BEFORE "/sign/"
-#define SHOWN 8 /* characters of a uuid: enough to find it again, too few to guess the rest */
-
-/* A line without what follows the first characters of `length` of them at `at`. */
-static char *cut(const char *line, const char *at, size_t length, apr_pool_t *pool)
-{
-    return apr_pstrcat(pool, apr_pstrmemdup(pool, line, (apr_size_t)(at - line) + SHOWN), "...", at + length, NULL);
-}
 
 void sr_run_log_hide(request_rec *r, const char *path)
 {
-    const size_t length = strcspn(path, "/");
-    const char *secret = apr_pstrmemdup(r->pool, path, length), *at;
-    bool found = false;
-    if (length <= SHOWN || !r->the_request) return;
-    for (; (at = strstr(r->the_request, secret)) != NULL; found = true)
-        r->the_request = cut(r->the_request, at, length, r->pool);
-    if (!found) { /* written in another way, "%41" for "A" */
-        const char *uri = cut(r->uri, strstr(r->uri, secret), length, r->pool);
-        r->the_request =
-            apr_pstrcat(r->pool, r->method, " ", ap_os_escape_path(r->pool, uri, 1), " ", r->protocol, NULL);
+    const char *secret = apr_pstrmemdup(r->pool, path, strcspn(path, "/"));
+    if (!r->the_request) return;
+    const char *line = sr_secret_hide(r->the_request, secret, r->pool);
+    if (line == r->the_request) { /* written in another way, "%41" for "A"; or too short to be a link */
+        const char *uri = sr_secret_hide(r->uri, secret, r->pool);
+        if (uri == r->uri) return;
+        line = apr_pstrcat(r->pool, r->method, " ", ap_os_escape_path(r->pool, uri, 1), " ", r->protocol, NULL);
     }
+    r->the_request = apr_pstrdup(r->pool, line);
     ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
 }
 
 /* httpd has refused it before there was a path. */
 void sr_run_log_hide_refused(request_rec *r)
 {
-    const char *at = r->the_request;
-    while (at && (at = strstr(at, BEFORE)) != NULL) {
-        at += sizeof BEFORE - 1;
-        const size_t length = strcspn(at, "/? ");
-        if (length <= SHOWN) continue;
-        const size_t offset = (size_t)(at - r->the_request);
-        r->the_request = cut(r->the_request, at, length, r->pool);
-        at = r->the_request + offset;
-        ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r);
-    }
+    if (!r->the_request) return;
+    const char *line = sr_secret_hide_after(r->the_request, BEFORE, r->pool);
+    if (line == r->the_request) return;
+    r->the_request = apr_pstrdup(r->pool, line);
+    ap_update_child_status(r->connection->sbh, SERVER_BUSY_LOG, r);
 }

@@ -6,6 +6,7 @@ use Digest::SHA 'sha256_hex';
 use Mojo::File     'path';
 use Sigreq::Here   qw(suite organisation is_error documents temporary_files wait_for);
 use Sigreq::PDF    'pdf';
+use Sigreq::Raw;
 use Sigreq::Signer qw(signers_of chain_fault pdfsig qpdf_check is_unchanged);
 use Test::More;
 
@@ -203,6 +204,16 @@ subtest 'refusing' => sub {
     my $page = $other->get('', headers => { Accept => 'text/html' })->body;
     like($page, qr/Somebody else has refused/, 'the page says so');
     is($one->post(form => { action => 'refuse' }, headers => { Accept => 'text/html' })->code, 409, 'by form too');
+};
+
+# Seen: the request line was shortened again and again, without an end, before anybody was asked for anything.
+subtest 'links that look shortened' => sub {
+    for my $path ('12345678...', '.........', 'aaaaaaaa...?x=1', 'aaaaaaaaa' x 100, "@{[ uuid_of($ann) ]}.") {
+        my $socket = Sigreq::Raw->new(suite->{port});
+        $socket->send("GET /sign/$path HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+        my $res = $socket->answer(10);
+        is($res ? $res->code : 'no answer', 404, substr $path, 0, 20) or last;
+    }
 };
 
 subtest 'the logs' => sub {

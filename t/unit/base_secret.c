@@ -1,0 +1,77 @@
+/* base_secret.c: tests of src/base/secret.c: signing links in request lines. */
+#include "base/base.h"
+#include "tap.h"
+
+#include <unistd.h>
+
+#define UUID "01234567-89ab-cdef-0123-456789abcdef"
+#define OTHER "fedcba98-7654-3210-fedc-ba9876543210"
+
+static apr_pool_t *pool;
+
+static const struct {
+    const char *text, *secret, *want, *name;
+} occurrences[] = {
+    {"GET /sign/" UUID " HTTP/1.1", UUID, "GET /sign/01234567... HTTP/1.1", "a link"},
+    {"GET /sign/" UUID "/" UUID "?" UUID, UUID, "GET /sign/01234567.../01234567...?01234567...",
+     "a link several times"},
+    {"GET /sign/12345678... HTTP/1.1", "12345678...", "GET /sign/... HTTP/1.1", "what looks hidden already"},
+    {"GET /sign/......... HTTP/1.1", ".........", "GET /sign/... HTTP/1.1", "nine dots"},
+    {"GET /sign/.................... HTTP/1.1", "....................", "GET /sign/... HTTP/1.1", "twenty dots"},
+    {"GET /sign/aaaaaaaa...?x=1", "aaaaaaaa...", "GET /sign/...?x=1", "with a query"},
+    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaa", ".........a", "three times without a gap"},
+    {"GET /sign/" UUID "x", UUID "x", "GET /sign/...", "a link with more: none of it is shown"},
+    {"GET /sign/assets/page.js", "assets", "GET /sign/assets/page.js", "what is too short for a link"},
+    {"GET / HTTP/1.1", UUID, "GET / HTTP/1.1", "a line without it"},
+    {"", UUID, "", "no text"},
+    {"/sign/", "", "/sign/", "no secret"},
+};
+
+static const struct {
+    const char *text, *want, *name;
+} prefixed[] = {
+    {"GET /a/sign/" UUID " HTTP/1.1", "GET /a/sign/01234567... HTTP/1.1", "a link"},
+    {"/sign/" UUID "/sign/" OTHER "?/sign/" UUID "/x", "/sign/01234567.../sign/fedcba98...?/sign/01234567.../x",
+     "three"},
+    {"/sign/12345678... x", "/sign/... x", "what looks hidden already"},
+    {"/sign/......... x", "/sign/... x", "nine dots"},
+    {"/sign/assets/page.js", "/sign/assets/page.js", "what is too short for a link"},
+    {"/sign/sign/" UUID " x", "/sign/sign/01234567... x", "prefixes that overlap"},
+    {"/sign/%zz" UUID, "/sign/...", "no uuid"},
+    {"GET / HTTP/1.1", "GET / HTTP/1.1", "none"},
+    {"/sign/", "/sign/", "an empty one"},
+};
+
+static void test_tables(void)
+{
+    for (size_t i = 0; i < sizeof occurrences / sizeof *occurrences; i++)
+        is_str(sr_secret_hide(occurrences[i].text, occurrences[i].secret, pool), occurrences[i].want, "%s",
+               occurrences[i].name);
+    for (size_t i = 0; i < sizeof prefixed / sizeof *prefixed; i++)
+        is_str(sr_secret_hide_after(prefixed[i].text, "/sign/", pool), prefixed[i].want, "after a prefix: %s",
+               prefixed[i].name);
+    const char *line = "GET / HTTP/1.1";
+    ok(sr_secret_hide(line, UUID, pool) == line && sr_secret_hide_after(line, "/sign/", pool) == line,
+       "nothing hidden: the same pointer");
+}
+
+/* Lines far longer than httpd's limit, of nothing but secrets. With quadratic work this would not end. */
+static void test_long(void)
+{
+    enum { COUNT = 100000 };
+    char *line = apr_palloc(pool, COUNT * 16 + 1);
+    for (int i = 0; i < COUNT; i++) memcpy(line + 16 * i, "/sign/123456789.", 17);
+    ok(strlen(sr_secret_hide_after(line, "/sign/", pool)) == COUNT * 9, "a long line of prefixes");
+    ok(strlen(sr_secret_hide(line, "123456789.", pool)) == COUNT * 9, "a long line of secrets");
+}
+
+int main(void)
+{
+    alarm(60); /* the loop that this file is about would never end */
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    test_tables();
+    test_long();
+    apr_terminate();
+    return done();
+}
