@@ -2,6 +2,7 @@
 #include "http/http.h"
 
 #include <http_protocol.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -71,40 +72,67 @@ sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **
     return NULL;
 }
 
+/* --- JSON: a body that is read whole */
+
+#define ROOM_FIRST 4096
+
+/* Grows while it is filled: Content-Length says what the client sends, but an input filter such as mod_deflate's may
+ * make more of it. malloc'd, because a pool would keep every smaller buffer too. */
 typedef struct buffer_t {
     char *data;
-    apr_size_t length;
+    apr_size_t length, room, limit;
+    apr_pool_t *pool;
 } buffer_t;
 
-static sr_error_t *append(void *baton, const char *data, apr_size_t length)
+static apr_status_t buffer_free(void *baton)
 {
-    buffer_t *buffer = baton; /* sr_http_read has checked the size */
+    buffer_t *buffer = baton;
+    free(buffer->data);
+    buffer->data = NULL;
+    return APR_SUCCESS;
+}
+
+static sr_error_t *buffer_reserve(buffer_t *buffer, apr_size_t length)
+{
+    apr_size_t room = buffer->room ? buffer->room : ROOM_FIRST;
+    while (room - buffer->length < length) room *= 2;
+    if (room == buffer->room) return NULL;
+    char *data = realloc(buffer->data, room);
+    if (!data) return sr_error(buffer->pool, SR_EUNAVAILABLE, "There is no memory for the request at the moment");
+    buffer->data = data;
+    buffer->room = room;
+    return NULL;
+}
+
+/* sr_http_read has checked the sum against the limit; it is checked again here because a mistake would write past the
+ * buffer. */
+static sr_error_t *buffer_append(void *baton, const char *data, apr_size_t length)
+{
+    buffer_t *buffer = baton;
+    if (length > buffer->limit - buffer->length)
+        return sr_error(buffer->pool, SR_EINTERNAL, "The request is larger than what was allowed");
+    SR_TRY(buffer_reserve(buffer, length));
     memcpy(buffer->data + buffer->length, data, length);
     buffer->length += length;
     return NULL;
 }
 
-/* Room for a body: what is announced, where that is less than what may come. */
-static apr_size_t room(sr_http_t *http, apr_size_t limit)
-{
-    const char *header = apr_table_get(http->r->headers_in, "Content-Length");
-    apr_off_t announced;
-    return header && ap_parse_strict_length(&announced, header) && announced < (apr_off_t)limit ? (apr_size_t)announced
-                                                                                                : limit;
-}
-
 sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit)
 {
-    buffer_t buffer = {apr_palloc(http->pool, room(http, limit)), 0};
     sr_error_t *mistyped = sr_http_expect_type(http, "application/json", NULL);
     if (mistyped && apr_table_get(http->r->headers_in, "Content-Type")) return mistyped;
-    SR_TRY(sr_http_read(http, (apr_off_t)limit, append, &buffer));
-    if (!buffer.length) {
+    buffer_t *buffer = apr_pcalloc(http->pool, sizeof *buffer);
+    buffer->limit = limit;
+    buffer->pool = http->pool;
+    apr_pool_cleanup_register(http->pool, buffer, buffer_free, apr_pool_cleanup_null);
+    SR_TRY(sr_http_read(http, (apr_off_t)limit, buffer_append, buffer));
+    if (!buffer->length) {
         *object = sr_json_own(json_object(), http->pool);
         return NULL;
     }
     if (mistyped) return mistyped;
-    sr_error_t *bad = sr_json_parse(object, buffer.data, buffer.length, http->pool);
+    sr_error_t *bad = sr_json_parse(object, buffer->data, buffer->length, http->pool);
+    buffer_free(buffer);
     if (bad) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object: %s", bad->message);
     if (!json_is_object(*object)) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object");
     return NULL;
