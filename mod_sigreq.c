@@ -133,8 +133,15 @@ static int handler(request_rec *r)
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
     const sr_page_settings_t page = {.theme = conf->theme, .frame_ancestors = conf->frame_ancestors};
-    sr_http_t http = {
-        .r = r, .pool = r->pool, .base_url = base, .path = path, .service = &service, .limits = &limits, .page = &page};
+    sr_http_t http = {.r = r,
+                      .pool = r->pool,
+                      .base_url = base,
+                      .path = path,
+                      .service = &service,
+                      .limits = &limits,
+                      .page = &page,
+                      .rates = &conf->rates,
+                      .secret_paths = area->secret};
     if (area->begin) area->begin(&http);
     sr_http_dispatch(&http, area->routes);
     sr_run_metrics_answered(r, number_of(area, http.route));
@@ -174,6 +181,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     name_routes(pconf);
     int result = sr_run_lock_create(main_server);
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
+    if (result == OK) result = sr_run_rates_create(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
     return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
 }

@@ -1,6 +1,6 @@
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · rate.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -33,6 +33,7 @@ typedef enum sr_code_t {
     SR_ETOOLARGE,     /* 413 as text/plain, with the limit in the text */
     SR_EMEDIATYPE,    /* 415 */
     SR_ECONTENT,      /* 422: it is there, and cannot be shown */
+    SR_ETOOMANY,      /* 429 with Retry-After: the same is allowed later */
     SR_EINTERNAL,     /* 500: a defect of ours */
     SR_EUNAVAILABLE,  /* 503 with Retry-After: database, disk or helper away */
     SR_CODE_COUNT
@@ -44,6 +45,7 @@ typedef struct sr_error_t {
     const char *cause;   /* for the log, or NULL */
     const char *file;    /* where it was made */
     int line;
+    int retry_after; /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: http's default */
 } sr_error_t;
 
 /* All of the error lives in `pool`, which must outlive its reader (in a request: r->pool). */
@@ -52,6 +54,9 @@ sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_
 /* Sets the private cause of an error and returns it. */
 sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Sets after how many seconds the client may try again, and returns the error. */
+sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
 
 #define sr_error(pool, code, ...) sr_error_make((pool), __FILE__, __LINE__, (code), __VA_ARGS__)
 
@@ -154,5 +159,54 @@ const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 #define SR_BASE_MARK '\x01'
 /* A view with the base URL in the place of each mark. */
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- rate.c
+ * How often something may happen, counted over all processes that share the table. Until sr_rate_use the table is this
+ * process's own. All functions are safe in threads and take some nanoseconds.
+ */
+typedef struct sr_rate_t {
+    apr_uint32_t times; /* 0: no limit */
+    apr_interval_time_t period;
+} sr_rate_t;
+
+typedef struct sr_rate_state_t {
+    apr_uint32_t left;         /* how many more are allowed now */
+    apr_interval_time_t whole; /* until as many are allowed as ever */
+    apr_interval_time_t wait;  /* until one more is allowed; 0: now */
+} sr_rate_state_t;
+
+/* What is counted: data of a kind ("token") under one limit; NULL where it is no limit. Nobody outside of the processes
+ * that share the table can work the key out. */
+apr_uint64_t sr_rate_key(const char *kind, const void *data, apr_size_t length, const sr_rate_t *rate);
+/* Counts one, if it is allowed. *state (may be NULL) is not set if there is no limit. */
+bool sr_rate_take(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
+/* Whether one more is allowed, without counting it. *state is set only if the key was counted before. */
+bool sr_rate_has(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
+/* Remembers a key for a period, or until its place is needed. */
+void sr_rate_remember(apr_uint64_t key, apr_interval_time_t period, apr_time_t now);
+bool sr_rate_remembers(apr_uint64_t key, apr_interval_time_t period, apr_time_t now);
+void sr_rate_forget(apr_uint64_t key);
+
+/* "100/s", "60/min", "1000/h", "1/d"; false for anything else. */
+bool sr_rate_parse(sr_rate_t *rate, const char *text);
+/* "100 per second" */
+const char *sr_rate_text(const sr_rate_t *rate, apr_pool_t *pool);
+
+/* From now on this block of so many bytes, of zeros at first, is the table. */
+apr_size_t sr_rate_size(void);
+void sr_rate_use(void *block);
+
+/* The limits of requests at one place. */
+typedef enum sr_rate_of_t {
+    SR_RATE_TOKEN,    /* of one bearer token */
+    SR_RATE_LINK,     /* of one signing link */
+    SR_RATE_ADDRESS,  /* of one address of a client */
+    SR_RATE_FAILURES, /* of one address: wrong tokens and links */
+    SR_RATE_COUNT
+} sr_rate_of_t;
+typedef struct sr_rates_t {
+    sr_rate_t of[SR_RATE_COUNT];
+    unsigned given; /* a bit for each that was configured */
+} sr_rates_t;
 
 #endif

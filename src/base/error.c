@@ -27,3 +27,9 @@ sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *fo
     va_end(arguments);
     return error;
 }
+
+sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait)
+{
+    error->retry_after = (int)((wait + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);
+    return error;
+}

@@ -12,7 +12,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-typedef enum kind_t { SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, RANGES, SMTP, MAILBOX } kind_t;
+typedef enum kind_t { SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, RANGES, RATES, SMTP, MAILBOX } kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
 typedef struct row_t {
@@ -181,6 +181,11 @@ static const char *read_ranges(apr_pool_t *pool, const row_t *row, const char *t
     return NULL;
 }
 
+static const char *read_rates(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    return sr_conf_read_rates(slot, text);
+}
+
 static const struct {
     const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
     size_t size;
@@ -194,6 +199,7 @@ static const struct {
     [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},
     [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
+    [RATES] = {read_rates, sizeof(sr_conf_RATES)},
     [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
     [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
@@ -278,6 +284,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SMTP TAKE1
 #define ARGUMENTS_MAILBOX TAKE1
 #define ARGUMENTS_RANGES ITERATE /* called for each */
+#define ARGUMENTS_RATES ITERATE
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
 #include "conf/directives.def"
@@ -304,6 +311,7 @@ void *sr_conf_create_location(apr_pool_t *pool, char *section)
 {
     sr_conf_t *conf = apr_pcalloc(pool, sizeof *conf);
     fill_defaults(pool, LOCATION, conf);
+    conf->rates.given = 0;
     return conf;
 }
 
@@ -312,8 +320,9 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
     const sr_conf_t *base = base_, *over = over_;
     sr_conf_t *merged = apr_pmemdup(pool, base, sizeof *base);
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].scope == LOCATION && over->set >> i & 1)
+        if (rows[i].scope == LOCATION && rows[i].kind != RATES && over->set >> i & 1)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
+    sr_conf_merge_rates(&merged->rates, &over->rates);
     merged->set = base->set | over->set;
     if (over->set >> ROW_Sigreq & 1) merged->location = over->location;
     return merged;

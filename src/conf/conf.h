@@ -18,6 +18,7 @@ typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME;           /* microseconds */
 typedef apr_array_header_t *sr_conf_RANGES; /* apr_ipsubnet_t * */
+typedef sr_rates_t sr_conf_RATES;
 
 #define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
 #define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
@@ -52,6 +53,11 @@ const sr_conf_t *sr_conf_of_request(const request_rec *r);
 const sr_conf_process_t *sr_conf_of_process(server_rec *server);
 /* Whether "Sigreq On" stands in that server, or in the main one for all. */
 bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
+
+/* rates.c: adds one value ("token=100/s") to what is there: NULL, or what is wanted. */
+const char *sr_conf_read_rates(sr_rates_t *rates, const char *text);
+/* Lays an inner section's limits over those around it. */
+void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over);
 
 /* databases.c: the servers (server_rec *) with a database of their own that a service uses: virtual hosts, and the main
  * server, whose database is that of all others. For child_init. */

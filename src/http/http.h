@@ -1,6 +1,6 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · reply.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
+ * Sections: router.c · rate.c · reply.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -23,11 +23,17 @@ struct sr_http_t {
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
     const struct sr_page_settings_t *page;
+    const sr_rates_t *rates;
+    bool secret_paths; /* whoever knows the first part of the path is let in; else a bearer token */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
     bool plain_errors; /* 413 as text/plain too (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
     bool body_read; /* to its end: the connection can serve another request */
+    /* rate.c: what the client has to know to be let in, NULL if it named nothing; whether it was right before */
+    const char *credential;
+    apr_uint64_t credential_key;
+    bool known;
 };
 
 /* ------------------------------------------------------------------------------------------------ router.c
@@ -45,6 +51,12 @@ typedef struct sr_route_t {
 
 /* Answers the request, errors included; http->route is then its row. */
 void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
+
+/* -------------------------------------------------------------------------------------------------- rate.c */
+/* Before a handler: SR_ETOOMANY if this token, link or address has asked too often, or failed too often. */
+sr_error_t *sr_http_rate_begin(sr_http_t *http);
+/* After it: counts a wrong token or link. The error to answer with. */
+sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 
 /* ------------------------------------------------------------------------------------------------- reply.c */
 /* A JSON value (its reference is taken over). */

@@ -15,6 +15,7 @@ APLOG_USE_MODULE(sigreq);
 
 #define JSON_TYPE "application/json"
 #define TEXT_TYPE "text/plain; charset=utf-8"
+#define RETRY_AFTER 2 /* seconds, of what does not say */
 
 /* Answers of the API are one person's: no cache may keep them, no browser guess their type. */
 static void set_headers(sr_http_t *http, int status, const char *type)
@@ -136,6 +137,7 @@ static const struct {
     [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO, false},
     [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO, false},
     [SR_ECONTENT] = {HTTP_UNPROCESSABLE_ENTITY, APLOG_INFO, false},
+    [SR_ETOOMANY] = {HTTP_TOO_MANY_REQUESTS, APLOG_INFO, false},
     [SR_EINTERNAL] = {HTTP_INTERNAL_SERVER_ERROR, APLOG_ERR, false},
     [SR_EUNAVAILABLE] = {HTTP_SERVICE_UNAVAILABLE, APLOG_ERR, false},
 };
@@ -172,7 +174,9 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
     int status = answers[error->code].status;
     log_error(http, error, answers[error->code].level);
     if (status == HTTP_UNAUTHORIZED) apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer");
-    if (status == HTTP_SERVICE_UNAVAILABLE) apr_table_setn(r->err_headers_out, "Retry-After", "2");
+    if (status == HTTP_SERVICE_UNAVAILABLE || status == HTTP_TOO_MANY_REQUESTS)
+        apr_table_setn(r->err_headers_out, "Retry-After",
+                       apr_itoa(http->pool, error->retry_after > 0 ? error->retry_after : RETRY_AFTER));
     /* or httpd would read the rest of the body to keep the connection */
     if (!http->body_read && has_body(r)) r->connection->keepalive = AP_CONN_CLOSE;
     if (answers[error->code].plain || (status == HTTP_REQUEST_ENTITY_TOO_LARGE && http->plain_errors)) {

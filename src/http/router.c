@@ -48,6 +48,7 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
     const sr_route_t *route;
     const char *allow = find(http, routes, &route);
     http->route = route;
+    SR_TRY(sr_http_rate_begin(http));
     if (!allow) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     if (!route) {
         apr_table_setn(http->r->err_headers_out, "Allow", allow);
@@ -60,6 +61,6 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
 
 void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes)
 {
-    sr_error_t *error = answer(http, routes);
+    sr_error_t *error = sr_http_rate_end(http, answer(http, routes));
     if (error) sr_http_error(http, error);
 }

@@ -19,12 +19,13 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_LOSS] = "reason",
     [SR_LABEL_FAILURE] = "reason",
     [SR_LABEL_OPERATION] = "operation",
+    [SR_LABEL_LIMIT] = "limit",
 };
 
 static const char *const environments[] = {"test", "production", NULL};
 static const char *const codes[] = {"200", "201", "204", "206", "303", "304",   "400", "401",
                                     "403", "404", "405", "408", "409", "411",   "412", "413",
-                                    "415", "416", "422", "500", "503", "other", NULL};
+                                    "415", "416", "422", "429", "500", "503", "other", NULL};
 static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
 static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", NULL};
 static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
@@ -38,10 +39,13 @@ static const char *const operations[] = {"ping", "probe",     "prepare",    "fil
                                          "text", "normalise", "signatures", "other", NULL};
 static const char *const failures[] = {"away", "lost", "busy", "stale", "statement", "no-connection", NULL};
 
+static const char *const limits[] = {"token", "link", "address", "failures", "bodies", "mail", "other", NULL};
+
 static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,  [SR_LABEL_ENVIRONMENT] = environments, [SR_LABEL_RESULT] = results,
     [SR_LABEL_KIND] = kinds,  [SR_LABEL_OUTCOME] = endings,          [SR_LABEL_STATE] = states,
     [SR_LABEL_LOSS] = losses, [SR_LABEL_OPERATION] = operations,     [SR_LABEL_FAILURE] = failures,
+    [SR_LABEL_LIMIT] = limits,
 };
 
 /* Room for so many values. */
@@ -59,6 +63,7 @@ enum {
     ROOM_LOSS = sizeof losses / sizeof *losses - 1,
     ROOM_OPERATION = sizeof operations / sizeof *operations - 1,
     ROOM_FAILURE = sizeof failures / sizeof *failures - 1,
+    ROOM_LIMIT = sizeof limits / sizeof *limits - 1,
 };
 
 static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];

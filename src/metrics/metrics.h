@@ -33,6 +33,7 @@ typedef enum sr_label_t {
     SR_LABEL_LOSS,        /* sr_loss_t */
     SR_LABEL_OPERATION,   /* of the PDF helper */
     SR_LABEL_FAILURE,     /* of the database */
+    SR_LABEL_LIMIT,       /* what was too much */
     SR_LABEL_COUNT
 } sr_label_t;
 

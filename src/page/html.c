@@ -191,6 +191,7 @@ sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
 {
     const char *kind = status == HTTP_NOT_FOUND             ? "404"
                        : status == HTTP_SERVICE_UNAVAILABLE ? "503"
+                       : status == HTTP_TOO_MANY_REQUESTS   ? "503"
                        : status == HTTP_CONFLICT            ? "409"
                                                             : "other";
     json_t *values = sr_json_own(json_object(), http->pool), *problem = json_object(), *texts;

@@ -1,9 +1,6 @@
 /* metrics.c: what is counted, in memory that all children share, and `SetHandler sigreq-metrics`, which shows it to
- * Prometheus. The memory outlives graceful restarts, as old and new children count side by side and a counter should
- * not fall; a module of another version begins anew. It asks no database: whatever hangs, it answers. */
+ * Prometheus. It asks no database: whatever hangs, it answers. */
 #include <httpd.h>
-#include <apr_shm.h>
-#include <http_log.h>
 #include <http_protocol.h>
 #include <http_request.h>
 #include <string.h>
@@ -11,8 +8,6 @@
 #include "metrics/metrics.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
-
-APLOG_USE_MODULE(sigreq);
 
 #define HANDLER "sigreq-metrics"
 
@@ -35,22 +30,9 @@ static void name_servers(apr_pool_t *pconf, server_rec *main_server)
 
 int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
 {
-    apr_pool_t *process = main_server->process->pool;
-    const char *key = apr_psprintf(pconf, HANDLER " " MOD_SIGREQ_VERSION " %" APR_SIZE_T_FMT, sr_metrics_size());
-    apr_shm_t *memory;
-    void *kept;
-    apr_pool_userdata_get(&kept, key, process);
-    memory = kept;
-    if (!memory) {
-        apr_status_t status = apr_shm_create(&memory, sr_metrics_size(), NULL, process);
-        if (status) {
-            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, status, main_server, "SR0700: no shared memory");
-            return HTTP_INTERNAL_SERVER_ERROR;
-        }
-        memset(apr_shm_baseaddr_get(memory), 0, sr_metrics_size());
-        apr_pool_userdata_set(memory, key, NULL, process);
-    }
-    sr_metrics_use(apr_shm_baseaddr_get(memory));
+    void *block = sr_run_shared(main_server, HANDLER, sr_metrics_size());
+    if (!block) return HTTP_INTERNAL_SERVER_ERROR;
+    sr_metrics_use(block);
     name_servers(pconf, main_server);
     sr_metrics_forget(); /* what was seen is not true of another configuration */
     sr_metrics_name(SR_LABEL_VERSION, 0, MOD_SIGREQ_VERSION);

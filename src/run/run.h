@@ -1,7 +1,8 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
  * PDF helpers of this child, what documents are sealed with, whom calls trust, the delivery thread, what is counted.
  *
- * Sections: database.c · helper.c · seal.c · authorities.c · log.c · deliver.c · mail.c · metrics.c · status.c
+ * Sections: database.c · helper.c · seal.c · authorities.c · log.c · deliver.c · mail.c · shared.c ·
+ * metrics.c · status.c
  */
 #ifndef SR_RUN_H
 #define SR_RUN_H
@@ -55,6 +56,12 @@ void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
 /* sr_service_t's wake; the baton is the request's server_rec. */
 void sr_run_deliver_wake(void *server);
+
+/* ------------------------------------------------------------------------------------------------ shared.c */
+/* post_config: a block of memory that all children share, of zeros at first; NULL after a line in the log. */
+void *sr_run_shared(server_rec *main_server, const char *name, apr_size_t size);
+/* post_config, before anything counts: the table of sr_rate_take. */
+int sr_run_rates_create(server_rec *main_server);
 
 /* ----------------------------------------------------------------------------------------------- metrics.c */
 /* post_config, before anything counts. */

@@ -1,0 +1,126 @@
+/* rate.c: how many requests of a token, a link or an address are answered, and how many wrong tokens and links an
+ * address may try. The header fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+ *
+ * Failures are counted for an address, and behind one address there may be many people. A token or link that was right
+ * within the last hour is therefore answered even if its address has failed too often.
+ */
+#include "http/http.h"
+
+#include <string.h>
+
+#include "metrics/metrics.h"
+
+#define KNOWN_FOR apr_time_from_sec(3600)
+
+static const struct {
+    const char *name;  /* of the policy, and of what is counted */
+    const char *whose; /* in the message */
+} kinds[SR_RATE_COUNT] = {
+    [SR_RATE_TOKEN] = {"token", "with one token"},
+    [SR_RATE_LINK] = {"link", "to one signing link"},
+    [SR_RATE_ADDRESS] = {"address", "from one address"},
+    [SR_RATE_FAILURES] = {"failures", "with a wrong token or link from one address"},
+};
+
+static apr_uint64_t key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
+{
+    return sr_rate_key(kinds[of].name, data, length, &http->rates->of[of]);
+}
+
+/* IPv4 as it is, also where it is mapped into IPv6; of IPv6 the /64, which is one customer's. */
+static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    const apr_sockaddr_t *address = http->r->useragent_addr; /* mod_remoteip's, if there is one */
+    const unsigned char *bytes = address->ipaddr_ptr;
+    if (address->ipaddr_len != 16) return key_of(http, of, bytes, (apr_size_t)address->ipaddr_len);
+    return memcmp(bytes, mapped, sizeof mapped) ? key_of(http, of, bytes, 8) : key_of(http, of, bytes + 12, 4);
+}
+
+/* What the client has to know to be let in: its token, or the uuid of the link. False if it named none. */
+static bool find_credential(sr_http_t *http)
+{
+    char *text;
+    if (http->secret_paths) {
+        if (!http->route || http->route->path[1] != '{') return false;
+        http->credential = text = apr_pstrdup(http->pool, http->params[0]);
+        ap_str_tolower(text); /* one link in either case */
+    } else {
+        const char *header = apr_table_get(http->r->headers_in, "Authorization");
+        if (!header) return false;
+        http->credential = header;
+    }
+    http->credential_key = sr_rate_key("known", http->credential, strlen(http->credential), NULL);
+    return true;
+}
+
+static int seconds(apr_interval_time_t time)
+{
+    return (int)((time + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);
+}
+
+static void add_fields(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
+{
+    const sr_rate_t *rate = &http->rates->of[of];
+    apr_table_t *headers = http->r->err_headers_out;
+    apr_table_merge(headers, "RateLimit-Policy",
+                    apr_psprintf(http->pool, "\"%s\";q=%u;w=%d", kinds[of].name, rate->times, seconds(rate->period)));
+    apr_table_merge(headers, "RateLimit",
+                    apr_psprintf(http->pool, "\"%s\";r=%u;t=%d", kinds[of].name, state->left,
+                                 seconds(state->left ? state->whole : state->wait)));
+}
+
+static sr_error_t *refuse(const sr_http_t *http, sr_rate_of_t of, const sr_rate_state_t *state)
+{
+    sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, kinds[of].name), 0, 1);
+    sr_error_t *error =
+        sr_error(http->pool, SR_ETOOMANY, "Too many requests %s: at most %s are answered, try again in %d s",
+                 kinds[of].whose, sr_rate_text(&http->rates->of[of], http->pool), seconds(state->wait));
+    return sr_error_retry(error, state->wait);
+}
+
+static sr_error_t *take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_t key)
+{
+    sr_rate_state_t state;
+    const bool allowed = sr_rate_take(&state, key, &http->rates->of[of], apr_time_now());
+    add_fields(http, of, &state);
+    return allowed ? NULL : refuse(http, of, &state);
+}
+
+sr_error_t *sr_http_rate_begin(sr_http_t *http)
+{
+    const sr_rate_t *rates = http->rates->of;
+    const sr_rate_of_t own = http->secret_paths ? SR_RATE_LINK : SR_RATE_TOKEN;
+    const apr_time_t now = apr_time_now();
+    sr_rate_state_t state;
+    if (rates[SR_RATE_ADDRESS].times) SR_TRY(take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
+    if (!find_credential(http)) return NULL;
+    http->known = sr_rate_remembers(http->credential_key, KNOWN_FOR, now);
+    if (!http->known
+        && !sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), &rates[SR_RATE_FAILURES], now)) {
+        add_fields(http, SR_RATE_FAILURES, &state);
+        return refuse(http, SR_RATE_FAILURES, &state);
+    }
+    if (!rates[own].times) return NULL;
+    return take(http, own, key_of(http, own, http->credential, strlen(http->credential)));
+}
+
+/* Whether an error says that the token or the link is wrong. Of a link that is known, a document or page is missing. */
+static bool is_failure(const sr_http_t *http, const sr_error_t *error)
+{
+    if (error->code == SR_EUNAUTHORIZED) return true;
+    return error->code == SR_ENOTFOUND && http->secret_paths && http->credential && !http->known;
+}
+
+sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error)
+{
+    sr_rate_state_t state;
+    if (!error && http->credential) sr_rate_remember(http->credential_key, KNOWN_FOR, apr_time_now());
+    if (!error || !is_failure(http, error)) return error;
+    if (http->known) sr_rate_forget(http->credential_key);
+    if (sr_rate_take(&state, key_of_address(http, SR_RATE_FAILURES), &http->rates->of[SR_RATE_FAILURES],
+                     apr_time_now()))
+        return error;
+    add_fields(http, SR_RATE_FAILURES, &state);
+    return refuse(http, SR_RATE_FAILURES, &state);
+}

@@ -1,0 +1,82 @@
+# Rate limits: of a token, of a link, of an address, and of failures, which are always limited. All children count
+# together.
+use strict;
+use warnings;
+use Mojo::UserAgent;
+use Sigreq::Here qw(organisation place suite is_error);
+use Sigreq::Signer;
+use Test::More;
+
+my $org     = organisation();
+my $limited = $org->{test}->with(base => place('/limited'));
+
+sub metric {
+    my $text = Mojo::UserAgent->new->get(place('/metrics'))->res->body;
+    return $text =~ /^sigreq_limited_total\{limit="$_[0]"\} (\d+)/m ? $1 : 0;
+}
+
+sub is_limited {
+    my ($res, $policy, $name) = @_;
+    is($res->code, 429, "$name: 429") or return diag $res->body;
+    like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, '… with Retry-After');
+    like($res->headers->header('RateLimit-Policy'), qr/\Q$policy\E/, "… and the policy, $policy");
+    my ($kind) = $policy =~ /^("\w+")/;
+    like($res->headers->header('RateLimit'), qr/\Q$kind\E;r=0;t=[1-9]\d*/, '… of which nothing is left');
+    is($res->json->{statusCode}, 429, '… as JSON') if ($res->headers->content_type // '') =~ /json/;
+}
+
+# a token: five per hour, whichever child answers
+my $before = metric('token');
+my @left;
+for (1 .. 5) {
+    my $res = $limited->get('/signatures');
+    is($res->code, 200, "request $_ of five");
+    push @left, $res->headers->header('RateLimit') =~ /"token";r=(\d+)/;
+}
+is("@left", '4 3 2 1 0', 'RateLimit counts down');
+is_limited($limited->crowd->get('/signatures'), '"token";q=5;w=3600', 'the sixth with one token');
+is_limited($limited->create,                    '"token";q=5;w=3600', 'a creation too');
+is(metric('token') - $before, 2, 'both are counted');
+is($org->{live}->with(base => place('/limited'))->get('/signatures')->code, 200, 'another token has its own count');
+is($org->{test}->get('/signatures')->code,                                  200, 'so has another place');
+is($org->{test}->get('/signatures')->headers->header('RateLimit'), undef, 'where no limit is, no field tells of one');
+
+# an inner section changes one limit, and the others hold
+my $inner = $org->{test}->with(base => place('/limited'));
+is($inner->get('/tokens')->code, 200, 'no limit of tokens there') for 1 .. 2;
+is_limited($inner->get('/tokens'), '"address";q=2;w=3600', 'but one of addresses');
+
+# a link: four per hour, its pages included, in either case of its letters
+my $made = $org->{test}->create->json;
+my ($link) = map { $_->{signatureLink} =~ s{/sign/}{/limited/sign/}r } @{ $made->{submitters} };
+my $signer = Sigreq::Signer->new(link => $link);
+my ($uuid) = $link =~ m{/sign/([^?]+)};
+is($signer->get('')->code, 200, "link: $_ of three") for 1 .. 3;
+is(Sigreq::Signer->new(link => $link =~ s/\Q$uuid\E/\U$uuid/r)->get('')->code, 200, 'in capitals, the fourth');
+is_limited($signer->get(''),  '"link";q=4;w=3600', 'the fifth of the link');
+is_limited($signer->refuse(''), '"link";q=4;w=3600', 'and it cannot be refused now');
+my $page = $signer->get('', headers => { Accept => 'text/html' });
+is($page->code, 429, 'as a page');
+like($page->body, qr/<html/, '… it is HTML');
+
+# failures: three per hour of one address, tokens and links together
+my $known = $org->{live}->with(base => place('/limited'));
+my $wrong = $org->{test}->with(base => place('/limited'), token => 'sigreq_test_wrong');
+my $guess = sub {
+    Sigreq::Signer->new(link => sprintf '%s/sign/%08x-0000-4000-8000-000000000000', place('/limited'), shift)->get('');
+};
+my $failures = metric('failures');
+is_error($wrong->get('/signatures'), 401, 'User not founded for this API Token', 'a wrong token');
+is($guess->(1)->code, 404, 'a wrong link');
+is_error($wrong->get('/signatures'), 401, 'User not founded for this API Token', 'the third failure');
+is_limited($wrong->get('/signatures'),        '"failures";q=3;w=3600', 'the fourth');
+is_limited($guess->(2),                       '"failures";q=3;w=3600', 'a guess');
+is_limited($wrong->with(token => undef)->get('/signatures'), '"failures";q=3;w=3600', 'no token at all');
+is(metric('failures') - $failures, 3, 'they are counted');
+is($known->get('/signatures')->code, 200, 'a token that was right before is let in from the same address');
+my $other = organisation()->{test}->with(base => place('/limited'));
+is_limited($other->get('/signatures'), '"failures";q=3;w=3600', 'one that nobody has seen waits');
+is($other->with(token => undef)->get('/health')->code,       200, 'health needs nothing and answers');
+is($other->with(token => undef)->get('/openapi.json')->code, 200, 'so does the description');
+
+done_testing;
