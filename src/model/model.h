@@ -10,12 +10,14 @@
 
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
+/* An organisation in one environment, as what is kept beside documents is named by: "<uuid>.test". */
+const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
  * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":2,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
- * and in the stored one perhaps what was found out later:
+ *   {"version":3,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ * and in the stored one perhaps what httpd has found out later, and a helper may never say:
  *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
  *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
  * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
@@ -26,7 +28,8 @@ typedef struct sr_page_t {
 } sr_page_t;
 
 /* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
-#define SR_PAGES_VERSION 2
+#define SR_PAGES_VERSION 3
+#define SR_PAGES_MAX 20000       /* pages of a document */
 #define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 
 typedef struct sr_pages_t {
@@ -44,8 +47,11 @@ typedef struct sr_page_run_t {
     sr_page_t page;
 } sr_page_run_t;
 
-/* Reads the text form; an error (SR_EINTERNAL) when it is not of this version or does not add up. */
+/* Reads the text form as a helper gives it; an error (SR_EINTERNAL) when it is not of this version, does not add up, or
+ * has any other member. */
 sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool);
+/* The same for a stored report, which may also have what httpd has added. */
+sr_error_t *sr_pages_parse_stored(sr_pages_t **pages, const char *report, apr_pool_t *pool);
 /* The page at a 0-based index, or NULL when there is none. */
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
 bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
@@ -238,7 +244,7 @@ typedef struct sr_signing_t {
     const char *signer; /* uuid: the secret of his link */
     sr_signing_state_t state;
     const char *submission; /* uuid */
-    const char *organization;
+    const char *organization, *organization_uuid;
     sr_environment_t environment;
     int events; /* how many there are, and the hash of the last: what a change says it has seen */
     const char *events_hash;

@@ -1,17 +1,41 @@
-/* pages.c: reads the report of a PDF's pages that sigreq-pdfd makes. It comes from another program or from a file,
- * so every number is checked before anything is computed from it. */
+/* pages.c: reads the report of a PDF's pages. sigreq-pdfd makes it, and a hostile document may speak through that
+ * program: a report may have the members that are expected of it and no others, and every number is checked before
+ * anything is computed from it. What httpd itself has added to a stored report is read there alone. */
 #include "model/model.h"
 
 #include <limits.h>
 #include <string.h>
 
-#define RUN_LENGTH 6 /* count x0 y0 x1 y1 rotate */
+#define RUN_LENGTH 6     /* count x0 y0 x1 y1 rotate */
+#define MAX_SIDE 14400.0 /* points: src/pdfd/boxes.c refuses what is larger */
 
-static bool take_count(const json_t *value, int least, int *count)
+static const char *const of_helper[] = {"version", "pages", "runs", "signatures", "normalise", NULL};
+static const char *const of_httpd[] = {"prepared", "normalised", NULL};
+
+static bool is_listed(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
+}
+
+static bool has_only_known(const json_t *report, bool stored)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)report, name, value)
+    {
+        if (is_listed(name, of_helper)) continue;
+        if (!stored || !is_listed(name, of_httpd)) return false;
+    }
+    return true;
+}
+
+static bool take_count(const json_t *value, int least, int most, int *count)
 {
     const json_int_t number = json_integer_value(value);
 
-    if (!json_is_integer(value) || number < least || number > INT_MAX) return false;
+    if (!json_is_integer(value) || number < least || number > most) return false;
     *count = (int)number;
     return true;
 }
@@ -22,16 +46,17 @@ static bool take_run(const json_t *value, sr_page_run_t *run)
     size_t i;
 
     if (!json_is_array(value) || json_array_size(value) != RUN_LENGTH) return false;
-    if (!take_count(json_array_get(value, 0), 1, &run->count)) return false;
+    if (!take_count(json_array_get(value, 0), 1, SR_PAGES_MAX, &run->count)) return false;
     for (i = 0; i < 4; i++) {
         const json_t *number = json_array_get(value, 1 + i);
 
         if (!json_is_number(number)) return false;
         box[i] = json_number_value(number);
     }
-    if (!(box[0] < box[2]) || !(box[1] < box[3])) return false;
-    if (!take_count(json_array_get(value, 5), 0, &run->page.rotate)) return false;
-    return run->page.rotate % 90 == 0 && run->page.rotate < 360;
+    for (i = 0; i < 2; i++)
+        if (!(box[i] < box[2 + i]) || !(box[2 + i] - box[i] <= MAX_SIDE)) return false;
+    if (!take_count(json_array_get(value, 5), 0, 270, &run->page.rotate)) return false;
+    return run->page.rotate % 90 == 0;
 }
 
 /* What was found out later, where there is any of it. */
@@ -42,7 +67,7 @@ static bool take_prepared(sr_pages_t *pages, const json_t *list)
     if (!list) return true;
     if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX_PREPARED) return false;
     for (i = 0; i < (int)json_array_size(list); i++) {
-        if (!take_count(json_array_get(list, (size_t)i), 0, &page) || page >= pages->count) return false;
+        if (!take_count(json_array_get(list, (size_t)i), 0, pages->count - 1, &page)) return false;
         pages->prepared[pages->prepared_count++] = page;
     }
     return true;
@@ -66,8 +91,8 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
 {
     const json_t *const normalise = json_object_get(value, "normalise");
 
-    if (!take_count(json_object_get(value, "signatures"), 0, &pages->signatures) || !json_is_boolean(normalise))
-        return false;
+    if (!take_count(json_object_get(value, "signatures"), 0, INT_MAX, &pages->signatures)) return false;
+    if (!json_is_boolean(normalise)) return false;
     pages->normalise = json_is_true(normalise);
     return take_prepared(pages, json_object_get(value, "prepared"))
            && take_normalised(pages, json_object_get(value, "normalised"), pool);
@@ -78,36 +103,57 @@ static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
     return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "report of pages: %s", cause);
 }
 
-sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool)
+static const char *take_runs(sr_pages_t *pages, const json_t *report, apr_pool_t *pool)
 {
+    const json_t *const list = json_object_get(report, "runs");
     apr_array_header_t *runs;
-    sr_error_t *error;
-    json_t *value, *list;
     apr_int64_t sum = 0;
     size_t i;
+
+    if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX) return "the runs are none, or too many";
+    runs = apr_array_make(pool, (int)json_array_size(list), sizeof(sr_page_run_t));
+    for (i = 0; i < json_array_size(list); i++) {
+        sr_page_run_t *const run = apr_array_push(runs);
+
+        if (!take_run(json_array_get(list, i), run)) return "a run is malformed";
+        sum += run->count;
+    }
+    if (!take_count(json_object_get(report, "pages"), 1, SR_PAGES_MAX, &pages->count) || sum != pages->count)
+        return "the runs do not add up to the pages";
+    pages->runs = runs;
+    return NULL;
+}
+
+static sr_error_t *read_report(sr_pages_t **pages, const char *report, bool stored, apr_pool_t *pool)
+{
+    const char *reason;
+    sr_error_t *error;
+    json_t *value;
     int version;
 
     *pages = NULL;
     error = sr_json_parse(&value, report, strlen(report), pool);
     if (error) return refuse(pool, error->message);
-    if (!take_count(json_object_get(value, "version"), 0, &version) || version != SR_PAGES_VERSION)
+    if (!take_count(json_object_get(value, "version"), 0, INT_MAX, &version) || version != SR_PAGES_VERSION)
         return refuse(pool, "not of this version");
+    if (!has_only_known(value, stored)) return refuse(pool, "it has a member that it may not have");
 
     *pages = apr_pcalloc(pool, sizeof **pages);
-    list = json_object_get(value, "runs");
-    runs = apr_array_make(pool, (int)json_array_size(list), sizeof(sr_page_run_t));
-    for (i = 0; i < json_array_size(list); i++) {
-        sr_page_run_t *run = apr_array_push(runs);
-
-        if (!take_run(json_array_get(list, i), run)) return refuse(pool, "a run is malformed");
-        sum += run->count;
-    }
-    if (!take_count(json_object_get(value, "pages"), 1, &(*pages)->count) || sum != (*pages)->count)
-        return refuse(pool, "the runs do not add up to the pages");
+    reason = take_runs(*pages, value, pool);
+    if (reason) return refuse(pool, reason);
     if (!take_rest(*pages, value, pool)) return refuse(pool, "what is known besides is malformed");
-    (*pages)->runs = runs;
     (*pages)->report = apr_pstrdup(pool, report);
     return NULL;
+}
+
+sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool)
+{
+    return read_report(pages, report, false, pool);
+}
+
+sr_error_t *sr_pages_parse_stored(sr_pages_t **pages, const char *report, apr_pool_t *pool)
+{
+    return read_report(pages, report, true, pool);
 }
 
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index)

@@ -116,6 +116,7 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     environment = sr_json_string(json, "environment");
     made->submission = sr_json_string(json, "submission");
     made->organization = sr_json_string(json, "organization");
+    made->organization_uuid = sr_json_string(json, "organization_uuid");
     made->environment = environment && !strcmp(environment, "production") ? SR_PRODUCTION : SR_TEST;
     made->events = (int)number(json, "events");
     made->events_hash = sr_json_string(json, "events_hash");
@@ -124,8 +125,8 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     made->tell_signed = number(json, "tell_signed") == 1;
     made->tell_completed = number(json, "tell_completed") == 1;
     made->base_url = sr_json_string(json, "base_url");
-    if (!view || !environment || !made->submission || !made->organization || !made->base_url || !made->events_hash
-        || !made->events)
+    if (!view || !environment || !made->submission || !made->organization || !made->organization_uuid || !made->base_url
+        || !made->events_hash || !made->events)
         return spoilt(pool, "incomplete");
     SR_TRY(sr_submission_view_read(&made->view, view, pool));
     submitters = json_object_get(made->view, "submitters");

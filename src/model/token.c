@@ -110,3 +110,8 @@ json_t *sr_token_view(const sr_token_t *token, const char *secret)
     json_object_set_new(object, "revokedAt", sr_time_json(token->revoked_at));
     return object;
 }
+
+const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, organization_uuid, ".", sr_environment_name(environment), NULL);
+}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define HEADER_WITHIN 1024 /* bytes in which readers look for %PDF- */
-#define MAX_PAGES 20000
 
 static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
@@ -71,7 +70,7 @@ static reading_t read_pages(probe_t *probe, int64_t highest, bool *odd)
     probe->pages = qpdf_get_num_pages(probe->q);
     if (qpdf_has_error(probe->q)) return judge_error(probe);
     if (probe->pages <= 0) return decide(probe, SR_PDF_REFUSED, NO_PAGES);
-    if (probe->pages > MAX_PAGES) return decide(probe, SR_PDF_REFUSED, TOO_MANY_PAGES);
+    if (probe->pages > SR_PAGES_MAX) return decide(probe, SR_PDF_REFUSED, TOO_MANY_PAGES);
     const char *reason = NULL;
     probe->runs = sr_pdfd_boxes_read(&reason, odd, probe->q, probe->pages, highest, probe->pool);
     return probe->runs ? READ : decide(probe, SR_PDF_REFUSED, reason);

@@ -199,6 +199,8 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     sr_documents_lock_t *lock;
     sr_intake_t intake = {0};
     bool unwanted = false;
+    sr_documents_own(request->documents,
+                     sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);

@@ -29,6 +29,7 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
 {
     sr_documents_t *documents;
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    sr_documents_own(documents, sr_owner_of(signing->organization_uuid, signing->environment, pool));
     for (int i = 0; i < signing->documents->nelts; i++) {
         sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
         sr_pages_t *pages;

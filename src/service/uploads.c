@@ -160,7 +160,12 @@ void sr_uploads_take_back(const sr_service_t *service, const sr_intake_t *intake
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
         const char *sha256[] = {files->upload.sha256, files->normalised.sha256};
-        for (int j = 0; j < 2; j++)
-            if (sha256[j]) (void)sr_documents_collect(request->documents, sha256[j], is_used, (void *)service, pool);
+        const bool stored[] = {files->upload.stored, files->normalised.stored};
+        for (int j = 0; j < 2; j++) {
+            if (!sha256[j]) continue;
+            /* or a second try would be answered fast where another organisation has the document, and only there */
+            if (!stored[j]) sr_documents_report_remove(request->documents, sha256[j], pool);
+            (void)sr_documents_collect(request->documents, sha256[j], is_used, (void *)service, pool);
+        }
     }
 }

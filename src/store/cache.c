@@ -71,7 +71,7 @@ static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char 
 
 sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
 {
-    sr_documents_t folder = {root};
+    sr_documents_t folder = {.root = root};
     sr_temporary_t *file;
     sr_error_t *error;
 

@@ -51,7 +51,20 @@ const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr
 
 const char *sr_documents_report_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
 {
-    return apr_pstrcat(pool, sr_documents_path(documents, sha256, pool), ".json", NULL);
+    return apr_pstrcat(pool, sr_documents_path(documents, sha256, pool), ".", documents->owner, ".json", NULL);
+}
+
+bool sr_documents_is_report(const char *rest)
+{
+    static const char end[] = ".json";
+    const apr_size_t length = strlen(rest);
+
+    return *rest == '.' && length >= sizeof end - 1 && strcmp(rest + length - (sizeof end - 1), end) == 0;
+}
+
+void sr_documents_own(sr_documents_t *documents, const char *owner)
+{
+    documents->owner = owner;
 }
 
 /* --- reports */
@@ -87,9 +100,10 @@ sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, co
     char *text;
 
     *pages = NULL;
+    if (!documents->owner) return NULL;
     SR_TRY(read_text(&text, sr_documents_report_path(documents, sha256, pool), pool));
     /* one of another version, or one that was damaged, is made anew */
-    if (!text || sr_pages_parse(&found, text, pool)) return NULL;
+    if (!text || sr_pages_parse_stored(&found, text, pool)) return NULL;
     if (access(path, F_OK) == 0) *pages = found;
     else if (errno != ENOENT) return sr_documents_trouble(pool, "looking for", path);
     return NULL;
@@ -101,11 +115,17 @@ sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha
     sr_temporary_t *file;
     sr_error_t *error;
 
+    if (!documents->owner) return NULL;
     SR_TRY(sr_temporary_open(&file, documents, pool));
     error = sr_temporary_write(file, report, strlen(report));
     if (!error) error = sr_temporary_replace(file, sr_documents_report_path(documents, sha256, pool));
     sr_temporary_drop(file);
     return error;
+}
+
+void sr_documents_report_remove(sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+{
+    if (documents->owner) (void)unlink(sr_documents_report_path(documents, sha256, pool));
 }
 
 static apr_status_t close_descriptor(void *descriptor)

@@ -6,7 +6,8 @@
 #include "store/store.h"
 
 struct sr_documents_t {
-    const char *root; /* no slash at the end */
+    const char *root;  /* no slash at the end */
+    const char *owner; /* whose reports are read and written, or NULL: none */
 };
 
 /* Where temporary files are that must have a name, in the root. */
@@ -17,8 +18,10 @@ sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char
 /* As sr_documents_lock, but *lock is NULL when it was not to be had for so long. */
 sr_error_t *sr_documents_try_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive,
                                   apr_interval_time_t patience, apr_pool_t *pool);
-/* The path of a document's report, which may be absent. */
+/* The path of the owner's report of a document, which may be absent. There must be an owner. */
 const char *sr_documents_report_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The rest of the name of a report, after the SHA-256: "." and an owner, or nothing, and ".json". */
+bool sr_documents_is_report(const char *rest);
 
 /* ---------------------------------------------------------------------------------------------- temporary.c
  * A file that has no name until it is whole. It vanishes with its pool and with the process, unless it was linked.
@@ -38,8 +41,10 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 void sr_temporary_drop(sr_temporary_t *temporary);
 
 /* ------------------------------------------------------------------------------------------------ publish.c */
-/* Gives a synced file its place; when this returns it is there for good, with all folders above it. */
-sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, apr_pool_t *pool);
+/* Gives a synced file its place; when this returns it is there for good, with all folders above it. Where it is there
+ * already, that one stays, or (`replace`) makes room for this one. */
+sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
+                                 apr_pool_t *pool);
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 

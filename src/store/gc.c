@@ -52,21 +52,43 @@ static apr_off_t size_of(const char *path)
     return stat(path, &status) == 0 ? status.st_size : 0;
 }
 
-/* The report goes first: a document without one is not known, so a crash in between loses nothing. Folders that are
+/* The reports of a document, of all owners, and then itself. */
+static sr_error_t *list_files(apr_array_header_t **paths, sr_documents_t *documents, const char *sha256,
+                              apr_pool_t *pool)
+{
+    const char *const path = sr_documents_path(documents, sha256, pool);
+    const char *const folder = apr_pstrndup(pool, path, (apr_size_t)(strrchr(path, '/') - path));
+    apr_array_header_t *names;
+    int i;
+
+    *paths = apr_array_make(pool, 4, sizeof(const char *));
+    SR_TRY(sr_documents_list(&names, folder, pool));
+    for (i = 0; i < names->nelts; i++) {
+        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+
+        if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_documents_is_report(name + SR_SHA256_HEX_LENGTH))
+            APR_ARRAY_PUSH(*paths, const char *) = apr_pstrcat(pool, folder, "/", name, NULL);
+    }
+    APR_ARRAY_PUSH(*paths, const char *) = path;
+    return NULL;
+}
+
+/* The reports go first: a document without one is not known, so a crash in between loses nothing. Folders that are
  * empty then go too; with the exclusive lock nobody is about to put something in. */
 static sr_error_t *take_away(sr_documents_gc_t *result, sr_documents_t *documents, const char *sha256, bool dry_run,
                              apr_pool_t *pool)
 {
-    const char *const paths[] = {sr_documents_report_path(documents, sha256, pool),
-                                 sr_documents_path(documents, sha256, pool)};
+    apr_array_header_t *paths;
     int i;
 
-    for (i = 0; i < 2; i++) {
-        const apr_off_t size = size_of(paths[i]);
+    SR_TRY(list_files(&paths, documents, sha256, pool));
+    for (i = 0; i < paths->nelts; i++) {
+        const char *const path = APR_ARRAY_IDX(paths, i, const char *);
+        const apr_off_t size = size_of(path);
 
-        if (!dry_run && unlink(paths[i]) != 0) {
+        if (!dry_run && unlink(path) != 0) {
             if (errno == ENOENT) continue;
-            return sr_documents_trouble(pool, "removing", paths[i]);
+            return sr_documents_trouble(pool, "removing", path);
         }
         result->freed += size;
     }
@@ -95,6 +117,15 @@ sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, 
 
 /* --- all of them */
 
+static bool is_listed(const apr_array_header_t *digests, const char *sha256)
+{
+    int i;
+
+    for (i = 0; i < digests->nelts; i++)
+        if (strcmp(APR_ARRAY_IDX(digests, i, const char *), sha256) == 0) return true;
+    return false;
+}
+
 /* The digests of what lies in a folder, each once: documents, and reports that have lost theirs. */
 static sr_error_t *list_digests(apr_array_header_t **digests, const walk_t *walk, const char *path, const char *prefix,
                                 apr_pool_t *pool)
@@ -110,8 +141,9 @@ static sr_error_t *list_digests(apr_array_header_t **digests, const walk_t *walk
         const char *const rest = name + strlen(sha256);
 
         if (!is_hex(sha256, SR_SHA256_HEX_LENGTH) || strncmp(sha256, prefix, 4) != 0) continue; /* none of ours */
-        if (*rest && strcmp(rest, ".json") != 0) continue;
+        if (*rest && !sr_documents_is_report(rest)) continue;
         if (*rest && access(sr_documents_path(walk->documents, sha256, pool), F_OK) == 0) continue;
+        if (*rest && is_listed(*digests, sha256)) continue;
         APR_ARRAY_PUSH(*digests, const char *) = sha256;
     }
     return NULL;

@@ -35,8 +35,11 @@ sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr
     return sync_folder(folder_of(sr_documents_path(documents, sha256, pool), pool), pool);
 }
 
-/* Folders are synced even when they or the file existed: who made them may not have come so far. */
-sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, apr_pool_t *pool)
+/* Folders are synced even when they or the file existed: who made them may not have come so far. An upload replaces a
+ * file that exists, which is the same: then the disk has as much to do as with a new one, and the time it takes tells
+ * nobody whether another has the document. */
+sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
+                                 apr_pool_t *pool)
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
     const char *const cd = folder_of(path, pool), *const ab = folder_of(cd, pool);
@@ -45,6 +48,7 @@ sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file
     SR_TRY(make_folder(ab, pool));
     SR_TRY(make_folder(cd, pool));
     SR_TRY(sr_temporary_link(&existed, file, path));
+    if (existed && replace) SR_TRY(sr_temporary_replace(file, path));
     SR_TRY(sync_folder(cd, pool));
     SR_TRY(sync_folder(ab, pool));
     return sync_folder(documents->root, pool);

@@ -19,7 +19,7 @@ sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, co
     SR_TRY(sr_temporary_open(&file, documents, pool));
     error = sr_temporary_write(file, data, length);
     if (!error) error = sr_temporary_sync(file);
-    if (!error) error = sr_documents_publish(documents, file, *sha256, pool);
+    if (!error) error = sr_documents_publish(documents, file, *sha256, false, pool);
     sr_temporary_drop(file);
     return error;
 }

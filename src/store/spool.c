@@ -155,10 +155,12 @@ sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor)
 /* A report that is in the way is of another version, or damaged: a good one would have been found before. */
 static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
 {
-    const char *const path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool);
+    const char *path;
     sr_pages_t *known;
     bool existed;
 
+    if (!spool->documents->owner) return NULL;
+    path = sr_documents_report_path(spool->documents, spool->sha256, spool->pool);
     SR_TRY(sr_temporary_link(&existed, file, path));
     if (!existed) return NULL;
     SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
@@ -171,7 +173,7 @@ static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
  * anything, and a crash in between leaves a document that is not known yet. */
 static sr_error_t *publish(sr_spool_t *spool, sr_temporary_t *report)
 {
-    SR_TRY(sr_documents_publish(spool->documents, spool->file, spool->sha256, spool->pool));
+    SR_TRY(sr_documents_publish(spool->documents, spool->file, spool->sha256, true, spool->pool));
     SR_TRY(link_report(report, spool));
     return sr_documents_sync(spool->documents, spool->sha256, spool->pool);
 }

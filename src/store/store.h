@@ -112,7 +112,7 @@ typedef enum sr_op_t {
     /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
     SR_OP_AUDIT_GET,
     /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
-     *  "events" (how many),"events_hash" (of the last),"base_url","view","certificate_sha256"|null,
+     *  "organization_uuid","events" (how many),"events_hash" (of the last),"base_url","view","certificate_sha256"|null,
      *  "certificate_size"|null,"tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),
      *  "documents":[document row]} | MISSING */
     SR_OP_SIGNING_GET,
@@ -224,14 +224,17 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver
                               apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- documents.c
- * PDF files by their content: <root>/ab/cd/<sha256>, and beside each <sha256>.json, the helper's report of its
- * pages. Files are complete, fsynced and immutable before any database row names them; a file no row names is
- * collected by `sigreqctl gc`.
+ * PDF files by their content: <root>/ab/cd/<sha256>, and beside each <sha256>.<owner>.json, the helper's report of its
+ * pages. An owner is an organisation in one environment: nobody sees by a report what another has uploaded, and what a
+ * hostile document has made a helper say harms nobody but its owner. Files are complete, fsynced and immutable before
+ * any database row names them; a file no row names is collected by `sigreqctl gc`, and its reports with it.
  */
 typedef struct sr_documents_t sr_documents_t;
 
 /* Opens (it does not make) the folder. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_documents_open(sr_documents_t **documents, const char *root, apr_pool_t *pool);
+/* Whose reports are read and written (sr_owner_of); until this is said there are none. */
+void sr_documents_own(sr_documents_t *documents, const char *owner);
 
 /* An upload while it streams: in memory while small, then in an unnamed file (O_TMPFILE) that the kernel
  * forgets when the process dies; where the filesystem has none, in <root>/tmp, unlinked with the pool. */
@@ -244,18 +247,22 @@ sr_error_t *sr_spool_end(sr_spool_t *spool, const char **sha256, apr_off_t *size
 void sr_spool_head(const sr_spool_t *spool, const char **head, apr_size_t *length);
 /* A readable descriptor of the content at offset 0, owned by the spool: for the PDF helper. */
 sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor);
-/* Makes the content and its report durable under its SHA-256: written, fsynced, linked, folders fsynced. An
- * existing file is left as it is. */
+/* Makes the content and its report durable under its SHA-256: written, fsynced, linked, folders fsynced. Where the
+ * owner has a report of it, all is left as it is. A document that others alone have is written like a new one: how long
+ * that takes tells nobody what others have. */
 sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
-/* The pages of a stored document by its report, or NULL when document or report (of this version) are not there. */
+/* The pages of a stored document by its owner's report, or NULL when document or report (of this version) are not
+ * there. */
 sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
  * when two do it at once the last one stays. */
 sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
                                       apr_pool_t *pool);
+/* Forgets what the owner knows of a document, if there is anything. */
+void sr_documents_report_remove(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* A stored document to be read, at offset 0; closed with the pool. */
 sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The path of a document, which may be absent. */

@@ -5,7 +5,7 @@ use warnings;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
-use Sigreq::Here qw(organisation suite ctl documents workers wait_for is_text nothing_happens);
+use Sigreq::Here qw(organisation suite ctl documents reports workers wait_for is_text nothing_happens);
 use Sigreq::PDF qw(pdf repairable without_end);
 use Test::More;
 
@@ -18,7 +18,7 @@ sub stored {
     my $sha256 = shift;
     return path(suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2), $sha256);
 }
-sub report { decode_json(path(stored(shift) . '.json')->slurp) }
+sub report { decode_json(path((reports(shift))[0])->slurp) }
 
 sub signers_on {    # one signer with a field on each of these pages of a.pdf
     my @pages = @_;
@@ -126,9 +126,9 @@ for my $what (sort keys %repairable) {
         asks_nobody('seen before', sub { is(post($bytes)->code, 201, 'and once more') });
         is(documents(), $before + 2, '… nothing else is stored');
         ctl('gc', '--documents', suite->{dir} . '/documents');
-        ok(-e stored($_) && -e stored($_) . '.json', 'gc keeps it') for $document->{sha256}, $anew->{sha256};
+        ok(-e stored($_) && reports($_) == 1, 'gc keeps it') for $document->{sha256}, $anew->{sha256};
 
-        unlink stored($anew->{sha256}), stored($anew->{sha256}) . '.json';
+        unlink stored($anew->{sha256}), reports($anew->{sha256});
         is(post($bytes)->code,           201, 'what was lost of it');
         is(-s stored($anew->{sha256}), $anew->{size}, '… is made again') if $what !~ /drawn/;
     };
@@ -209,7 +209,7 @@ nothing_happens($poor, 'no quota for a document that had to be repaired', sub {
 subtest 'a report that is of no use' => sub {
     my $bytes = $repairable{'no end'}->(nonce());
     my $made  = post($bytes);
-    my $known = path(stored($made->json('/documents/0/sha256')) . '.json');
+    my $known = path((reports($made->json('/documents/0/sha256')))[0]);
     my $good  = $known->slurp;
     for my $bad ('', '{', $good =~ s/"version":\d+/"version":1/r, $good =~ s/"size":\d+/"size":0/r) {
         unlink $known;

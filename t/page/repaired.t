@@ -5,7 +5,7 @@ use warnings;
 use Digest::SHA 'sha256_hex';
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
-use Sigreq::Here   qw(organisation suite);
+use Sigreq::Here   qw(organisation suite reports);
 use Sigreq::PDF    qw(pdf repairable);
 use Sigreq::Signer qw(signers_of pdfsig qpdf_check);
 use Test::More;
@@ -17,7 +17,7 @@ my @two        = ({}, { firstname => 'Bob', area => { y => 200 } });
 sub anew {    # what was written anew of an upload
     my $sha256 = shift;
     my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2), substr($_[0], 2, 2)) };
-    my $known  = decode_json($folder->($sha256)->child("$sha256.json")->slurp)->{normalised}{sha256};
+    my $known  = decode_json(path((reports($sha256))[0])->slurp)->{normalised}{sha256};
     return $folder->($known)->child($known)->slurp;
 }
 

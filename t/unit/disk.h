@@ -13,8 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REPORT "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
-#define OTHER_REPORT "{\"version\":2,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define REPORT "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define OTHER_REPORT "{\"version\":3,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+
+#define OWNER "0b8f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11.test"
+#define OTHER "1c9f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11.test"
 
 static apr_pool_t *pool;
 static const char *root;
@@ -43,6 +46,7 @@ static inline void begin(void)
         printf("Bail out! no folder to test in\n");
         exit(EXIT_FAILURE);
     }
+    sr_documents_own(documents, OWNER);
 }
 
 static inline void end(void)

@@ -5,38 +5,51 @@
 static apr_pool_t *pool;
 
 #define REST ",\"signatures\":0,\"normalise\":false}"
-#define ONE "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]"
+#define ONE "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]"
 #define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define KNOWN ONE ",\"signatures\":0,\"normalise\":false,"
+
+/* What httpd adds to a stored report, and no helper may say. */
+static const char *const added[] = {
+    KNOWN "\"prepared\":[0]}",
+    KNOWN "\"prepared\":[]}",
+    KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":1}}",
+};
 
 static const char *const refused[] = {
     "",
     "[]",
     "{}",
-    "{\"version\":2}",
+    "{\"version\":3}",
     "{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
     "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
     "{\"version\":\"2\",\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":0,\"runs\":[]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":{}" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[1,0,0,612,792,0]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]" REST,
-    "{\"version\":2,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]" REST,
+    "{\"version\":3,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":0,\"runs\":[]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":{}" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[1,0,0,612,792,0]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]" REST,
+    KNOWN "\"prepare\":[0]}",
+    KNOWN "\"x\":null}",
+    "{\"version\":3,\"pages\":20001,\"runs\":[[20000,0,0,612,792,0],[1,0,0,1,1,0]]" REST,
+    "{\"version\":3,\"pages\":20001,\"runs\":[[20001,0,0,612,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,14401,792,0]]" REST,
+    "{\"version\":3,\"pages\":1,\"runs\":[[1,0,-9000,612,9000,0]]" REST,
     ONE "}",
     ONE ",\"signatures\":0}",
     ONE ",\"normalise\":false}",
@@ -60,7 +73,7 @@ static const char *const refused[] = {
 /* Pages, and what is found out of them later: by the text form and back. */
 static void test_known(void)
 {
-    static const char text[] = "{\"version\":2,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,"
+    static const char text[] = "{\"version\":3,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,"
                                "\"normalise\":true}";
     const sr_pages_t *more;
     sr_pages_t *pages, *again;
@@ -80,10 +93,10 @@ static void test_known(void)
     more = sr_pages_normalised(more, DIGITS, 5000000000, pool);
     written = sr_pages_write(more, pool);
     is_str(written,
-           "{\"version\":2,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
+           "{\"version\":3,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
            "\"prepared\":[98,3],\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":5000000000}}",
            "the report says it");
-    if (!ok(!sr_pages_parse(&again, written, pool), "and is read again")) return;
+    if (!ok(!sr_pages_parse_stored(&again, written, pool), "and is read again")) return;
     ok(sr_pages_is_prepared(again, 98) && sr_pages_is_prepared(again, 3) && again->prepared_count == 2,
        "with its pages");
     is_str(again->normalised_sha256, DIGITS, "and what was written anew");
@@ -96,14 +109,15 @@ static void test_known(void)
 
     for (more = pages, i = 0; i < 99; i++) more = sr_pages_prepared(more, i, pool);
     is_int(more->prepared_count, SR_PAGES_MAX_PREPARED, "only so many pages are remembered");
-    ok(!sr_pages_parse(&again, sr_pages_write(more, pool), pool) && again->prepared_count == SR_PAGES_MAX_PREPARED
-           && sr_pages_is_prepared(again, 63) && !sr_pages_is_prepared(again, 64),
+    ok(!sr_pages_parse_stored(&again, sr_pages_write(more, pool), pool)
+           && again->prepared_count == SR_PAGES_MAX_PREPARED && sr_pages_is_prepared(again, 63)
+           && !sr_pages_is_prepared(again, 64),
        "which are read again too");
 }
 
 int main(void)
 {
-    static const char report[] = "{\"version\":2,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
+    static const char report[] = "{\"version\":3,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
                                  "[1,0,0,1,1,90]],\"signatures\":0,\"normalise\":false}";
     const sr_page_t *page;
     sr_pages_t *pages;
@@ -129,7 +143,15 @@ int main(void)
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         sr_error_t *error = sr_pages_parse(&pages, refused[i], pool);
         ok(error && error->code == SR_EINTERNAL && error->cause, "refused: %s", refused[i]);
+        ok(sr_pages_parse_stored(&pages, refused[i], pool) != NULL, "where it is stored, too");
     }
+    for (i = 0; i < sizeof added / sizeof added[0]; i++) {
+        ok(sr_pages_parse(&pages, added[i], pool) != NULL, "no helper may say: %s", added[i]);
+        ok(!sr_pages_parse_stored(&pages, added[i], pool), "what httpd has stored may");
+    }
+    ok(!sr_pages_parse(&pages, "{\"version\":3,\"pages\":20000,\"runs\":[[20000,-9e9,0,-8999985600,14400,0]]" REST,
+                       pool),
+       "as many pages as can be, as large as can be, anywhere");
     test_known();
     apr_pool_destroy(pool);
     apr_terminate();

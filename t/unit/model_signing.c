@@ -57,10 +57,11 @@ static const char *row_of(const parts_t *parts)
         "\"updatedAt\":\"2026-11-18T00:00:00.000Z\",\"createdBy\":{\"firstname\":\"Dee\",\"lastname\":\"Owner\","
         "\"email\":\"dee@x.org\"},\"submitters\":[",
         people, "]}", NULL);
-    json_t *const row = sr_json_own(json_pack("{s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "submission", SUBMISSION, "environment",
-                                              "production", "organization", "Org", "events", 3, "events_hash", "e3",
-                                              "base_url", "https://x.org", "view", view),
-                                    pool);
+    json_t *const row =
+        sr_json_own(json_pack("{s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "submission", SUBMISSION, "environment",
+                              "production", "organization", "Org", "organization_uuid", "o1", "events", 3,
+                              "events_hash", "e3", "base_url", "https://x.org", "view", view),
+                    pool);
     json_t *const documents = json_pack(
         "[{s:s,s:s,s:s,s:i,s:i,s:n,s:[{s:s,s:i,s:s,s:i}]},{s:s,s:s,s:s,s:i,s:i,s:s,s:i,s:[]}]", "uuid", FIRST, "name",
         "a.pdf", "sha256", "upload-a", "size", 100, "pages", 12, "normalised_sha256", "revisions", "sha256", "part-1",

@@ -15,7 +15,7 @@ static const char *ask(sr_pdf_pool_t *workers, apr_pool_t *pool)
 }
 
 #define ACCEPTED                                                                                                       \
-    "accepted {\"version\":2,\"pages\":3,\"runs\":[[3,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+    "accepted {\"version\":3,\"pages\":3,\"runs\":[[3,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
 #define LIMITS "refused: it could not be read within the limits"
 
 static void test_reuse(void)

@@ -12,7 +12,7 @@ typedef struct case_t {
 } case_t;
 
 #define SAYS(pages, runs, signatures, normalise)                                                                       \
-    "accepted {\"version\":2,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
+    "accepted {\"version\":3,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
     ",\"normalise\":" #normalise "}"
 #define ONE(runs) SAYS(1, runs, 0, false)
 #define LETTER "[1,0,0,612,792,0]"

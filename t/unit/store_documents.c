@@ -140,11 +140,39 @@ static void test_twice(void)
     ok(!sr_documents_pages(&pages, documents, sha256, pool) && strcmp(pages->report, REPORT) == 0, "and its report");
 }
 
+/* What one owner has is new to every other: no report, and the same writing. */
+static void test_owners(void)
+{
+    struct stat first, second;
+    sr_pages_t *pages;
+
+    start_over();
+    const char *const sha256 = keep("shared", REPORT), *const path = sr_documents_path(documents, sha256, pool);
+    ok(stat(path, &first) == 0, "a document of one owner is not known");
+    sr_documents_own(documents, NULL);
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && !pages, "while nobody asks");
+    sr_documents_own(documents, OTHER);
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && !pages, "nor to another");
+    is_str(keep("shared", OTHER_REPORT), sha256, "who keeps it too");
+    ok(stat(path, &second) == 0 && first.st_ino != second.st_ino, "as if it were new: it is written again");
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && pages && strcmp(pages->report, OTHER_REPORT) == 0,
+       "and has a report of their own");
+    sr_documents_own(documents, OWNER);
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && pages && strcmp(pages->report, REPORT) == 0,
+       "while the first one stays what it was");
+    is_int(count_files(), 3, "one document, two reports");
+    sr_documents_report_remove(documents, sha256, pool);
+    is_int(count_files(), 2, "which one owner may forget");
+    sr_documents_own(documents, OTHER);
+    ok(!sr_documents_pages(&pages, documents, sha256, pool) && pages, "the other still has it");
+    sr_documents_own(documents, OWNER);
+}
+
 /* A document counts when it and a report of this version are there. */
 static void test_half(void)
 {
     static const char *const useless[] = {"{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}", "",
-                                          "{\"version\":2,", "\0\0\0"};
+                                          "{\"version\":3,", "\0\0\0"};
     const char *sha256;
     sr_pages_t *pages;
     apr_size_t i;
@@ -459,6 +487,7 @@ int main(void)
     test_content(600000, 600000);
     test_drop();
     test_twice();
+    test_owners();
     test_half();
     test_rewrite();
     test_lock();

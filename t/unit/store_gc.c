@@ -63,6 +63,27 @@ static void test_gc(void)
     ok(keep("unused", REPORT) && is_there(unused), "what was deleted can come again");
 }
 
+/* Reports of all owners go with their document, and stay with it. */
+static void test_owners(void)
+{
+    sr_documents_gc_t result;
+    rows_t rows = {0};
+
+    start_over();
+    rows.used[0] = keep("used", REPORT);
+    keep("unused", REPORT);
+    sr_documents_own(documents, OTHER);
+    keep("used", REPORT);
+    keep("unused", REPORT);
+    sr_documents_own(documents, OWNER);
+    unlink(sr_documents_path(documents, keep("orphan", REPORT), pool));
+    is_int(count_files(), 7, "documents with reports of two owners, and a report alone");
+    ok(!sr_documents_gc(&result, documents, is_used, &rows, false, pool), "a run");
+    is_int(result.deleted, 2, "deletes what is not used");
+    is_int(result.freed, strlen("unused") + 3 * strlen(REPORT), "with all reports of it");
+    is_int(count_files(), 3, "and leaves those of what is used");
+}
+
 static void test_odd(void)
 {
     static const char *const foreign[] = {"lost+found",
@@ -152,6 +173,7 @@ int main(void)
 {
     begin();
     test_gc();
+    test_owners();
     test_odd();
     test_temporary();
     test_failing();

@@ -56,7 +56,7 @@ static void test_keep(void)
 
 static void test_no_room(void)
 {
-    sr_documents_t gone = {"/nowhere/at/all"};
+    sr_documents_t gone = {.root = "/nowhere/at/all"};
     const char *sha256;
     sr_error_t *const error = sr_documents_keep(&sha256, &gone, "x", 1, pool);
 

@@ -36,6 +36,7 @@ DECLARE
     v_body text;
 BEGIN
     SELECT json_build_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
+               'organization_uuid', o.uuid,
                'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
                'certificate_size', s.certificate_size, 'base_url', s.base_url, 'view', s.view,
                'tell_signed', (t.signed_webhook_url IS NOT NULL)::integer,

@@ -13,7 +13,7 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation place ctl documents temporary_files children workers wait_for
+    qw(suite organisation place ctl documents reports temporary_files children workers wait_for
     used signed database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
@@ -77,6 +77,14 @@ sub rows { ref $_[0] eq 'ARRAY' ? $_[0] : $_[0]{data} }
 # These give arrays, so that a scalar of one is its length.
 sub documents {    # stored documents (not their reports), by content
     my @found = grep { !/\.json$/ } glob suite->{dir} . '/documents/[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*';
+    return @found;
+}
+
+# The reports of a stored document: one for each organisation and environment that has it.
+sub reports {
+    my $sha256 = shift;
+    my $folder = join '/', suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2);
+    my @found  = glob "$folder/$sha256.*.json";
     return @found;
 }
 
