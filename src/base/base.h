@@ -146,6 +146,8 @@ uint32_t sr_text_next(const char **text);
 /* The text with control characters, line separators and malformed bytes replaced by U+FFFD: for messages and for
  * the log. The very same pointer when there is none, so it also tells whether a text has any. */
 const char *sr_text_printable(const char *text, apr_pool_t *pool);
+/* A copy without the characters that change the direction of text (U+202E and the like). */
+const char *sr_text_undirected(const char *text, apr_pool_t *pool);
 /* The text in lower case, for searching (simple mapping, all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
 /* True for a decimal number from 1 to 65535: apr_uri_parse takes any number and keeps its last 16 bits. */

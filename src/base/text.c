@@ -24,6 +24,9 @@ static const range_t blanks[] = {
 /* Cc, and the two separators that some readers take for a line's end. */
 static const range_t controls[] = {{0x01, 0x1F}, {0x7F, 0x9F}, {0x2028, 0x2029}};
 
+/* What changes the direction of the text around it: a name could make another one look reversed. */
+static const range_t directions[] = {{0x061C, 0x061C}, {0x200E, 0x200F}, {0x202A, 0x202E}, {0x2066, 0x206F}};
+
 #define IS_IN(table, c) is_in((table), sizeof(table) / sizeof(table)[0], (c))
 
 static bool is_in(const range_t *table, apr_size_t count, uint32_t c)
@@ -121,6 +124,17 @@ const char *sr_text_printable(const char *text, apr_pool_t *pool)
     if (clean) return text;
     copy = out = apr_palloc(pool, strlen(text) * 3 + 1); /* one byte may become the three of U+FFFD */
     for (at = text; (c = sr_text_next(&at));) out = encode(out, IS_IN(controls, c) ? REPLACEMENT : c);
+    *out = '\0';
+    return copy;
+}
+
+const char *sr_text_undirected(const char *text, apr_pool_t *pool)
+{
+    char *copy = apr_palloc(pool, strlen(text) * 3 + 1), *out = copy; /* a bad byte becomes the three of U+FFFD */
+    uint32_t c;
+
+    while ((c = sr_text_next(&text)))
+        if (!IS_IN(directions, c)) out = encode(out, c);
     *out = '\0';
     return copy;
 }

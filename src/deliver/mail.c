@@ -44,7 +44,7 @@ static const char *fill(const char *template, const json_t *invitation, bool htm
         const char *value = sr_json_string(invitation, apr_pstrmemdup(pool, open + 2, (apr_size_t)(close - open - 2)));
         const char *before = value ? open : open + 2;
         APR_ARRAY_PUSH(parts, const char *) = apr_pstrmemdup(pool, template, (apr_size_t)(before - template));
-        if (value) value = sr_text_printable(value, pool);
+        if (value) value = sr_text_undirected(sr_text_printable(value, pool), pool);
         if (value) APR_ARRAY_PUSH(parts, const char *) = html ? escaped(value, pool) : value;
         template = value ? close + 2 : before;
     }
@@ -57,7 +57,7 @@ static const char *encoded(const char *text, apr_pool_t *pool)
 {
     const char *words = "", *next;
 
-    text = sr_text_printable(text, pool);
+    text = sr_text_undirected(sr_text_printable(text, pool), pool);
     for (next = text; *next >= 0x20 && *next < 0x7f && !strchr("\"<>@,;:\\()[]=?_", *next); next++) continue;
     if (!*next && strlen(text) < 60) return text;
     while (*text) {

@@ -75,8 +75,8 @@ subtest 'two are invited' => sub {
 subtest 'names that would be headers' => sub {
     my $before = $box->mails;
     my @names  = (
-        "A\r\nBcc: evil\@x.org", "B\nX: y", 'C" <evil@x.org>, "D', '{{link}}', "\x{202e}E", 'F' x 300,
-        "G\x{1f600}" x 60);
+        "A\r\nBcc: evil\@x.org", "B\nX: y", 'C" <evil@x.org>, "D', '{{link}}', "\x{202e}E", "\x{2067}\x{200f}E",
+        'F' x 300, "G\x{1f600}" x 60);
     for my $name (@names) {
         my $res = $client->create(sendEmail => 'true',
             signers => Sigreq::Client::signers({ firstname => $name, email => 'n@x.org' }));
@@ -91,6 +91,8 @@ subtest 'names that would be headers' => sub {
         is_deeply($mail->{to}, ['n@x.org'], '… nor receiver');
         ok(!(grep { length > 998 } split /\r\n/, $mail->{raw}), '… nor a line that is too long');
         like($h{to}[0], qr/<n\@x\.org>$/, '… to whom it is for');
+        unlike($h{to}[0] . $mail->{plain}, qr/[\x{061c}\x{200e}\x{200f}\x{202a}-\x{202e}\x{2066}-\x{206f}]/,
+            '… and nothing turns the direction of text');
     }
     is(scalar(grep { ($_->{plain} // '') =~ /Hello \{\{link\}\} / } $box->mails), 1, 'a name is not a template');
     my ($made, @rows) = invite([{ email => 'x>y@x.org' }, { email => '"q"@x.org' }, { email => 'a,b@x.org' }]);

@@ -123,6 +123,14 @@ static void test_threads(void)
     ok(right, "four threads fold at once");
 }
 
+static void test_undirected(void)
+{
+    is_str(sr_text_undirected("a\u202Eb\u2066c\u200F\u061C\u206Fd \u05D0", pool), "abcd \u05D0",
+           "marks of direction go");
+    is_str(sr_text_undirected("", pool), "", "nothing stays nothing");
+    is_str(sr_text_undirected("\xFF", pool), "\uFFFD", "a bad byte");
+}
+
 static void test_port(void)
 {
     static const char *const ports[] = {"1", "80", "65535", "00080"};
@@ -145,6 +153,7 @@ int main(void)
     test_fold();
     is_str(sr_text_hex("\x00\xAB\x0F", 3, pool), "00ab0f", "hexadecimal");
     is_str(sr_text_hex("", 0, pool), "", "of nothing");
+    test_undirected();
     test_port();
     apr_pool_destroy(pool);
     apr_terminate();
