@@ -4,6 +4,7 @@
 #include "deliver/deliver.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -71,9 +72,51 @@ static const char *kind_of(const unsigned char *address, const range_t *ranges, 
     return NULL;
 }
 
+/* --- this host's own addresses, the public ones too */
+
+enum { OWN_MAX = 256 };
+static struct {
+    unsigned char bytes[16];
+    int length;
+} own[OWN_MAX];
+static int own_count;
+
+static void add_own(const void *bytes, int length)
+{
+    if (own_count == OWN_MAX) return;
+    own[own_count].length = length;
+    memcpy(own[own_count++].bytes, bytes, (size_t)length);
+}
+
+/* Where they cannot be read, those that were read before stay. */
+void sr_address_refresh(void)
+{
+    struct ifaddrs *all, *one;
+
+    if (getifaddrs(&all)) return;
+    own_count = 0;
+    for (one = all; one; one = one->ifa_next) {
+        const struct sockaddr *address = one->ifa_addr;
+        if (!address) continue;
+        if (address->sa_family == AF_INET) add_own(&((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+        if (address->sa_family == AF_INET6)
+            add_own(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, 16);
+    }
+    freeifaddrs(all);
+}
+
+static const char *kind_of_own(const unsigned char *address, int length)
+{
+    for (int i = 0; i < own_count; i++)
+        if (own[i].length == length && !memcmp(own[i].bytes, address, (size_t)length)) return "this host's own";
+    return NULL;
+}
+
 static const char *kind_of_v4(const unsigned char *address)
 {
-    return kind_of(address, ranges_v4, sizeof ranges_v4 / sizeof *ranges_v4);
+    const char *kind = kind_of(address, ranges_v4, sizeof ranges_v4 / sizeof *ranges_v4);
+
+    return kind ? kind : kind_of_own(address, 4);
 }
 
 static const char *kind_of_v6(const unsigned char *address)
@@ -85,6 +128,7 @@ static const char *kind_of_v6(const unsigned char *address)
     for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++)
         if (is_in(address, &embedded[i].range)) return kind_of_v4(address + embedded[i].at);
     if (!is_in(address, &public_v6)) return "reserved";
+    if ((kind = kind_of_own(address, 16)) != NULL) return kind;
     /* its universal/local bit may be set or not */
     if (!((address[8] ^ isatap[0]) & ~2) && !memcmp(address + 9, isatap + 1, 3)) return kind_of_v4(address + 12);
     return NULL;

@@ -9,12 +9,8 @@
 #define CONNECT_LIMIT_MS 5000L
 #define CALL_LIMIT_MS 15000L
 #define ANSWER_LIMIT 65536
-/* An idle connection that the receiver closes just when a call is sent loses the call: only a fresh one is used again.
- */
-#define KEEP_SECONDS 1L
 
-/* No seek function stands beside it, so libcurl cannot send a body twice: where a connection that is used again turns
- * out to be dead after the body has left, it gives up instead of trying another. */
+/* No seek function stands beside it, so libcurl cannot send a body twice. */
 static size_t send_body(char *buffer, size_t size, size_t count, void *data)
 {
     sr_call_t *call = data;
@@ -94,7 +90,9 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_deliver_options_t *options
     made->options = options;
     made->easy = curl_easy_init();
     made->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    if (made->headers && !curl_slist_append(made->headers, "Expect:")) {
+    /* The receiver closes: it is the one that keeps the port for a while then. */
+    if (made->headers
+        && (!curl_slist_append(made->headers, "Expect:") || !curl_slist_append(made->headers, "Connection: close"))) {
         curl_slist_free_all(made->headers);
         made->headers = NULL;
     }
@@ -120,7 +118,10 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* or a slow DNS server would hold up everybody */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit_ms);
-    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, KEEP_SECONDS);
+    /* A connection is used once. One that is used again may be closed by the receiver just when a call is sent, or hold
+     * stray bytes of the answer before: that call would be lost, as it must not be sent twice (RFC 9110, 9.2.2). */
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     return easy;
 }
 
@@ -157,14 +158,17 @@ static const char *of_status(sr_call_t *call)
     return call->said;
 }
 
-static const char *of_failure(sr_call_t *call, CURLcode code)
+/* Whoever registers a URL must not learn from the history which names this host's own network has: one text stands for
+ * a name that does not exist and for an address that may not be called. The log has the difference (*detail). */
+static const char *of_failure(sr_call_t *call, CURLcode code, const char **detail)
 {
     curl_off_t connected = 0;
 
-    if (call->forbidden && !call->tried) {
-        apr_snprintf(call->said, sizeof call->said, "the address of the URL is %s and may not be called",
-                     call->forbidden);
-        return call->said;
+    if (!call->is_mail && (code == CURLE_COULDNT_RESOLVE_HOST || (call->forbidden && !call->tried))) {
+        apr_snprintf(call->said, sizeof call->said, "%s%s", call->forbidden ? "the address is " : call->error,
+                     call->forbidden ? call->forbidden : "");
+        *detail = call->said;
+        return "the host of the URL has no address that may be called";
     }
     if (call->received > ANSWER_LIMIT) return "the answer's headers are larger than 64 KiB";
     /* with TLS; what comes then until a mail can be sent is a talk already */
@@ -189,16 +193,19 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->success = code == CURLE_OK;
-    result->error = result->success ? NULL : status >= 400 && *call->said ? call->said : of_failure(call, code);
+    result->error = result->success                  ? NULL
+                    : status >= 400 && *call->said ? call->said
+                                                   : of_failure(call, code, &result->detail);
 }
 
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
+    result->detail = NULL;
     if (call->is_mail) {
         end_mail(call, result, code);
         return;
     }
     result->status = call->status;
     result->success = call->status / 100 == 2;
-    result->error = call->status ? of_status(call) : of_failure(call, code);
+    result->error = call->status ? of_status(call) : of_failure(call, code, &result->detail);
 }

@@ -14,6 +14,7 @@
 #define LOOK_MIN apr_time_from_sec(2)
 #define LOOK_JITTER apr_time_from_sec(3)
 #define SURVEY apr_time_from_sec(5)
+#define ADDRESSES apr_time_from_sec(30) /* this host's own are read again */
 #define RETRY_MIN apr_time_from_msec(500) /* where the database is away; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
 
@@ -35,6 +36,7 @@ struct sr_deliver_t {
     database_t *databases;
     sr_slots_t slots;
     unsigned jitter;
+    apr_time_t addresses_at;
     volatile apr_uint32_t stopping;
     volatile apr_uint64_t stop_at; /* valid once stopping is set */
 };
@@ -300,6 +302,13 @@ static int patience(sr_deliver_t *d)
     return until <= now ? 0 : (int)((until - now + 999) / 1000);
 }
 
+static void refresh_addresses(sr_deliver_t *d)
+{
+    if (apr_time_now() < d->addresses_at) return;
+    d->addresses_at = apr_time_now() + ADDRESSES;
+    sr_address_refresh();
+}
+
 void sr_deliver_run(sr_deliver_t *deliver)
 {
     sr_deliver_t *d = deliver;
@@ -309,6 +318,7 @@ void sr_deliver_run(sr_deliver_t *deliver)
             survey(d, i);
             if (is_due(d, i)) take_turn(d, i);
         }
+        refresh_addresses(d);
         apr_pool_clear(d->turn_pool);
         sr_slots_go_on(&d->slots, is_stopping(d));
         curl_multi_poll(d->slots.multi, NULL, 0, patience(d), NULL);

@@ -22,10 +22,13 @@ typedef struct sr_deliver_options_t sr_deliver_options_t;
 /* What kind of address it is when nobody may be called there ("loopback", "private", …), or NULL. Forms that hold an
  * IPv4 address (mapped, NAT64, 6to4, …) are what that is. `allowed` (apr_ipsubnet_t *) are exceptions. */
 const char *sr_address_forbidden(const struct sockaddr *address, const apr_array_header_t *allowed);
+/* Reads the addresses of this host's interfaces: they are forbidden too from then on. One thread at a time, which is
+ * also the one that asks. */
+void sr_address_refresh(void);
 
 /* ------------------------------------------------------------------------------------------------- call.c
  * One HTTP call: POST, JSON, no redirects, no proxy; 5 s to connect, 15 s in all; the answer is read to at most 64 KiB
- * and thrown away. An easy handle is used again and again, its connections too.
+ * and thrown away. An easy handle is used again and again, a connection never.
  */
 typedef struct sr_call_t sr_call_t;
 
@@ -33,6 +36,7 @@ typedef struct sr_call_result_t {
     int status;        /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
     bool success;      /* 2xx */
     const char *error; /* why not, in words for whoever registered the URL; the call's until it is begun anew */
+    const char *detail; /* what the log says instead, or NULL */
 } sr_call_result_t;
 
 /* The options must live as long as the call. */

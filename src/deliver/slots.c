@@ -14,7 +14,7 @@ enum { EACH_QUICK = 128 };
 #define WAIT apr_time_from_sec(8)
 #define MAILTO "mailto:"
 
-static const sr_call_result_t interrupted = {0, false, "interrupted, outcome unknown"};
+static const sr_call_result_t interrupted = {.error = "interrupted, outcome unknown"};
 
 sr_error_t *sr_slots_make(sr_slots_t *slots, apr_pool_t *pool)
 {
@@ -182,7 +182,8 @@ static void collect(sr_slots_t *slots)
         sr_call_end(slot->call, &result, message->data.result);
         if (!result.success)
             options->notice(options->baton, false,
-                            apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id, result.error));
+                            apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id,
+                                         result.detail ? result.detail : result.error));
         end_call(slots, slot, &result);
     }
 }

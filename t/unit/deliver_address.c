@@ -5,6 +5,7 @@
 
 #include <apr_general.h>
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -116,6 +117,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
 
     if (!strncmp(node, "slow", 4)) sleep(9);
+    if (!strncmp(node, "none", 4)) return EAI_NONAME;
     if (!strncmp(node, "rebind", 6)) *result = answer(rebound++ % 2 ? "127.0.0.2" : "127.0.0.1", service, NULL);
     else if (!strncmp(node, "mixed", 5))
         *result = answer("127.0.0.2", service, answer("127.0.0.1", service, answer("127.0.0.3", service, NULL)));
@@ -130,6 +132,55 @@ void freeaddrinfo(struct addrinfo *info)
         free(info);
     }
 }
+
+/* The interfaces of this host, as two words: "" are none. */
+static const char *interfaces[2] = {"", ""};
+
+int getifaddrs(struct ifaddrs **all)
+{
+    static struct ifaddrs found[3];
+    static struct sockaddr_in v4;
+    static struct sockaddr_in6 v6;
+
+    if (!interfaces[0]) return -1;
+    v4 = (struct sockaddr_in){.sin_family = AF_INET};
+    v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
+    found[0] = (struct ifaddrs){.ifa_next = &found[1]}; /* one without an address */
+    found[1] = (struct ifaddrs){.ifa_next = &found[2], .ifa_addr = (struct sockaddr *)&v4};
+    found[2] = (struct ifaddrs){.ifa_addr = (struct sockaddr *)&v6};
+    inet_pton(AF_INET, interfaces[0], &v4.sin_addr);
+    inet_pton(AF_INET6, interfaces[1], &v6.sin6_addr);
+    *all = found;
+    return 0;
+}
+
+void freeifaddrs(struct ifaddrs *all)
+{
+    (void)all;
+}
+
+static void own_addresses(void)
+{
+    static const char *const ours[] = {"8.8.4.4", "::ffff:8.8.4.4", "64:ff9b::8.8.4.4", "2002:0808:0404::1",
+                                       "2001:4860:4860::8844"};
+    const char *const one[] = {"8.8.4.4", NULL};
+
+    for (int i = 0; i < 5; i++) is_str(judge(ours[i], NULL), NULL, "%s is public", ours[i]);
+    interfaces[0] = "8.8.4.4";
+    interfaces[1] = "2001:4860:4860::8844";
+    sr_address_refresh();
+    for (int i = 0; i < 5; i++) is_str(judge(ours[i], NULL), "this host's own", "%s, which is ours", ours[i]);
+    is_str(judge("8.8.4.5", NULL), NULL, "its neighbour is not");
+    is_str(judge("8.8.4.4", allow(one)), NULL, "it may be allowed");
+    interfaces[0] = NULL;
+    sr_address_refresh();
+    is_str(judge("8.8.4.4", NULL), "this host's own", "it stays where interfaces cannot be read");
+    interfaces[0] = interfaces[1] = "";
+    sr_address_refresh();
+    is_str(judge("8.8.4.4", NULL), NULL, "and is forgotten when the host has another");
+}
+
+#define NOWHERE "the host of the URL has no address that may be called"
 
 static int listener, port;
 
@@ -213,6 +264,7 @@ static void names(void)
         "127.1",           "127.0.1",    "localhost",  "[::1]",      "[::ffff:127.0.0.1]",   "[::127.0.0.1]",
         "[::ffff:7f00:1]", "0",          "0.0.0.0",    "127.0.0.1.", "%31%32%37.0.0.1",      "LOCALHOST",
         "a.test",          "b.test",     "c.test",     "d.test",     "[64:ff9b::127.0.0.1]", "[fe80::1%251]"};
+    static const char *const none[] = {"none.test"};
     enum { COUNT = sizeof hosts / sizeof *hosts };
     made_t made[COUNT];
 
@@ -220,9 +272,15 @@ static void names(void)
     for (int i = 0; i < COUNT; i++) {
         ok(!made[i].result.success && !made[i].result.status && made[i].result.error, "%s: %s", hosts[i],
            made[i].result.error);
-        if (strcspn(hosts[i], "%") == strlen(hosts[i]) && hosts[i][strlen(hosts[i]) - 1] != '.')
-            ok(strstr(made[i].result.error, "may not be called") != NULL, "… for that reason");
+        if (strchr(hosts[i], '%')) continue;
+        is_str(made[i].result.error, NOWHERE, "… in the same words");
+        if (hosts[i][strlen(hosts[i]) - 1] != '.')
+            ok(!strncmp(made[i].result.detail, "the address is ", 15), "… the log has the reason: %s",
+               made[i].result.detail);
     }
+    is_int(make_calls(made, none, 1, NULL), 0, "a name that does not exist");
+    is_str(made[0].result.error, NOWHERE, "… in the same words");
+    ok(strstr(made[0].result.detail, "resolve") != NULL, "… the log has the reason: %s", made[0].result.detail);
     is_int(make_calls(made, hosts, 8, allow((const char *const[]){"127.0.0.1", NULL})), 8,
            "where it is allowed they do");
     for (int i = 0; i < 8; i++) ok(made[i].result.success, "%s: allowed", hosts[i]);
@@ -242,13 +300,13 @@ static void rebinding(void)
         is_int(make_calls(made, rebind, 1, public), 1, "a name of a public address: called");
         ok(made[0].result.success, "with success");
         is_int(make_calls(made, rebind, 1, public), 0, "the next time it is that of a private one: nobody connects");
-        is_str(made[0].result.error, "the address of the URL is loopback and may not be called", "and that is said");
+        is_str(made[0].result.detail, "the address is loopback", "and the log says so");
     }
     is_int(rebound, 4, "the name was looked up each time");
     is_int(make_calls(made, mixed, 1, public), 1, "a public address between private ones: called");
     ok(made[0].result.success, "with success");
     is_int(make_calls(made, mixed, 1, allow((const char *const[]){"127.0.0.9", NULL})), 0, "none of them is public");
-    is_str(made[0].result.error, "the address of the URL is loopback and may not be called", "and that is said");
+    is_str(made[0].result.detail, "the address is loopback", "and the log says so");
     is_int(strays, 0, "nobody connected to a private one");
 }
 
@@ -275,6 +333,7 @@ int main(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     vectors();
     exceptions();
+    own_addresses();
     listen_somewhere();
     names();
     rebinding();

@@ -8,6 +8,7 @@
 #   /reset                           closes when the request is there
 #   /once                            answers the first request of a connection, closes on the second
 #   /garbage                         what is no HTTP
+#   /stray  /idle                    a plain answer; 20 ms later two bytes more; 0.3 s later the connection is closed
 package Sigreq::Receiver;
 use strict;
 use warnings;
@@ -108,6 +109,11 @@ sub answer {
     return $stream->write("HTTP/1.1 302 Found\r\nLocation: /ok\r\nContent-Length: 0\r\n\r\n") if $path eq '/redirect';
     return Mojo::IOLoop->timer($1 => sub { $stream->write($good) }) if $path =~ m{^/slow/([\d.]+)};
     return drip($stream, $good) if $path eq '/drip';
+    if ($path eq '/stray' || $path eq '/idle') {
+        $stream->write($good);
+        return Mojo::IOLoop->timer(0.02 => sub { $stream->write("\r\n") }) if $path eq '/stray';
+        return Mojo::IOLoop->timer(0.3 => sub { $stream->close });
+    }
     if ($path eq '/drip-body') {
         $stream->write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
         return drip($stream, 'x' x 100);
