@@ -1,4 +1,4 @@
-# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make bench ·
+# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make coverage · make bench ·
 # make corpus CORPUS=… · make corpus-sign CORPUS=… · make install DESTDIR=…
 # What each makes and where things are: src/README.md.
 include apxs.mk
@@ -44,7 +44,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run demo-receiver test bench corpus corpus-sign install clean units
+.PHONY: all deps run demo-receiver test coverage bench corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -174,6 +174,9 @@ test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+coverage:
+	@tools/deps coverage
+	@exec tools/coverage $(TESTS)
 bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
