@@ -123,5 +123,6 @@ int main(void)
     fclose(told);
     is_int(fgetc(said) == '\n' ? fgetc(said) : 0, EOF, "and nothing else arrived");
     curl_multi_cleanup(multi);
+    apr_pool_destroy(pool);
     return done();
 }

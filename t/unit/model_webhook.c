@@ -80,5 +80,6 @@ int main(void)
     of_signer("refused");
     sr_error_t *error = sr_webhook_row(&row, &nobody, VIEW, "https://x.org", pool);
     ok(error && error->code == SR_EINTERNAL, "a signer who is not there");
+    apr_pool_destroy(pool);
     return done();
 }
