@@ -117,6 +117,7 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
     struct stat owner;
     int file;
 
+    SR_TRY(ctl_become_owner(ctl, folder));
     if (access(path, F_OK) == 0) return NULL;
     if (!create) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: run: sigreqctl db init", path, strerror(errno));
     file = stat(folder, &owner) == 0 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;

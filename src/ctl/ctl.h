@@ -110,6 +110,10 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create);
 /* The same, and ctl->store over it. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
+/* ------------------------------------------------------------------------------------------------ owner.c */
+/* Called by root, goes on with the rights of the owner of the folder. Does nothing otherwise, or if it is missing. */
+sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path);
+
 /* -------------------------------------------------------------- database.c people.c gc.c seal.c verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
 #define UNUSED_DAYS 30
@@ -60,12 +61,24 @@ static sr_error_t *check_match(ctl_t *ctl, sr_documents_t *documents)
                     found.deleted, ctl->values[OPTION_DOCUMENTS]);
 }
 
-/* Where documents were named and a cache was not, it is where httpd puts it. */
-static sr_error_t *collect_cache(ctl_t *ctl, json_t *report)
+/* Where documents were named and a cache was not, it is where httpd puts it. A link there was not named by the
+ * administrator. */
+static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
 {
-    const char *folder = ctl->given[OPTION_CACHE]
-                             ? ctl->values[OPTION_CACHE]
-                             : apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    struct stat status;
+
+    *folder = ctl->values[OPTION_CACHE];
+    if (ctl->given[OPTION_CACHE]) return NULL;
+    *folder = apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    if (lstat(*folder, &status) != 0 || !S_ISLNK(status.st_mode)) return NULL;
+    return sr_error(ctl->pool, SR_ECONFLICT,
+                    "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "
+                    "--cache or SigreqCache",
+                    *folder);
+}
+
+static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
+{
     const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
     sr_cache_gc_t done;
 
@@ -93,17 +106,21 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     json_t *report = sr_json_own(json_object(), ctl->pool);
     sr_documents_t *documents;
     sr_documents_gc_t done;
+    const char *cache;
 
     SR_TRY(ctl_open_store(ctl));
     if (!ctl->given[OPTION_DOCUMENTS]) {
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
     }
+    SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
+    SR_TRY(find_cache(ctl, &cache));
     SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
     if (!dry_run) SR_TRY(check_match(ctl, documents));
     SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
     if (!dry_run) SR_TRY(expire_all(ctl, report));
-    SR_TRY(collect_cache(ctl, report));
+    SR_TRY(ctl_become_owner(ctl, cache));
+    SR_TRY(collect_cache(ctl, report, cache));
     json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));
     json_object_set_new(report, "freed_bytes", json_integer(done.freed));

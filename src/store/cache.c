@@ -104,16 +104,9 @@ void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool)
 
 typedef struct walk_t {
     sr_cache_gc_t *result;
-    const char *root;
     apr_time_t before;
     bool dry_run;
 } walk_t;
-
-/* Whether it is the name of a file, or folder, of ours. */
-static bool is_hex(const char *name, apr_size_t length)
-{
-    return strspn(name, "0123456789abcdef") >= length;
-}
 
 /* A digest, and behind a dot what was made of it. A document and its report are none: so even a cache that is the
  * folder of documents loses no document. */
@@ -121,79 +114,91 @@ static bool is_key(const char *name)
 {
     const char *const rest = name + SR_SHA256_HEX_LENGTH;
 
-    if (strlen(name) > KEY_MAX || !is_hex(name, SR_SHA256_HEX_LENGTH)) return false;
+    if (strlen(name) > KEY_MAX || !sr_folder_is_hex(name, SR_SHA256_HEX_LENGTH)) return false;
     return rest[0] == '.' && strchr(rest + 1, '.') && !rest[strspn(rest, ".0123456789abcdefghijklmnopqrstuvwxyz")];
 }
 
-static bool is_temporary(const char *name)
-{
-    return sr_uuid_valid(name);
-}
-
 /* Takes the files of one folder that are ours and too old. */
-static sr_error_t *sweep(const walk_t *walk, const char *path, bool (*is_ours)(const char *name), apr_time_t before,
-                         apr_pool_t *pool)
+static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *folder, bool (*is_ours)(const char *name),
+                         apr_time_t before, apr_pool_t *pool)
 {
     apr_array_header_t *names;
-    int i;
 
-    SR_TRY(sr_documents_list(&names, path, pool));
-    for (i = 0; i < names->nelts; i++) {
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
         const char *const name = APR_ARRAY_IDX(names, i, const char *);
-        const char *const file = apr_pstrcat(pool, path, "/", name, NULL);
+        bool deleted = walk->dry_run;
         struct stat status;
 
-        if (!is_ours(name) || lstat(file, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+        if (!is_ours(name) || !sr_folder_find(&status, folder, name)) continue;
         if (apr_time_from_sec(status.st_mtime) > before) {
             walk->result->kept++;
             continue;
         }
-        if (!walk->dry_run && unlink(file) != 0 && errno != ENOENT) return sr_documents_trouble(pool, "removing", file);
+        if (!walk->dry_run) SR_TRY(sr_folder_delete(&deleted, folder, name, pool));
+        if (!deleted) continue;
         walk->result->deleted++;
         walk->result->freed += status.st_size;
     }
-    if (!walk->dry_run) (void)rmdir(path); /* when it is empty; who is about to use it makes the file once more */
     return NULL;
 }
 
-static sr_error_t *sweep_folder(const walk_t *walk, const char *ab, apr_pool_t *pool)
+/* One folder below another. When it is empty then, it goes too; who is about to use it makes the file once more. */
+static sr_error_t *sweep_below(const walk_t *walk, const sr_folder_t *parent, const char *name,
+                               bool (*is_ours)(const char *name), apr_time_t before, apr_pool_t *pool)
 {
-    const char *const path = apr_pstrcat(pool, walk->root, "/", ab, NULL);
+    sr_folder_t *folder;
+
+    SR_TRY(sr_folder_below(&folder, parent, name, pool));
+    if (!folder) return NULL;
+    SR_TRY(sweep(walk, folder, is_ours, before, pool));
+    sr_folder_close(folder);
+    if (!walk->dry_run) sr_folder_delete_empty(parent, name);
+    return NULL;
+}
+
+/* <root>/ab: the folders in it. */
+static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const char *ab, apr_pool_t *pool)
+{
     apr_array_header_t *names;
-    int i;
+    sr_folder_t *folder;
 
-    SR_TRY(sr_documents_list(&names, path, pool));
-    for (i = 0; i < names->nelts; i++) {
+    SR_TRY(sr_folder_below(&folder, root, ab, pool));
+    if (!folder) return NULL;
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
         const char *const cd = APR_ARRAY_IDX(names, i, const char *);
-
-        if (strlen(cd) == 2 && is_hex(cd, 2))
-            SR_TRY(sweep(walk, apr_pstrcat(pool, path, "/", cd, NULL), is_key, walk->before, pool));
+        if (sr_folder_is_pair(cd)) SR_TRY(sweep_below(walk, folder, cd, is_key, walk->before, pool));
     }
-    if (!walk->dry_run) (void)rmdir(path);
+    sr_folder_close(folder);
+    if (!walk->dry_run) sr_folder_delete_empty(root, ab);
     return NULL;
 }
 
 sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool)
 {
-    const walk_t walk = {result, root, before, dry_run};
-    const char *const temporary = apr_pstrcat(pool, root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
+    const walk_t walk = {result, before, dry_run};
     sr_cache_gc_t ignored = {0};
-    const walk_t aside = {&ignored, root, before, dry_run};
+    const walk_t aside = {&ignored, before, dry_run};
     apr_array_header_t *names;
+    sr_folder_t *folder;
     apr_pool_t *each;
-    int i;
 
     *result = (sr_cache_gc_t){0};
+    SR_TRY(sr_folder_open(&folder, root, pool));
+    if (!folder) return NULL;
     apr_pool_create(&each, pool);
-    SR_TRY(sr_documents_list(&names, root, pool));
-    for (i = 0; i < names->nelts; i++) {
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
         const char *const ab = APR_ARRAY_IDX(names, i, const char *);
 
-        if (strlen(ab) != 2 || !is_hex(ab, 2)) continue;
-        SR_TRY(sweep_folder(&walk, ab, each));
+        if (!sr_folder_is_pair(ab)) continue;
+        SR_TRY(sweep_pair(&walk, folder, ab, each));
         apr_pool_clear(each);
     }
-    SR_TRY(sweep(&aside, temporary, is_temporary, apr_time_now() - TEMPORARY_LIFETIME, each));
+    SR_TRY(
+        sweep_below(&aside, folder, SR_DOCUMENTS_TEMPORARY, sr_uuid_valid, apr_time_now() - TEMPORARY_LIFETIME, each));
     apr_pool_destroy(each);
+    sr_folder_close(folder);
     return NULL;
 }

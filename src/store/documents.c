@@ -169,10 +169,10 @@ static apr_status_t unlock(void *lock)
 /* Anybody may read the file: it is empty, and sigreqctl (root) and httpd may each be the one that makes it. */
 static int open_lock_file(const char *path)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     if (descriptor >= 0 || errno != ENOENT) return descriptor;
-    descriptor = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+    descriptor = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (descriptor >= 0) (void)fchmod(descriptor, 0644); /* whatever the umask; not ours to do where not ours */
     return descriptor;
 }

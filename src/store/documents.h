@@ -1,9 +1,11 @@
-/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, gc.c and cache.c share. Others use
- * store.h. */
+/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, folder.c, gc.c and cache.c
+ * share. Others use store.h. */
 #ifndef SR_DOCUMENTS_H
 #define SR_DOCUMENTS_H
 
 #include "store/store.h"
+
+#include <sys/stat.h>
 
 struct sr_documents_t {
     const char *root;  /* no slash at the end */
@@ -48,8 +50,27 @@ sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
-/* ----------------------------------------------------------------------------------------------------- gc.c */
-/* Names in a folder, those with a dot in front left out; none when it is no folder. */
-sr_error_t *sr_documents_list(apr_array_header_t **names, const char *path, apr_pool_t *pool);
+/* ------------------------------------------------------------------------------------------------- folder.c */
+typedef struct sr_folder_t {
+    int descriptor;   /* -1 once closed */
+    const char *path; /* for messages */
+    apr_pool_t *pool;
+} sr_folder_t;
+/* Opens a folder, which is closed with the pool or by sr_folder_close. *folder is NULL if there is none. Only the first
+ * one may be a link: the administrator named it. */
+sr_error_t *sr_folder_open(sr_folder_t **folder, const char *path, apr_pool_t *pool);
+sr_error_t *sr_folder_below(sr_folder_t **folder, const sr_folder_t *parent, const char *name, apr_pool_t *pool);
+void sr_folder_close(sr_folder_t *folder);
+/* The names in it (const char *), without those that begin with a dot. */
+sr_error_t *sr_folder_list(apr_array_header_t **names, const sr_folder_t *folder, apr_pool_t *pool);
+/* False unless it is a regular file. */
+bool sr_folder_find(struct stat *status, const sr_folder_t *folder, const char *name);
+/* *deleted is false if somebody else was faster. */
+sr_error_t *sr_folder_delete(bool *deleted, const sr_folder_t *folder, const char *name, apr_pool_t *pool);
+/* Removes the folder `name` if it is empty. */
+void sr_folder_delete_empty(const sr_folder_t *parent, const char *name);
+/* Whether a name begins with so many hexadecimal digits, and whether it is two of them. */
+bool sr_folder_is_hex(const char *name, apr_size_t length);
+bool sr_folder_is_pair(const char *name);
 
 #endif

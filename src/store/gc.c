@@ -3,8 +3,6 @@
  * so that uploads hardly wait. */
 #include "store/documents.h"
 
-#include <apr_file_info.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,82 +18,67 @@ typedef struct walk_t {
     bool dry_run;
 } walk_t;
 
-static bool is_hex(const char *name, apr_size_t length)
-{
-    return strspn(name, "0123456789abcdef") >= length;
-}
-
-sr_error_t *sr_documents_list(apr_array_header_t **names, const char *path, apr_pool_t *pool)
-{
-    apr_finfo_t entry;
-    apr_dir_t *folder;
-    apr_status_t status = apr_dir_open(&folder, path, pool);
-
-    *names = apr_array_make(pool, 16, sizeof(const char *));
-    if (APR_STATUS_IS_ENOENT(status) || APR_STATUS_IS_ENOTDIR(status)) return NULL;
-    while (status == APR_SUCCESS && (status = apr_dir_read(&entry, APR_FINFO_NAME, folder)) == APR_SUCCESS)
-        if (entry.name[0] != '.') APR_ARRAY_PUSH(*names, const char *) = apr_pstrdup(pool, entry.name);
-    if (APR_STATUS_IS_ENOENT(status)) { /* the end */
-        apr_dir_close(folder);
-        return NULL;
-    }
-    errno = APR_TO_OS_ERROR(status);
-    return sr_documents_trouble(pool, "reading the folder", path);
-}
-
 /* --- one document */
 
-static apr_off_t size_of(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 ? status.st_size : 0;
-}
-
-/* The reports of a document, of all owners, and then itself. */
-static sr_error_t *list_files(apr_array_header_t **paths, sr_documents_t *documents, const char *sha256,
+/* Where a document lies: its folder, if it is there, and the one above it. */
+static sr_error_t *open_place(sr_folder_t **ab, sr_folder_t **cd, sr_documents_t *documents, const char *sha256,
                               apr_pool_t *pool)
 {
-    const char *const path = sr_documents_path(documents, sha256, pool);
-    const char *const folder = apr_pstrndup(pool, path, (apr_size_t)(strrchr(path, '/') - path));
-    apr_array_header_t *names;
-    int i;
+    sr_folder_t *root;
 
-    *paths = apr_array_make(pool, 4, sizeof(const char *));
-    SR_TRY(sr_documents_list(&names, folder, pool));
-    for (i = 0; i < names->nelts; i++) {
-        const char *const name = APR_ARRAY_IDX(names, i, const char *);
-
-        if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_documents_is_report(name + SR_SHA256_HEX_LENGTH))
-            APR_ARRAY_PUSH(*paths, const char *) = apr_pstrcat(pool, folder, "/", name, NULL);
-    }
-    APR_ARRAY_PUSH(*paths, const char *) = path;
+    *cd = *ab = NULL;
+    SR_TRY(sr_folder_open(&root, documents->root, pool));
+    if (root) SR_TRY(sr_folder_below(ab, root, apr_pstrndup(pool, sha256, 2), pool));
+    if (*ab) SR_TRY(sr_folder_below(cd, *ab, apr_pstrndup(pool, sha256 + 2, 2), pool));
+    if (root) sr_folder_close(root);
     return NULL;
 }
 
-/* The reports go first: a document without one is not known, so a crash in between loses nothing. Folders that are
- * empty then go too; with the exclusive lock nobody is about to put something in. */
+static bool is_report_of(const char *name, const char *sha256)
+{
+    return strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_documents_is_report(name + SR_SHA256_HEX_LENGTH);
+}
+
+static sr_error_t *take_file(sr_documents_gc_t *result, const sr_folder_t *cd, const char *name, bool dry_run,
+                             apr_pool_t *pool)
+{
+    bool deleted = dry_run;
+    struct stat status;
+
+    if (!sr_folder_find(&status, cd, name)) return NULL;
+    if (!dry_run) SR_TRY(sr_folder_delete(&deleted, cd, name, pool));
+    if (deleted) result->freed += status.st_size;
+    return NULL;
+}
+
+/* The reports, of all owners, go first: a document without one is not known, so a crash in between loses nothing. */
+static sr_error_t *take_files(sr_documents_gc_t *result, const sr_folder_t *cd, const char *sha256, bool dry_run,
+                              apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+
+    SR_TRY(sr_folder_list(&names, cd, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+        if (is_report_of(name, sha256)) SR_TRY(take_file(result, cd, name, dry_run, pool));
+    }
+    result->deleted++;
+    return take_file(result, cd, sha256, dry_run, pool);
+}
+
+/* Folders that are empty then go too; with the exclusive lock nobody is about to put something in. */
 static sr_error_t *take_away(sr_documents_gc_t *result, sr_documents_t *documents, const char *sha256, bool dry_run,
                              apr_pool_t *pool)
 {
-    apr_array_header_t *paths;
-    int i;
+    sr_folder_t *ab, *cd;
 
-    SR_TRY(list_files(&paths, documents, sha256, pool));
-    for (i = 0; i < paths->nelts; i++) {
-        const char *const path = APR_ARRAY_IDX(paths, i, const char *);
-        const apr_off_t size = size_of(path);
-
-        if (!dry_run && unlink(path) != 0) {
-            if (errno == ENOENT) continue;
-            return sr_documents_trouble(pool, "removing", path);
-        }
-        result->freed += size;
-    }
-    result->deleted++;
-    if (dry_run) return NULL;
-    (void)rmdir(apr_psprintf(pool, "%s/%.2s/%.2s", documents->root, sha256, sha256 + 2));
-    (void)rmdir(apr_psprintf(pool, "%s/%.2s", documents->root, sha256));
+    SR_TRY(open_place(&ab, &cd, documents, sha256, pool));
+    if (cd) SR_TRY(take_files(result, cd, sha256, dry_run, pool));
+    if (cd) sr_folder_close(cd);
+    if (!ab) return NULL;
+    if (!dry_run) sr_folder_delete_empty(ab, apr_pstrndup(pool, sha256 + 2, 2));
+    sr_folder_close(ab);
+    if (!dry_run) (void)rmdir(apr_psprintf(pool, "%s/%.2s", documents->root, sha256));
     return NULL;
 }
 
@@ -119,32 +102,37 @@ sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, 
 
 static bool is_listed(const apr_array_header_t *digests, const char *sha256)
 {
-    int i;
-
-    for (i = 0; i < digests->nelts; i++)
+    for (int i = 0; i < digests->nelts; i++)
         if (strcmp(APR_ARRAY_IDX(digests, i, const char *), sha256) == 0) return true;
     return false;
 }
 
-/* The digests of what lies in a folder, each once: documents, and reports that have lost theirs. */
-static sr_error_t *list_digests(apr_array_header_t **digests, const walk_t *walk, const char *path, const char *prefix,
+/* Whether it is a document, or a report that has lost its own; *sha256 is the digest in its name. */
+static bool is_document(const char **sha256, const sr_folder_t *folder, const char *name, const char *prefix,
+                        apr_pool_t *pool)
+{
+    struct stat status;
+
+    *sha256 = apr_pstrndup(pool, name, SR_SHA256_HEX_LENGTH);
+    if (!sr_folder_is_hex(*sha256, SR_SHA256_HEX_LENGTH) || strncmp(*sha256, prefix, 4) != 0) return false;
+    if (!name[SR_SHA256_HEX_LENGTH]) return sr_folder_find(&status, folder, name);
+    if (!is_report_of(name, *sha256) || sr_folder_find(&status, folder, *sha256)) return false;
+    return sr_folder_find(&status, folder, name);
+}
+
+/* The digests of what lies in a folder, each once. */
+static sr_error_t *list_digests(apr_array_header_t **digests, const sr_folder_t *folder, const char *prefix,
                                 apr_pool_t *pool)
 {
     apr_array_header_t *names;
-    int i;
 
     *digests = apr_array_make(pool, 16, sizeof(const char *));
-    SR_TRY(sr_documents_list(&names, path, pool));
-    for (i = 0; i < names->nelts; i++) {
-        const char *const name = APR_ARRAY_IDX(names, i, const char *);
-        const char *const sha256 = apr_pstrndup(pool, name, SR_SHA256_HEX_LENGTH);
-        const char *const rest = name + strlen(sha256);
-
-        if (!is_hex(sha256, SR_SHA256_HEX_LENGTH) || strncmp(sha256, prefix, 4) != 0) continue; /* none of ours */
-        if (*rest && !sr_documents_is_report(rest)) continue;
-        if (*rest && access(sr_documents_path(walk->documents, sha256, pool), F_OK) == 0) continue;
-        if (*rest && is_listed(*digests, sha256)) continue;
-        APR_ARRAY_PUSH(*digests, const char *) = sha256;
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *sha256;
+        if (is_document(&sha256, folder, APR_ARRAY_IDX(names, i, const char *), prefix, pool)
+            && !is_listed(*digests, sha256))
+            APR_ARRAY_PUSH(*digests, const char *) = sha256;
     }
     return NULL;
 }
@@ -179,15 +167,19 @@ static sr_error_t *take_unused(const walk_t *walk, const apr_array_header_t *can
     return NULL;
 }
 
-/* One folder of documents: <root>/ab/cd, with "abcd" as prefix of all in it. */
-static sr_error_t *sweep(const walk_t *walk, const char *prefix, apr_pool_t *pool)
+/* One folder of documents: <root>/ab/cd. */
+static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *parent, const char *ab, const char *cd,
+                         apr_pool_t *pool)
 {
-    const char *const path = apr_psprintf(pool, "%s/%.2s/%s", walk->documents->root, prefix, prefix + 2);
     apr_array_header_t *digests, *candidates;
     sr_documents_lock_t *lock;
+    sr_folder_t *folder;
     sr_error_t *error;
 
-    SR_TRY(list_digests(&digests, walk, path, prefix, pool));
+    SR_TRY(sr_folder_below(&folder, parent, cd, pool));
+    if (!folder) return NULL;
+    SR_TRY(list_digests(&digests, folder, apr_pstrcat(pool, ab, cd, NULL), pool));
+    sr_folder_close(folder);
     SR_TRY(filter(&candidates, walk, digests, pool));
     walk->result->kept += (apr_size_t)(digests->nelts - candidates->nelts);
     if (!candidates->nelts) return NULL;
@@ -197,49 +189,72 @@ static sr_error_t *sweep(const walk_t *walk, const char *prefix, apr_pool_t *poo
     return error;
 }
 
-static sr_error_t *sweep_temporary(const walk_t *walk, apr_pool_t *pool)
+static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *root, apr_pool_t *pool)
 {
-    const char *const folder = apr_pstrcat(pool, walk->documents->root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
     apr_array_header_t *names;
-    int i;
+    sr_folder_t *folder;
 
-    SR_TRY(sr_documents_list(&names, folder, pool));
-    for (i = 0; i < names->nelts; i++) {
-        const char *const path = apr_pstrcat(pool, folder, "/", APR_ARRAY_IDX(names, i, const char *), NULL);
+    SR_TRY(sr_folder_below(&folder, root, SR_DOCUMENTS_TEMPORARY, pool));
+    if (!folder) return NULL;
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+        bool deleted = walk->dry_run;
         struct stat status;
 
-        if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+        if (!sr_uuid_valid(name) || !sr_folder_find(&status, folder, name)) continue;
         if (apr_time_from_sec(status.st_mtime) + TEMPORARY_LIFETIME > apr_time_now()) continue;
-        if (!walk->dry_run && unlink(path) != 0) return sr_documents_trouble(pool, "removing", path);
+        if (!walk->dry_run) SR_TRY(sr_folder_delete(&deleted, folder, name, pool));
+        if (!deleted) continue;
         walk->result->temporary++;
         walk->result->freed += status.st_size;
     }
+    sr_folder_close(folder);
+    return NULL;
+}
+
+/* <root>/ab: the folders in it. */
+static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const char *ab, apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+    sr_folder_t *folder;
+    apr_pool_t *each;
+
+    SR_TRY(sr_folder_below(&folder, root, ab, pool));
+    if (!folder) return NULL;
+    apr_pool_create(&each, pool); /* one folder's; an error in it lives as long as `pool` */
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *const cd = APR_ARRAY_IDX(names, i, const char *);
+
+        if (!sr_folder_is_pair(cd)) continue;
+        SR_TRY(sweep(walk, folder, ab, cd, each));
+        apr_pool_clear(each);
+    }
+    sr_folder_close(folder);
     return NULL;
 }
 
 static sr_error_t *sweep_all(const walk_t *walk, apr_pool_t *pool)
 {
-    apr_array_header_t *outer, *inner;
+    apr_array_header_t *names;
+    sr_folder_t *root;
     apr_pool_t *each;
-    int i, j;
 
-    apr_pool_create(&each, pool); /* one folder's; an error in it lives as long as `pool` */
-    SR_TRY(sr_documents_list(&outer, walk->documents->root, pool));
-    for (i = 0; i < outer->nelts; i++) {
-        const char *const ab = APR_ARRAY_IDX(outer, i, const char *);
+    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
+    if (!root) return NULL;
+    apr_pool_create(&each, pool);
+    SR_TRY(sr_folder_list(&names, root, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *const ab = APR_ARRAY_IDX(names, i, const char *);
 
-        if (strlen(ab) != 2 || !is_hex(ab, 2)) continue;
-        SR_TRY(sr_documents_list(&inner, apr_pstrcat(pool, walk->documents->root, "/", ab, NULL), pool));
-        for (j = 0; j < inner->nelts; j++) {
-            const char *const cd = APR_ARRAY_IDX(inner, j, const char *);
-
-            if (strlen(cd) != 2 || !is_hex(cd, 2)) continue;
-            SR_TRY(sweep(walk, apr_pstrcat(each, ab, cd, NULL), each));
-            apr_pool_clear(each);
-        }
+        if (!sr_folder_is_pair(ab)) continue;
+        SR_TRY(sweep_pair(walk, root, ab, each));
+        apr_pool_clear(each);
     }
-    SR_TRY(sweep_temporary(walk, each));
+    SR_TRY(sweep_temporary(walk, root, each));
     apr_pool_destroy(each);
+    sr_folder_close(root);
     return NULL;
 }
 

@@ -132,6 +132,24 @@ static void test_together(void)
     is_int(count_files(), 2, "the document and its report stay");
 }
 
+/* Links in the cache: nothing behind them is touched. */
+static void test_links(const char *folder)
+{
+    const char *const names[] = {"ab", "tmp"};
+    const char *const other = apr_pstrcat(pool, root, "/elsewhere", NULL);
+    sr_cache_gc_t done;
+
+    start_over();
+    ok(!sr_cache_put(other, KEY, "file", 4, pool) && mkdir(folder, 0700) == 0, "a file elsewhere");
+    put_file(apr_pstrcat(pool, other, "/00000000-0000-4000-8000-000000000000", NULL), "x");
+    ok(symlink(apr_pstrcat(pool, other, "/ab", NULL), apr_pstrcat(pool, folder, "/", names[0], NULL)) == 0
+           && symlink(other, apr_pstrcat(pool, folder, "/", names[1], NULL)) == 0,
+       "links for ab and tmp");
+    ok(!sr_cache_gc(&done, folder, apr_time_now() + apr_time_from_sec(7200), false, pool) && !done.deleted,
+       "nothing is deleted");
+    is_int(count_files(), 2, "neither is followed");
+}
+
 int main(void)
 {
     begin();
@@ -140,6 +158,7 @@ int main(void)
     test_broken(folder);
     test_gc(folder);
     test_together();
+    test_links(folder);
     end();
     return done();
 }

@@ -112,6 +112,9 @@ static void test_odd(void)
     is_int(count_files(), sizeof foreign / sizeof foreign[0], "what is not ours is left alone");
 }
 
+#define OLD "tmp/00000000-0000-4000-8000-000000000000"
+#define YOUNG "tmp/00000000-0000-4000-8000-000000000001"
+
 static void test_temporary(void)
 {
     const struct utimbuf old = {time(NULL) - 3700, time(NULL) - 3700}, young = {time(NULL) - 3500, time(NULL) - 3500};
@@ -120,15 +123,53 @@ static void test_temporary(void)
 
     start_over();
     mkdir(in_root("tmp"), 0700);
-    put_file(in_root("tmp/old"), "123");
-    put_file(in_root("tmp/young"), "1234");
-    utime(in_root("tmp/old"), &old);
-    utime(in_root("tmp/young"), &young);
+    put_file(in_root(OLD), "123");
+    put_file(in_root(YOUNG), "1234");
+    put_file(in_root("tmp/foreign"), "12345");
+    utime(in_root(OLD), &old);
+    utime(in_root(YOUNG), &young);
+    utime(in_root("tmp/foreign"), &old);
     ok(!sr_documents_gc(&result, documents, is_used, &rows, true, pool), "a dry run");
-    ok(result.temporary == 1 && result.freed == 3 && count_files() == 2, "tells of temporary files older than an hour");
+    ok(result.temporary == 1 && result.freed == 3 && count_files() == 3, "tells of temporary files older than an hour");
     ok(!sr_documents_gc(&result, documents, is_used, &rows, false, pool), "a run");
-    ok(result.temporary == 1 && result.freed == 3 && count_files() == 1, "takes them and no others");
-    ok(access(in_root("tmp/young"), F_OK) == 0, "the young one stays");
+    ok(result.temporary == 1 && result.freed == 3 && count_files() == 2, "takes them and no others");
+    ok(access(in_root(YOUNG), F_OK) == 0, "the young one stays");
+}
+
+/* Links to folders and files that belong to somebody else: nothing behind them is touched. */
+static void test_links(void)
+{
+    const char *const digest = "abcd000000000000000000000000000000000000000000000000000000000000";
+    const char *const other = apr_pstrcat(pool, root, "/elsewhere", NULL);
+    const char *const targets[] = {apr_pstrcat(pool, other, "/", digest, NULL),
+                                   apr_pstrcat(pool, other, "/", strchr(OLD, '/') + 1, NULL)};
+    const struct utimbuf old = {1000000000, 1000000000};
+    sr_documents_gc_t result;
+    rows_t rows = {0};
+
+    start_over();
+    mkdir(other, 0700);
+    for (int i = 0; i < 2; i++) {
+        put_file(targets[i], "x");
+        utime(targets[i], &old);
+    }
+    mkdir(in_root("ab"), 0700);
+    ok(symlink(other, in_root("ab/cd")) == 0 && symlink(other, in_root("tmp")) == 0, "links for ab/cd and tmp");
+    ok(!sr_documents_gc(&result, documents, is_used, &rows, false, pool), "a run");
+    ok(!result.deleted && !result.temporary && count_files() == 2, "follows neither");
+    unlink(in_root("ab/cd"));
+    rmdir(in_root("ab"));
+    mkdir(in_root("elsewhere/cd"), 0700);
+    put_file(apr_pstrcat(pool, other, "/cd/", digest, NULL), "x");
+    ok(symlink(other, in_root("ab")) == 0, "a link for ab");
+    ok(!sr_documents_gc(&result, documents, is_used, &rows, false, pool) && !result.deleted && count_files() == 3,
+       "is not followed either");
+    unlink(in_root("ab"));
+    mkdir(in_root("ab"), 0700);
+    mkdir(in_root("ab/cd"), 0700);
+    ok(symlink(targets[0], in_root(apr_pstrcat(pool, "ab/cd/", digest, NULL))) == 0, "a link for a document");
+    ok(!sr_documents_gc(&result, documents, is_used, &rows, false, pool) && !result.deleted && count_files() == 3,
+       "is no document");
 }
 
 static void test_failing(void)
@@ -176,6 +217,7 @@ int main(void)
     test_owners();
     test_odd();
     test_temporary();
+    test_links();
     test_failing();
     test_collect();
     end();

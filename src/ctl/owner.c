@@ -1,0 +1,48 @@
+/* owner.c: root's rights are given up before anything in a folder of httpd's user is touched. That user can put links
+ * there, and whoever follows one with root's rights does what the link's maker wants. */
+#include "ctl/ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens a folder. A link in its place is followed only if root made it. */
+static int open_folder(const char *path)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    const int descriptor = open(path, flags | O_NOFOLLOW);
+    struct stat status;
+    if (descriptor >= 0 || (errno != ELOOP && errno != ENOTDIR)) return descriptor;
+    if (lstat(path, &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid == 0) return open(path, flags);
+    errno = ELOOP;
+    return -1;
+}
+
+static sr_error_t *become(ctl_t *ctl, const char *path, const struct stat *owner)
+{
+    if (setgroups(0, NULL) == 0 && setegid(owner->st_gid) == 0 && seteuid(owner->st_uid) == 0) return NULL;
+    return sr_error(ctl->pool, SR_EINTERNAL,
+                    "%s belongs to user %u, whose rights cannot be taken on: %s. Run this as that user", path,
+                    (unsigned)owner->st_uid, strerror(errno));
+}
+
+sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path)
+{
+    const uid_t before = geteuid();
+    struct stat owner;
+    if (getuid() != 0) return NULL;
+    if (seteuid(0) != 0) return sr_error(ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
+    const int descriptor = open_folder(path);
+    if (descriptor < 0 && errno == ENOENT && seteuid(before) == 0) return NULL; /* the caller finds that out too */
+    if (descriptor < 0 || fstat(descriptor, &owner) != 0) {
+        const int reason = errno;
+        if (descriptor >= 0) close(descriptor);
+        return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path,
+                        reason == ELOOP ? "is no folder, or a link that root has not made" : strerror(reason));
+    }
+    close(descriptor);
+    return owner.st_uid == 0 ? NULL : become(ctl, path, &owner);
+}

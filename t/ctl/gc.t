@@ -1,0 +1,75 @@
+# sigreqctl gc in a folder where somebody else may have put links, and with root's rights.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Temp 'tempdir';
+use Test::More;
+
+my $program = abs_path('build/sigreqctl') // '';
+-x $program or die "build/sigreqctl is not there: run make\n";
+delete $ENV{SIGREQ_CONFIG};
+my $folder    = tempdir('sigreq-gc.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $documents = "$folder/documents";
+my $elsewhere = "$folder/elsewhere";
+my $hash      = 'ab' x 32;
+my @database  = ('--driver', 'sqlite3', '--params', "$folder/db");
+
+sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; $path }
+
+sub run {    # (exit code, all it said)
+    my @command = @_;
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 </dev/null', 'sh', @command or die "$command[0]: $!\n";
+    my $said = do { local $/; <$pipe> };
+    close $pipe;
+    return ($? & 127 ? "signal $?" : $? >> 8, $said);
+}
+
+sub gc { return run(@_, $program, @database, '--json', 'gc', '--documents', $documents, '--unused', 0, '--force') }
+
+is((run($program, @database, 'db', 'init'))[0], 0, 'a database');
+mkdir for $documents, $elsewhere, "$documents/ab";
+my @victims = map { spit("$elsewhere/$_", 'x') } $hash, "$hash.1.0.800.png", '00000000-0000-4000-8000-000000000000',
+    'passwd';
+utime 1e9, 1e9, @victims;
+
+# a document to delete, for which a lock is taken
+mkdir "$documents/ab/ab";
+utime 1e9, 1e9, spit("$documents/ab/ab/$hash", 'x');
+symlink "$elsewhere/made", "$documents/.lock";
+gc();
+ok(!-e "$elsewhere/made", 'a link as .lock: nothing is made behind it');
+unlink "$documents/.lock", "$documents/ab/ab/$hash";
+rmdir for "$documents/ab/ab";
+mkdir "$documents/ab";
+
+my %link = ('tmp' => $elsewhere, 'ab/ab' => $elsewhere);
+for my $name (sort keys %link) {
+    symlink $link{$name}, "$documents/$name" or die "$name: $!\n";
+    gc();
+    is(scalar(grep { -e } @victims), scalar @victims, "a link as $name: nothing behind it is deleted");
+    unlink "$documents/$name";
+}
+mkdir "$elsewhere/ab";
+mkdir "$elsewhere/ab/ab";
+push @victims, spit("$elsewhere/ab/ab/$hash.1.0.800.png", 'x');
+utime 1e9, 1e9, @victims;
+symlink $elsewhere, "$documents/cache";
+my ($code, $said) = gc();
+ok(-e $victims[-1], 'a link as cache: nothing behind it is deleted');
+is($code, 4, '… gc refuses');
+like($said, qr{documents/cache is a link}, '… and says why');
+unlink "$documents/cache";
+is((gc())[0], 0, 'without it gc goes on');
+
+# Root of a user namespace, in which all other users are one that this root cannot become.
+SKIP: {
+    my @root = ('unshare', '--user', '--map-root-user');
+    skip 'no user namespaces here', 3 if system("@root true 2>/dev/null") != 0;
+    is((gc(@root))[0], 0, "as root, in root's folder");
+    my ($owner) = grep { -d && (stat)[4] != $> } '/var/empty', '/usr', '/root';
+    skip 'no folder of another user', 2 if !$owner;
+    ($code, $said) = run(@root, $program, @database, 'gc', '--documents', $owner);
+    is($code, 1, "as root, in somebody else's folder: refused where this root cannot become the owner");
+    like($said, qr/belongs to user \d+, whose rights cannot be taken on/, '… and says why');
+}
+done_testing;
