@@ -128,7 +128,8 @@ static int handler(request_rec *r)
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
         .max_fields = (int)conf->max_fields,
-        .area_origin = conf->area_origin};
+        .area_origin = conf->area_origin,
+        .max_token_age = conf->max_token_age};
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};

@@ -92,9 +92,13 @@ sr_error_t *sr_api_tokens_list(sr_http_t *http)
 
 sr_error_t *sr_api_token_revoke(sr_http_t *http)
 {
-    const char *token_hash, *uuid;
+    const char *token_hash, *uuid, *children = NULL;
+    const sr_query_param_t params[] = {{"children", &children}, {NULL, NULL}};
     SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_http_query(http, params));
+    if (children && strcmp(children, "true") && strcmp(children, "false"))
+        return sr_error(http->pool, SR_EBADREQUEST, "children must be true or false");
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_token_revoke(http->service, token_hash, uuid, http->pool));
+    SR_TRY(sr_service_token_revoke(http->service, token_hash, uuid, children && !strcmp(children, "true"), http->pool));
     return sr_http_empty(http);
 }

@@ -1,40 +1,63 @@
-/* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three URLs of the calling token. */
+/* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three URLs of the calling token. The same below
+ * /tokens/{uuid}: those of any token of the same user and environment, revoked or not. */
 #include "api/api.h"
 
 #include <string.h>
 
-static const struct {
+typedef struct hook_t {
     const char *path, *kind, *member;
-} hooks[] = {
-    {"/webhooks/sent-webhook-url", "sent", "sentWebhookUrl"},
-    {"/webhooks/signed-webhook-url", "signed", "signedWebhookUrl"},
-    {"/webhooks/completed-webhook-url", "completed", "completedWebhookUrl"},
+} hook_t;
+static const hook_t hooks[] = {
+    {"sent-webhook-url", "sent", "sentWebhookUrl"},
+    {"signed-webhook-url", "signed", "signedWebhookUrl"},
+    {"completed-webhook-url", "completed", "completedWebhookUrl"},
 };
+#define HOOK_COUNT (sizeof hooks / sizeof *hooks)
+
+/* The URL that the path ends with: the route table has these paths alone. */
+static const hook_t *hook_of(const sr_http_t *http)
+{
+    size_t i = 0;
+    while (strcmp(hooks[i].path, strrchr(http->path, '/') + 1)) i++;
+    return &hooks[i];
+}
+
+static sr_error_t *answer(sr_http_t *http, const char *url)
+{
+    json_t *body = json_object();
+    json_object_set_new(body, hook_of(http)->member, sr_json_string_or_null(url));
+    return sr_http_json(http, HTTP_OK, body);
+}
+
+/* The URL in the body, NULL to remove it. The caller is known before the body is read. */
+static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t *http)
+{
+    sr_token_t *caller;
+    json_t *body;
+    SR_TRY(sr_http_bearer(token_hash, http));
+    SR_TRY(sr_service_authenticate(http->service, &caller, *token_hash, http->pool));
+    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX));
+    const json_t *sent = json_object_get(body, "url");
+    *url = NULL;
+    if (json_is_null(sent)) return NULL;
+    if (!sent || (json_is_string(sent) && !json_string_length(sent)))
+        return sr_error(http->pool, SR_EBADREQUEST, "url is required");
+    if (!json_is_string(sent)) return sr_error(http->pool, SR_EBADREQUEST, "url is invalid: not a string");
+    *url = json_string_value(sent);
+    return NULL;
+}
 
 static sr_error_t *store(sr_http_t *http, const char *token_hash, const char *url)
 {
-    size_t i = 0;
-    while (strcmp(hooks[i].path, http->path)) i++; /* the route table has these paths alone */
-    SR_TRY(sr_service_webhook_set(http->service, token_hash, hooks[i].kind, url, http->pool));
-    json_t *answer = json_object();
-    json_object_set_new(answer, hooks[i].member, sr_json_string_or_null(url));
-    return sr_http_json(http, HTTP_OK, answer);
+    SR_TRY(sr_service_webhook_set(http->service, token_hash, hook_of(http)->kind, url, http->pool));
+    return answer(http, url);
 }
 
 sr_error_t *sr_api_webhook_set(sr_http_t *http)
 {
-    const char *token_hash;
-    sr_token_t *caller;
-    json_t *body;
-    SR_TRY(sr_http_bearer(&token_hash, http));
-    SR_TRY(sr_service_authenticate(http->service, &caller, token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX));
-    const json_t *url = json_object_get(body, "url");
-    if (json_is_null(url)) return store(http, token_hash, NULL);
-    if (!url || (json_is_string(url) && !json_string_length(url)))
-        return sr_error(http->pool, SR_EBADREQUEST, "url is required");
-    if (!json_is_string(url)) return sr_error(http->pool, SR_EBADREQUEST, "url is invalid: not a string");
-    return store(http, token_hash, json_string_value(url));
+    const char *token_hash, *url;
+    SR_TRY(read_url(&url, &token_hash, http));
+    return store(http, token_hash, url);
 }
 
 sr_error_t *sr_api_webhook_remove(sr_http_t *http)
@@ -42,4 +65,46 @@ sr_error_t *sr_api_webhook_remove(sr_http_t *http)
     const char *token_hash;
     SR_TRY(sr_http_bearer(&token_hash, http));
     return store(http, token_hash, NULL);
+}
+
+static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const char *url)
+{
+    const char *uuid;
+    sr_token_t *token;
+    SR_TRY(sr_api_uuid(&uuid, http, 0));
+    json_t *urls = sr_json_own(json_object(), http->pool);
+    json_object_set_new(urls, hook_of(http)->kind, sr_json_string_or_null(url));
+    SR_TRY(sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool));
+    return answer(http, url);
+}
+
+sr_error_t *sr_api_token_webhook_set(sr_http_t *http)
+{
+    const char *token_hash, *url;
+    SR_TRY(read_url(&url, &token_hash, http));
+    return store_of_token(http, token_hash, url);
+}
+
+sr_error_t *sr_api_token_webhook_remove(sr_http_t *http)
+{
+    const char *token_hash;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    return store_of_token(http, token_hash, NULL);
+}
+
+sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)
+{
+    const char *token_hash, *uuid;
+    sr_token_t *token;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_uuid(&uuid, http, 0));
+    json_t *urls = sr_json_own(json_object(), http->pool), *body = json_object();
+    for (size_t i = 0; i < HOOK_COUNT; i++) {
+        json_object_set_new(urls, hooks[i].kind, json_null());
+        json_object_set_new(body, hooks[i].member, json_null());
+    }
+    sr_error_t *error = sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool);
+    if (!error) return sr_http_json(http, HTTP_OK, body);
+    json_decref(body);
+    return error;
 }

@@ -12,7 +12,9 @@
 
 APLOG_USE_MODULE(sigreq);
 
-typedef enum kind_t { SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, RANGES, RATES, SMTP, MAILBOX } kind_t;
+typedef enum kind_t {
+    SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, AGE, RANGES, RATES, SMTP, MAILBOX
+} kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
 typedef struct row_t {
@@ -140,6 +142,24 @@ static const char *read_time(apr_pool_t *pool, const row_t *row, const char *tex
     return NULL;
 }
 
+/* A time that may be long, or none. */
+static const char *read_age(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    static const char wanted[] = "must be a time of at least 1s, such as 90d, 12h or 30min, or none";
+    const size_t digits = strspn(text, "0123456789");
+    apr_interval_time_t value = 0;
+    if (!strcasecmp(text, "none")) {
+        *(sr_conf_AGE *)slot = 0;
+        return NULL;
+    }
+    if (!digits || digits > 9) return wanted;
+    if (!strcmp(text + digits, "d")) value = apr_time_from_sec(apr_atoi64(text) * 86400);
+    else if (ap_timeout_parameter_parse(text, &value, "s")) return wanted;
+    if (value < row->min || value > row->max) return wanted;
+    *(sr_conf_AGE *)slot = value;
+    return NULL;
+}
+
 static const char *read_smtp(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     apr_uri_t uri;
@@ -198,6 +218,7 @@ static const struct {
     [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
     [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [AGE] = {read_age, sizeof(sr_conf_AGE)},
     [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
     [RATES] = {read_rates, sizeof(sr_conf_RATES)},
     [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
@@ -281,6 +302,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
 #define ARGUMENTS_TIME TAKE1
+#define ARGUMENTS_AGE TAKE1
 #define ARGUMENTS_SMTP TAKE1
 #define ARGUMENTS_MAILBOX TAKE1
 #define ARGUMENTS_RANGES ITERATE /* called for each */

@@ -17,6 +17,7 @@ typedef sr_origin_t sr_conf_ORIGIN;
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME;           /* microseconds */
+typedef apr_int64_t sr_conf_AGE;            /* microseconds, or 0: none */
 typedef apr_array_header_t *sr_conf_RANGES; /* apr_ipsubnet_t * */
 typedef sr_rates_t sr_conf_RATES;
 

@@ -64,6 +64,16 @@ const char *ctl_check_quota(const char **value, apr_pool_t *pool)
     return NULL;
 }
 
+const char *ctl_check_url(const char **value, apr_pool_t *pool)
+{
+    if (strcmp(*value, "none") == 0) {
+        *value = NULL;
+        return NULL;
+    }
+    const char *fault = sr_webhook_url_fault(*value, pool);
+    return fault ? apr_psprintf(pool, "must be a URL that can be called, or none: %s", fault) : NULL;
+}
+
 const char *ctl_check_expires(const char **value, apr_pool_t *pool)
 {
     apr_time_t when;

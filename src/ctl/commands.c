@@ -4,7 +4,8 @@
 const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_CONFIG] = {"config", "FILE", "httpd configuration with DBDriver, DBDParams and SigreqDocuments", NULL},
     [OPTION_DRIVER] = {"driver", "pgsql|sqlite3", "the database, instead of DBDriver", NULL},
-    [OPTION_PARAMS] = {"params", "TEXT", "how to reach it, instead of DBDParams (sqlite3: the file)", NULL},
+    [OPTION_PARAMS] = {"params", "TEXT", "how to reach it, instead of DBDParams (sqlite3: the file); no password here",
+                       NULL},
     [OPTION_DOCUMENTS] = {"documents", "FOLDER", "where documents are, instead of SigreqDocuments", NULL},
     [OPTION_JSON] = {"json", NULL, "answer with one JSON document", NULL},
     [OPTION_HELP] = {"help", NULL, "this text", NULL},
@@ -34,6 +35,11 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_CACHE] = {"cache", "FOLDER", "where images of pages are, instead of SigreqCache", NULL},
     [OPTION_UNUSED] = {"unused", "DAYS", "how long images of pages are kept that nobody looks at; 30 without it",
                        ctl_check_unused},
+    [OPTION_CHILDREN] = {"children", NULL, "and all tokens that it made, directly or through others", NULL},
+    [OPTION_CLEAR] = {"clear", NULL, "remove all three URLs", NULL},
+    [OPTION_SENT] = {"sent", "URL|none", "called when a submission was sent", ctl_check_url},
+    [OPTION_SIGNED] = {"signed", "URL|none", "called when a signer signs or refuses", ctl_check_url},
+    [OPTION_COMPLETED] = {"completed", "URL|none", "called when the last signer has signed", ctl_check_url},
     [OPTION_FORCE] = {"force", NULL, "go on even where the database knows none of the documents", NULL},
 };
 
@@ -59,7 +65,11 @@ const ctl_command_t ctl_commands[] = {
      "Makes an API token for a user and prints it. It is not stored and cannot be shown again."},
     {"token", "list", ctl_token_list, 0, {OPTION_ORGANIZATION, OPTION_COUNT},
      "Lists the tokens, of all organizations or of one."},
-    {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_COUNT}, "Ends a token at once."},
+    {"token", "revoke", ctl_token_revoke, 1, {OPTION_UUID, OPTION_CHILDREN, OPTION_COUNT},
+     "Ends a token at once. Tokens that it made live on without --children; its webhook URLs are still called."},
+    {"token", "webhooks", ctl_token_webhooks, 1,
+     {OPTION_UUID, OPTION_CLEAR, OPTION_SENT, OPTION_SIGNED, OPTION_COMPLETED, OPTION_COUNT},
+     "Shows a token's webhook URLs, and changes or removes them. The token may be revoked."},
     {"gc", "", ctl_gc, 0,
      {OPTION_DRY_RUN, OPTION_FORCE, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS, OPTION_COUNT},
      "Deletes documents that no submission has, images of pages that nobody looks at any more, Idempotency-Keys "

@@ -49,6 +49,11 @@ typedef enum ctl_option_id_t {
     OPTION_HELPER,
     OPTION_CACHE,
     OPTION_UNUSED,
+    OPTION_CHILDREN,
+    OPTION_CLEAR,
+    OPTION_SENT,
+    OPTION_SIGNED,
+    OPTION_COMPLETED,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -98,6 +103,7 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes 
 
 const char *ctl_check_days(const char **value, apr_pool_t *pool);
 const char *ctl_check_unused(const char **value, apr_pool_t *pool);
+const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becomes NULL */
 
 /* ----------------------------------------------------------------------------------------------- config.c */
 /* Fills in those of the options `wanted` (ended by OPTION_COUNT) that were not given, out of the configuration file.
@@ -125,6 +131,7 @@ sr_error_t *ctl_user_list(ctl_t *ctl);
 sr_error_t *ctl_token_create(ctl_t *ctl);
 sr_error_t *ctl_token_list(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
+sr_error_t *ctl_token_webhooks(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
 sr_error_t *ctl_seal_show(ctl_t *ctl);

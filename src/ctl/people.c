@@ -6,7 +6,7 @@
 static const char *const organization_columns[] = {"uuid", "name", "quota", "used", "created_at", NULL};
 static const char *const user_columns[] = {"uuid", "email", "firstname", "lastname", "organization_uuid", NULL};
 static const char *const token_columns[] = {"uuid",       "organization_name", "email",      "environment", "name",
-                                            "created_at", "expires_at",        "revoked_at", NULL};
+                                            "created_at", "expires_at",        "revoked_at", "parent",      NULL};
 
 /* What an outcome that is no success means to the administrator. */
 typedef struct refusal_t {
@@ -126,7 +126,31 @@ sr_error_t *ctl_token_list(ctl_t *ctl)
 sr_error_t *ctl_token_revoke(ctl_t *ctl)
 {
     static const refusal_t refusal = {"There is no such token", NULL};
-    const char *arguments[] = {ctl->values[OPTION_UUID], now(ctl->pool)};
+    const bool children = ctl->given[OPTION_CHILDREN];
+    const char *arguments[] = {ctl->values[OPTION_UUID], now(ctl->pool), children ? "true" : "false"};
+    json_t *rows;
 
-    return print_one(ctl, SR_OP_ADMIN_TOKEN_REVOKE, &refusal, arguments, 2, token_columns);
+    if (!children) return print_one(ctl, SR_OP_ADMIN_TOKEN_REVOKE, &refusal, arguments, 3, token_columns);
+    SR_TRY(run(ctl, &rows, SR_OP_ADMIN_TOKEN_REVOKE, &refusal, arguments, 3));
+    ctl_print(ctl, json_incref(rows), token_columns);
+    return NULL;
+}
+
+sr_error_t *ctl_token_webhooks(ctl_t *ctl)
+{
+    static const refusal_t refusal = {"There is no such token", NULL};
+    static const char *const columns[] = {"uuid", "sent_webhook_url", "signed_webhook_url", "completed_webhook_url",
+                                          NULL};
+    static const struct {
+        ctl_option_id_t option;
+        const char *kind;
+    } kinds[] = {{OPTION_SENT, "sent"}, {OPTION_SIGNED, "signed"}, {OPTION_COMPLETED, "completed"}};
+    json_t *urls = sr_json_own(json_object(), ctl->pool);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (ctl->given[kinds[i].option] || ctl->given[OPTION_CLEAR])
+            json_object_set_new(urls, kinds[i].kind, sr_json_string_or_null(ctl->values[kinds[i].option]));
+    }
+    const char *arguments[] = {ctl->values[OPTION_UUID], sr_json_text(urls, ctl->pool)};
+    return print_one(ctl, SR_OP_ADMIN_TOKEN_WEBHOOKS, &refusal, arguments, 2, columns);
 }

@@ -130,8 +130,10 @@ static void print_command(FILE *out, const ctl_command_t *command)
 
 static const char tail[] =
     "\nWhere the database is: --driver and --params; or the file of --config, of the environment's SIGREQ_CONFIG, or\n"
-    "/etc/apache2/mods-enabled/sigreq.conf. Options that are not in [brackets] are required; their names may be left\n"
-    "out when they come in this order, and be cut short where that is clear (--org, --env).\n"
+    "/etc/apache2/mods-enabled/sigreq.conf. Others on this host can read the command line (ps): a password belongs in\n"
+    "the file of --config, or in what libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
+    "\nOptions that are not in [brackets] are required; their names may be left out when they come in this order, and\n"
+    "be cut short where that is clear (--org, --env).\n"
     "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, 5 no database\n"
     "(or no helper).\n";
 

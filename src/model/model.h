@@ -331,6 +331,10 @@ typedef struct sr_webhook_t {
  * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
 sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
                            apr_pool_t *pool);
+#define SR_WEBHOOK_URL_MAX 255 /* contract, Limits */
+/* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
+ * connection is made. */
+const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);
 /* The invitation of one signer by mail, in the same form, with "url": the body is {"email","signer","sender",
  * "organization","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
@@ -344,7 +348,8 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    apr_time_t created_at, expires_at, revoked_at;                             /* 0: never */
+    const char *parent; /* uuid of the token that made it, or NULL: the administrator did */
+    apr_time_t created_at, expires_at, revoked_at; /* 0: never */
 } sr_token_t;
 
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */

@@ -30,6 +30,7 @@ static const column_t texts[] = {
     {"sent_webhook_url", offsetof(sr_token_t, sent_webhook_url), false},
     {"signed_webhook_url", offsetof(sr_token_t, signed_webhook_url), false},
     {"completed_webhook_url", offsetof(sr_token_t, completed_webhook_url), false},
+    {"parent", offsetof(sr_token_t, parent), false},
 };
 static const column_t times[] = {
     {"created_at", offsetof(sr_token_t, created_at), true},
@@ -108,6 +109,7 @@ json_t *sr_token_view(const sr_token_t *token, const char *secret)
     json_object_set_new(object, "createdAt", sr_time_json(token->created_at));
     json_object_set_new(object, "expiresAt", sr_time_json(token->expires_at));
     json_object_set_new(object, "revokedAt", sr_time_json(token->revoked_at));
+    json_object_set_new(object, "parent", sr_json_string_or_null(token->parent));
     return object;
 }
 

@@ -3,7 +3,9 @@
  * call and are put in when it is made (store.h, SR_OP_DELIVERY_TURN). */
 #include "model/model.h"
 
+#include <apr_uri.h>
 #include <string.h>
+#include <strings.h>
 
 static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
 {
@@ -81,4 +83,20 @@ json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *
     json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", signer->email, NULL)));
     json_object_set_new(row, "body", json_string(sr_json_text(body, pool)));
     return row;
+}
+
+const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool)
+{
+    apr_uri_t uri;
+    if (strlen(url) > SR_WEBHOOK_URL_MAX) return "longer than 255 characters";
+    for (const char *p = url; *p; p++)
+        if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
+            return "white space, control or non-ASCII characters";
+    if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS) return "it cannot be parsed";
+    if (!uri.scheme || (strcasecmp(uri.scheme, "http") && strcasecmp(uri.scheme, "https"))) return "not http or https";
+    if (!uri.hostname || !*uri.hostname) return "no host";
+    if (uri.user || uri.password || strchr(uri.hostinfo ? uri.hostinfo : "", '@'))
+        return "user and password are not allowed";
+    if (uri.port_str && !sr_text_is_port(uri.port_str)) return "the port is not a port";
+    return NULL;
 }

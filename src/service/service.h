@@ -31,6 +31,7 @@ typedef struct sr_service_t {
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     int max_files, max_signers, max_fields;
     sr_origin_t area_origin;
+    apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
 } sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */
@@ -193,20 +194,26 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
                               apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
-/* *secret is shown once. `name` was checked by the caller; expires_at 0: never. */
+/* *secret is shown once. `name` was checked by the caller; expires_at 0: never, or as long as `max_token_age` allows.
+ * Errors: SR_EBADREQUEST when expires_at is later than that. */
 sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **token, const char **secret,
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool);
 sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, const char *token_hash, const char *uuid,
                              apr_pool_t *pool);
 sr_error_t *sr_service_tokens(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
                               const sr_page_query_t *query, apr_pool_t *pool);
+/* `children`: all tokens that it made, directly or through others, end too. */
 sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
-                                    apr_pool_t *pool);
+                                    bool children, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- webhooks.c */
 /* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
 sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
                                    const char *url, apr_pool_t *pool);
+/* The same for any token of the caller's user, organisation and environment, revoked or not. `urls` as in store.h: a
+ * member for each URL to change. *token is the token after that. */
+sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **token, const char *token_hash,
+                                      const char *uuid, const json_t *urls, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- history.c */
 typedef struct sr_history_filter_t {

@@ -3,11 +3,24 @@
 
 #include <string.h>
 
+/* SigreqMaxTokenAge. The administrator's own tokens (sigreqctl) have no such bound. */
+static sr_error_t *bound_expiry(apr_time_t *expires_at, const sr_service_t *service, apr_pool_t *pool)
+{
+    const apr_time_t last = sr_time_now() + service->max_token_age;
+    if (!service->max_token_age) return NULL;
+    if (*expires_at > last)
+        return sr_error(pool, SR_EBADREQUEST, "expiresAt must not be later than %s on this server",
+                        sr_time_format(last, pool));
+    if (!*expires_at) *expires_at = last;
+    return NULL;
+}
+
 sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **token, const char **secret,
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool)
 {
     sr_token_t *caller;
     const char *row;
+    SR_TRY(bound_expiry(&expires_at, service, pool));
     /* the new secret's prefix tells its environment, so the caller's must be known before */
     SR_TRY(sr_service_authenticate(service, &caller, token_hash, pool));
     *secret = sr_token_make(caller->environment == SR_PRODUCTION, pool);
@@ -36,8 +49,8 @@ sr_error_t *sr_service_tokens(const sr_service_t *service, sr_page_result_t *pag
 }
 
 sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
-                                    apr_pool_t *pool)
+                                    bool children, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), uuid};
-    return sr_service_call(service, SR_OP_TOKEN_REVOKE, NULL, NULL, arguments, 3, pool);
+    const char *arguments[] = {token_hash, sr_service_now(pool), uuid, children ? "true" : "false"};
+    return sr_service_call(service, SR_OP_TOKEN_REVOKE, NULL, NULL, arguments, 4, pool);
 }

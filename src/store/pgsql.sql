@@ -37,8 +37,11 @@ SELECT sigreq.token_get(%s, %s, %s)
 -- @op TOKEN_LIST 6
 SELECT outcome, body, key FROM sigreq.token_list(%s, %s, %s, %s, %s, %s)
 
--- @op TOKEN_REVOKE 3
-SELECT sigreq.token_revoke(%s, %s, %s)
+-- @op TOKEN_REVOKE 4
+SELECT sigreq.token_revoke(%s, %s, %s, %s)
+
+-- @op TOKEN_WEBHOOKS 4
+SELECT sigreq.token_webhooks(%s, %s, %s, %s)
 
 -- @op PING 0
 SELECT E'ok\n{"schema":' || max(version) || '}' FROM sigreq.schema_version
@@ -64,8 +67,11 @@ SELECT sigreq.admin_token_create(%s, %s, %s, %s, %s, %s, %s, %s)
 -- @op ADMIN_TOKEN_LIST 1
 SELECT outcome, body, key FROM sigreq.admin_token_list(%s)
 
--- @op ADMIN_TOKEN_REVOKE 2
-SELECT sigreq.admin_token_revoke(%s, %s)
+-- @op ADMIN_TOKEN_REVOKE 3
+SELECT outcome, body, key FROM sigreq.admin_token_revoke(%s, %s, %s)
+
+-- @op ADMIN_TOKEN_WEBHOOKS 2
+SELECT sigreq.admin_token_webhooks(%s, %s)
 
 -- @op ADMIN_DOCUMENT_USED 1
 SELECT sigreq.admin_document_used(%s)

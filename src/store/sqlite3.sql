@@ -205,8 +205,8 @@ WHERE NOT EXISTS (SELECT 1 FROM token t WHERE t.secret_hash = a.hash AND t.revok
 
 WITH a(hash, now, uuid, name, secret_hash, expires_at) AS (
     SELECT %s, CAST(%s AS INTEGER), lower(%s), %s, %s, CAST(%s AS INTEGER))
-INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
-SELECT a.uuid, t.user_id, t.organization_id, t.environment, a.name, a.secret_hash, a.now, a.expires_at
+INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at, parent_id)
+SELECT a.uuid, t.user_id, t.organization_id, t.environment, a.name, a.secret_hash, a.now, a.expires_at, t.id
 FROM a CROSS JOIN token t
 WHERE t.secret_hash = a.hash
 ON CONFLICT (uuid) DO NOTHING
@@ -257,7 +257,8 @@ SELECT 'ok', r.body, r.key FROM (
     LIMIT (SELECT n FROM b)) page
 CROSS JOIN token_row r ON r.id = page.id
 
--- @op TOKEN_REVOKE 3 write
+-- With "true", all that the token made, directly or through others, ends too.
+-- @op TOKEN_REVOKE 4 write
 -- @answer
 WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
@@ -269,9 +270,39 @@ LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organizatio
 WHERE r.id IS NULL
 
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
-UPDATE token SET revoked_at = coalesce(revoked_at, a.now) FROM a WHERE token.uuid = a.uuid
+WITH RECURSIVE a(hash, now, uuid, children) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), %s),
+tree(id) AS (
+    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
+    UNION
+    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
 RETURNING 'ok', NULL, NULL
+
+-- A member of the argument is a URL, or null for none. What it does not name stays as it is.
+-- @op TOKEN_WEBHOOKS 4 write
+-- @answer
+WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
+FROM a
+LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
+                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
+LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
+                 AND r.environment = t.environment
+WHERE r.id IS NULL
+
+WITH a(hash, now, uuid, urls) AS (SELECT %s, %s, lower(%s), %s)
+UPDATE token
+SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
+                            ELSE a.urls->>'$.sent' END,
+    signed_webhook_url = CASE WHEN json_type(a.urls, '$.signed') IS NULL THEN signed_webhook_url
+                              ELSE a.urls->>'$.signed' END,
+    completed_webhook_url = CASE WHEN json_type(a.urls, '$.completed') IS NULL THEN completed_webhook_url
+                                 ELSE a.urls->>'$.completed' END
+FROM a WHERE token.uuid = a.uuid
+
+-- @answer
+WITH a(hash, now, uuid) AS (SELECT %s, %s, lower(%s))
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 
 -- @op PING 0
 -- @answer

@@ -86,9 +86,35 @@ UNION ALL
 SELECT * FROM (SELECT 'ok', r.body, r.key FROM a CROSS JOIN token_row r
                WHERE a.which IS NULL OR r.organization_id = (SELECT id FROM o) ORDER BY r.id)
 
--- @op ADMIN_TOKEN_REVOKE 2 write
-WITH a(uuid, now) AS (SELECT lower(%s), CAST(%s AS INTEGER))
-UPDATE token SET revoked_at = coalesce(revoked_at, a.now) FROM a WHERE token.uuid = a.uuid
+-- @op ADMIN_TOKEN_REVOKE 3 write
+WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), CAST(%s AS INTEGER), %s),
+tree(id) AS (
+    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
+    UNION
+    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
+
+-- @answer
+WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), %s, %s),
+tree(id) AS (
+    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
+    UNION
+    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+SELECT 'ok', r.body, r.key FROM tree CROSS JOIN token_row r WHERE r.id = tree.id ORDER BY r.id
+
+-- @answer
+SELECT 'missing', NULL, NULL
+
+-- @op ADMIN_TOKEN_WEBHOOKS 2 write
+WITH a(uuid, urls) AS (SELECT lower(%s), %s)
+UPDATE token
+SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
+                            ELSE a.urls->>'$.sent' END,
+    signed_webhook_url = CASE WHEN json_type(a.urls, '$.signed') IS NULL THEN signed_webhook_url
+                              ELSE a.urls->>'$.signed' END,
+    completed_webhook_url = CASE WHEN json_type(a.urls, '$.completed') IS NULL THEN completed_webhook_url
+                                 ELSE a.urls->>'$.completed' END
+FROM a WHERE token.uuid = a.uuid
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))

@@ -73,7 +73,8 @@ typedef struct sr_row_t {
  * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
  * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
  * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
- * "revoked_at"}: what has no value is null.
+ * "revoked_at","parent" (uuid of the token that made it)}: what has no value is null.
+ * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
  * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
  * sr_webhook_row): it becomes a call to make, where the submission's token has a URL for that kind. The body is the
  * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
@@ -135,8 +136,11 @@ typedef enum sr_op_t {
     /* $T, rows at most, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with token rows;
      * revoked ones are listed too */
     SR_OP_TOKEN_LIST,
-    /* $T, uuid → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time */
+    /* $T, uuid, children ("true"|"false") → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time.
+     * With children, all tokens that it made, directly or through others, are revoked too. */
     SR_OP_TOKEN_REVOKE,
+    /* $T, uuid, urls → OK + token row | MISSING | UNAUTHORIZED: of any token in the caller's scope, revoked or not */
+    SR_OP_TOKEN_WEBHOOKS,
 
     /* $T, rows at most, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
      * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with what was called and how it ended: {"uuid","event_id",
@@ -187,8 +191,10 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_CREATE,
     /* organization uuid or name|NULL → OK + token row, each */
     SR_OP_ADMIN_TOKEN_LIST,
-    /* token uuid, now → OK + token row | MISSING */
+    /* token uuid, now, children ("true"|"false") → OK + token row, of each that is revoked now | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
+    /* token uuid, urls → OK + token row | MISSING */
+    SR_OP_ADMIN_TOKEN_WEBHOOKS,
     /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
     /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
@@ -206,8 +212,6 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                          const char *const *arguments, int count, apr_pool_t *pool);
 
 /* --- schema (sigreqctl db …): numbered migrations, in conf/schema/<driver>/NNNN_name.sql, compiled in */
-#define SR_STORE_URL_MAX 255 /* contract, Limits */
-
 typedef struct sr_migration_t {
     int version;
     const char *name;

@@ -24,6 +24,8 @@ my @wrong = (
         'SigreqMaxSigners',
         'SigreqMaxFields'),
     map({ ['SigreqHelperWorkers', $_, 'server', qr/SigreqHelperWorkers must be/] } '0', 'x',   '100000'),
+    map({ ['SigreqMaxTokenAge', $_, 'place', qr/SigreqMaxTokenAge must be/] } 'x', '-1d', '0d',
+        '500ms', '5w', '1.5d', '9999999999d'),
     map({ ['SigreqHelperTimeout', $_, 'server', qr/SigreqHelperTimeout must be/] } 'x', '-1s', '1ms', '5h'),
     map({ ['SigreqBaseURL', $_, 'place', qr/SigreqBaseURL must be an http:\/\/ or https:\/\/ URL/] } 'sign.example.org',
         'ftp://x.org', 'http://', 'http://u:p@x.org', 'http://x.org?q', 'http://x.org/#f', '/sign', 'http://x.org/"x"'),

@@ -2,6 +2,7 @@
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation place is_error);
+use Mojo::Date;
 use Test::More;
 
 my $org = organisation();
@@ -13,6 +14,7 @@ is_deeply($current->{user},
     { uuid => $org->{user_uuid}, firstname => 'Kim', lastname => 'Roe', email => $org->{email} }, 'user');
 is_deeply($current->{organization},               { uuid => $org->{uuid}, name => $org->{name} }, 'organization');
 is_deeply([@{$current}{qw(expiresAt revokedAt)}], [undef, undef],                                 'for ever');
+is($current->{parent}, undef, 'the administrator made it');
 
 for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
     my ($asks, $environment, $prefix) = @$case;
@@ -22,6 +24,7 @@ for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
     is($res->headers->location, place("/api/v3/tokens/$made->{uuid}"), 'Location');
     is($made->{name},           "billing \x{20AC}",                    'name');
     is($made->{environment},    $environment,                          'in the environment of the token that asks');
+    is($made->{parent},         $asks->get('/tokens/current')->json('/uuid'), 'made by that token');
     like($made->{token}, qr/^sigreq_${prefix}_/, '… its prefix says so');
     my $new = $asks->with(token => $made->{token});
     is($new->get('/tokens/current')->json('/uuid'), $made->{uuid}, 'it works');
@@ -69,4 +72,42 @@ my $own  = $client->with(token => $self->{token});
 is($own->delete("/tokens/$self->{uuid}")->code, 204, 'a token may revoke itself');
 is_error($own->get('/tokens'),               401,     'User not founded for this API Token', '… and is out');
 is_error($client->delete('/tokens/current'), $_->[0], $_->[1], 'DELETE /tokens/current') for [404, 'Not found'];
+
+# --- tokens end with those they made
+
+my %made = (a => $client->post('/tokens', json => { name => 'a' })->json);
+for (qw(ab bc)) {
+    my ($by, $name) = /(.)(.)/;
+    $made{$name} = $client->with(token => $made{$by}{token})->post('/tokens', json => { name => $name })->json;
+}
+is($made{c}{parent}, $made{b}{uuid}, 'c was made by b');
+sub alive { join '', grep { $client->get("/tokens/$made{$_}{uuid}")->json('/revokedAt') ? 0 : 1 } sort keys %made }
+my $family = "/tokens/$made{a}{uuid}";
+is($client->delete($family, query => { children => 'false' })->code, 204, 'revoked alone');
+is(alive(), 'bc', '… it is the only one');
+is_error($client->delete($family, query => { children => "yes" }), 400, qr{^children}, "children=yes");
+is_error($client->delete($family, query => { childen  => 'true' }), 400, qr/parameter/, 'mistyped');
+is_error($live->delete($family, query => { children => 'true' }),
+    404, 'Not found', 'by a token of another environment');
+is(alive(), 'bc', 'nothing of that revoked any');
+is($client->delete($family, query => { children => 'true' })->code, 204, 'children of a revoked token');
+is(alive(), '', '… end, and the children of these too');
+is_error($client->with(token => $made{c}{token})->get('/tokens'), 401, qr{^User not founded}, 'at once');
+is($client->get('/tokens/current')->code, 200, 'their common parent lives');
+
+# --- SigreqMaxTokenAge
+
+my $bound = $client->with(base => place('/small'));
+my $began = time;
+my $end   = sub { my $text = shift; Mojo::Date->new($text =~ s/\.\d+//r)->epoch };
+my $short = $bound->post('/tokens', json => { name => 'x' })->json;
+cmp_ok(abs($end->($short->{expiresAt}) - $began - 2 * 86400), '<', 120, 'no expiresAt: the latest that is allowed');
+my $soon = Mojo::Date->new($began + 86400)->to_datetime;
+is($bound->post('/tokens', json => { name => 'x', expiresAt => $soon })->json('/expiresAt'), $soon =~ s/Z/.000Z/r,
+    'an earlier end');
+my $late = Mojo::Date->new($began + 3 * 86400)->to_datetime;
+is_error($bound->post('/tokens', json => { name => 'x', expiresAt => $late }),
+    400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z on this server$/, 'a later one');
+is($bound->post('/tokens', json => { name => 'x', expiresAt => undef })->json('/expiresAt') && 1, 1, 'null is no end');
+
 done_testing;

@@ -52,4 +52,35 @@ is_error($client->post('/webhooks/sent-webhook-url', json => { url => $_ }), 400
 my $nul = $client->post('/webhooks/sent-webhook-url', json => { url => "http://x.org/\0" });
 is_error($nul, 400, qr/not allowed/, 'bad: NUL');
 is(shown($client), $kept, 'nothing of that was stored');
+
+# --- of another token of the same user and environment
+
+my $thief = $client->post('/tokens', json => { name => 'stolen' })->json;
+my $at    = "/tokens/$thief->{uuid}/webhooks";
+$client->with(token => $thief->{token})->post("/webhooks/$_-webhook-url", json => { url => "https://thief.org/$_" })
+    for @kinds;
+$client->delete("/tokens/$thief->{uuid}");
+my $urls = sub {
+    my $token = $client->get("/tokens/$thief->{uuid}")->json;
+    join ' ', map { $token->{"${_}WebhookUrl"} // '-' } @kinds;
+};
+is($urls->(), join(' ', map {"https://thief.org/$_"} @kinds), 'the URLs of a revoked token can be read');
+is_deeply($client->post("$at/signed-webhook-url", json => { url => 'https://ours.org/' })->json,
+    { signedWebhookUrl => 'https://ours.org/' }, '… changed');
+is_deeply($client->delete("$at/sent-webhook-url")->json, { sentWebhookUrl => undef }, '… removed');
+is($urls->(), '- https://ours.org/ https://thief.org/completed', '… one by one');
+is(shown($client), $kept, 'the own ones are others');
+is_error($client->post("$at/sent-webhook-url", json => {}), 400, 'url is required', 'without a URL');
+is_error($client->post("$at/sent-webhook-url", json => { url => 'x.org/' }), 400, qr/^url is invalid: ./, 'no URL');
+my $others = organisation();
+for my $asks ($live, @{$others}{qw(test live)}) {
+    is_error($asks->post("$at/sent-webhook-url", json => { url => 'https://x.org/' }), 404, 'Not found', 'not theirs');
+    is_error($asks->delete("$at/signed-webhook-url"), 404, 'Not found', '… to remove one');
+    is_error($asks->delete($at),                      404, 'Not found', '… to remove all');
+}
+is_error($client->with(token => $thief->{token})->delete($at), 401, qr/./, 'a revoked token itself');
+is_error($client->delete('/tokens/no-uuid/webhooks'), 404, 'Not found', 'no uuid');
+is($urls->(), '- https://ours.org/ https://thief.org/completed', 'nothing of that changed any');
+is_deeply($client->delete($at)->json, { map { ("${_}WebhookUrl" => undef) } @kinds }, 'all at once');
+is($urls->(), '- - -', '… are gone');
 done_testing;

@@ -46,7 +46,8 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 # --- help
 my ($out) = exits(0, 'help', '--help');
 my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
-    'user list', 'token create', 'token list', 'token revoke', 'gc', 'seal create', 'seal show', 'verify');
+    'user list', 'token create', 'token list', 'token revoke', 'token webhooks', 'gc', 'seal create', 'seal show',
+    'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
@@ -54,6 +55,7 @@ for my $command (@commands) {
     like($one, qr/Exit codes: 0 done/, 'and the exit codes');
 }
 ($out) = exits(0, 'help of a group', 'token', '--help');
+like($out, qr/\(ps\).*--config.*PGPASSFILE.*service=/s, 'help says where a password belongs');
 like($out, qr/token create.*token list.*token revoke/s, 'has its commands');
 unlike($out, qr/org create/, 'and no others');
 my ($code, $nothing, $text) = run();
@@ -202,6 +204,21 @@ sub tokens {
     like($revoked->{revoked_at}, qr/^20/, 'revoked');
     is(json('revoking twice', @to, 'token', 'revoke', $token->{uuid})->{revoked_at}, $revoked->{revoked_at},
         'keeps the first time');
+    my $with = json('revoke with children', @to, 'token', 'revoke', $token->{uuid}, '--children');
+    is_deeply([map { $_->{uuid} } @$with], [$token->{uuid}], 'gives a list');
+    my @hooks = (@to, 'token', 'webhooks', $other->{uuid});
+    is(json('webhooks', @hooks)->{sent_webhook_url}, undef, 'no URL');
+    my $set = json('webhooks, set', @hooks, '--sent', 'https://x.org/1', '--completed=https://x.org/3');
+    is_deeply([@$set{qw(sent_webhook_url signed_webhook_url completed_webhook_url)}],
+        ['https://x.org/1', undef, 'https://x.org/3'], 'set');
+    $set = json('webhooks, one removed', @hooks, '--sent', 'none');
+    is_deeply([@$set{qw(sent_webhook_url completed_webhook_url)}], [undef, 'https://x.org/3'], 'one is removed');
+    my ($shown) = exits(0, 'webhooks as text', @hooks);
+    like($shown, qr{^completed_webhook_url +https://x\.org/3$}m, 'shown');
+    $set = json('webhooks, cleared', @hooks, '--clear');
+    is(scalar(grep { defined } @$set{qw(sent_webhook_url signed_webhook_url completed_webhook_url)}), 0, 'cleared');
+    exits(2, 'no URL', @hooks, '--sent', 'ftp://x.org/');
+    exits(3, 'webhooks of nothing', @to, 'token', 'webhooks', '00000000-0000-4000-8000-000000000000', '--clear');
     exits(3, 'revoking nothing', @to, 'token', 'revoke', '00000000-0000-4000-8000-000000000000');
     return $token;
 }

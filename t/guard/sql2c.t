@@ -47,7 +47,7 @@ my @cases = (
     ['the drivers differ', $sql, sub { $_[0] =~ s/\@op PING 0(.*?)SELECT 'ok'/\@op PING 1$1SELECT %s/sr },
         qr/^\S+:\d+: PING takes \d arguments, \S+:\d+ says \d$/],
     ['a percent sign', $sql, sub { $_[0] =~ s/(\@op PING.*?)'ok'/$1'%d'/sr }, qr/:\d+: write %% for a percent sign$/],
-    ['several statements that are no write', $sql, sub { $_[0] =~ s/(\@op TOKEN_REVOKE 3) write/$1/r },
+    ['several statements that are no write', $sql, sub { $_[0] =~ s/(\@op TOKEN_REVOKE 4) write/$1/r },
         qr/:\d+: op TOKEN_REVOKE has several statements and is no "write"$/],
     ['no answer', $sql, sub { $_[0] =~ s/-- \@answer\n(SELECT 'unauthorized')/$1/r },
         qr/:\d+: the last statement of op WEBHOOK_SET must be the \@answer$/],

@@ -140,6 +140,23 @@ subtest 'each token has its own URLs, and they outlive it' => sub {
     my ($body) = map { $_->{body} } calls_of($made, 1);
     is_deeply([@$body{qw(event userTokenId webhookUrl)}], ['signed', $token->{uuid}, $receiver->url('/ok?second')],
         'that is told to the URL of the token that created the submission, as no other has one for it');
+
+    my $stolen = $client->post('/tokens', json => { name => 'stolen' })->json;
+    my $thief = $client->with(token => $stolen->{token});
+    $thief->post('/webhooks/signed-webhook-url', json => { url => $receiver->url('/ok?thief') });
+    my ($first, $next, $last) = map { $thief->create->json } 1 .. 3;
+    $client->delete("/tokens/$stolen->{uuid}");
+    my $at = "/tokens/$stolen->{uuid}/webhooks";
+    $client->post("$at/signed-webhook-url", json => { url => $receiver->url('/ok?owner') });
+    is((signers_of($first))[0]->sign->code, 200, 'a signer of a stolen and revoked token signs');
+    is(join(' ', map { $_->{body}{webhookUrl} } calls_of($first, 1)), $receiver->url('/ok?owner'),
+        'the call goes where another token of the user says');
+    $client->delete($at);
+    is((signers_of($next))[0]->sign->code, 200, 'another one signs');
+    $client->post("$at/signed-webhook-url", json => { url => $receiver->url('/ok?again') });
+    is((signers_of($last))[0]->sign->code, 200, 'and another');
+    is(scalar(calls_of($last, 1)), 1, '… which is told');
+    is(scalar(calls_of($next, 0)), 0, 'nobody was told while there was no URL');
 };
 
 subtest 'no URL, no call' => sub {

@@ -8,7 +8,7 @@
 #define FULL                                                                                                           \
     "{\"uuid\":\"T\",\"environment\":\"production\"," TEXTS ",\"sent_webhook_url\":\"http://a\","                      \
     "\"signed_webhook_url\":null,\"completed_webhook_url\":\"http://c\",\"created_at\":1795198163123456,"              \
-    "\"expires_at\":1795198164000000,\"revoked_at\":null}"
+    "\"expires_at\":1795198164000000,\"revoked_at\":null,\"parent\":\"P\"}"
 
 static const char *const refused[] = {
     "",
@@ -32,7 +32,7 @@ int main(void)
         "\"environment\":\"production\",\"user\":{\"uuid\":\"U\",\"firstname\":\"Cy\",\"lastname\":\"Owner\","
         "\"email\":\"cy@x.org\"},\"organization\":{\"uuid\":\"O\",\"name\":\"Org\"},\"sentWebhookUrl\":\"http://a\","
         "\"signedWebhookUrl\":null,\"completedWebhookUrl\":\"http://c\",\"createdAt\":\"2026-11-20T18:09:23.123Z\","
-        "\"expiresAt\":\"2026-11-20T18:09:24.000Z\",\"revokedAt\":null}";
+        "\"expiresAt\":\"2026-11-20T18:09:24.000Z\",\"revokedAt\":null,\"parent\":\"P\"}";
     apr_pool_t *pool;
     sr_token_t *token;
     apr_size_t i;

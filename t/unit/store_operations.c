@@ -217,8 +217,10 @@ static void isolation(link_t *l)
             RUN(l, SR_OP_TOKEN_GET, callers[caller].hash, now_text, callers[owner].token_uuid);
             IS(l, want, "caller %d gets token of %d", caller, owner);
             if (caller == owner) continue;
-            RUN(l, SR_OP_TOKEN_REVOKE, callers[caller].hash, now_text, callers[owner].token_uuid);
+            RUN(l, SR_OP_TOKEN_REVOKE, callers[caller].hash, now_text, callers[owner].token_uuid, "true");
             IS(l, "missing", "caller %d revokes token of %d", caller, owner);
+            RUN(l, SR_OP_TOKEN_WEBHOOKS, callers[caller].hash, now_text, callers[owner].token_uuid, "{\"sent\":null}");
+            IS(l, "missing", "caller %d changes the URLs of the token of %d", caller, owner);
         }
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
@@ -308,7 +310,7 @@ static void own_tokens(link_t *l)
     IS(l, "unauthorized", "token create without a token");
     RUN(l, SR_OP_TOKEN_GET, "nohash", now_text, uuid(8, 1, p));
     IS(l, "unauthorized", "token get without a token");
-    RUN(l, SR_OP_TOKEN_REVOKE, "nohash", now_text, uuid(8, 1, p));
+    RUN(l, SR_OP_TOKEN_REVOKE, "nohash", now_text, uuid(8, 1, p), "false");
     IS(l, "unauthorized", "token revoke without a token");
     RUN(l, SR_OP_TOKEN_LIST, hash, now_text, "1", "older", NULL, NULL);
     is_int(l->rows->nelts, 1, "a page of one");
@@ -317,19 +319,19 @@ static void own_tokens(link_t *l)
         strchr(key_at(l, 0), ':') + 1);
     is_int(l->rows->nelts, 1, "and one older");
     is_str(member(APR_ARRAY_IDX(l->rows, 0, sr_row_t).body, "name", p), "\"first\"", "the first");
-    RUN(l, SR_OP_TOKEN_REVOKE, fresh, number(NOW + 8, p), uuid(8, 1, p));
+    RUN(l, SR_OP_TOKEN_REVOKE, fresh, number(NOW + 8, p), uuid(8, 1, p), "false");
     IS(l, "ok", "a token revokes itself");
     RUN(l, SR_OP_TOKEN_CURRENT, fresh, number(NOW + 8, p));
     IS(l, "unauthorized", "it is revoked at once");
-    RUN(l, SR_OP_TOKEN_REVOKE, hash, number(NOW + 9, p), uuid(8, 1, p));
+    RUN(l, SR_OP_TOKEN_REVOKE, hash, number(NOW + 9, p), uuid(8, 1, p), "false");
     IS(l, "ok", "revoking twice is well");
     body = RUN(l, SR_OP_TOKEN_GET, hash, now_text, uuid(8, 1, p));
     is_str(member(body, "revoked_at", p), number(NOW + 8, p), "and keeps the first time");
     RUN(l, SR_OP_TOKEN_LIST, hash, now_text, "9", "newer", NULL, NULL);
     is_int(l->rows->nelts, 2, "the revoked one is listed");
-    body = RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, callers[B_LIVE].token_uuid, number(NOW + 3, p));
+    body = RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, callers[B_LIVE].token_uuid, number(NOW + 3, p), "false");
     is_str(member(body, "revoked_at", p), number(NOW + 3, p), "revoked by the administrator");
-    RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, uuid(8, 99, p), now_text);
+    RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, uuid(8, 99, p), now_text, "false");
     IS(l, "missing", "no such token to revoke");
     RUN(l, SR_OP_SUBMISSION_GET, callers[B_LIVE].hash, now_text, uuid(1, 204, p));
     IS(l, "unauthorized", "its submissions are closed to it");

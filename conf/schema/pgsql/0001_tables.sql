@@ -41,6 +41,7 @@ CREATE TABLE sigreq.user_account (
 CREATE UNIQUE INDEX user_account_email ON sigreq.user_account (organization_id, lower(email))
 
 -- UNIQUE (id, …) is what submission refers to: one foreign key then keeps a submission's scope equal to its token's.
+-- parent_id is the token that made this one by POST /tokens. It is NULL if the administrator made it.
 CREATE TABLE sigreq.token (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     uuid uuid NOT NULL UNIQUE,
@@ -55,11 +56,16 @@ CREATE TABLE sigreq.token (
     created_at bigint NOT NULL,
     expires_at bigint,
     revoked_at bigint,
+    parent_id bigint,
     UNIQUE (id, user_id, organization_id, environment),
-    FOREIGN KEY (user_id, organization_id) REFERENCES sigreq.user_account (id, organization_id)
+    FOREIGN KEY (user_id, organization_id) REFERENCES sigreq.user_account (id, organization_id),
+    FOREIGN KEY (parent_id, user_id, organization_id, environment)
+        REFERENCES sigreq.token (id, user_id, organization_id, environment)
 ) WITH (fillfactor = 80)
 
 CREATE INDEX token_list ON sigreq.token (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE INDEX token_parent ON sigreq.token (parent_id) WHERE parent_id IS NOT NULL
 
 -- view is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the table.
 -- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
@@ -176,12 +182,13 @@ CREATE INDEX idempotency_submission ON sigreq.idempotency (submission_uuid)
 -- A token as store.h describes its row.
 CREATE VIEW sigreq.token_row AS
     SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
-           t.revoked_at,
+           t.revoked_at, t.parent_id,
            json_build_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
                'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
                'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
                'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
-               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at)::text AS body,
+               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at,
+               'parent', (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id))::text AS body,
            t.created_at || ':' || t.id AS key
     FROM sigreq.token t
     JOIN sigreq.user_account u ON u.id = t.user_id

@@ -217,19 +217,48 @@ BEGIN
     RETURN CASE WHEN FOUND THEN 'ok' ELSE 'unauthorized' END;
 END $$
 
+-- A URL for each member of p_urls, NULL where it is null. What p_urls does not name stays as it is.
+CREATE FUNCTION sigreq.token_webhooks_change(p_id bigint, p_urls jsonb) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE sigreq.token
+    SET sent_webhook_url = CASE WHEN p_urls ? 'sent' THEN p_urls->>'sent' ELSE sent_webhook_url END,
+        signed_webhook_url = CASE WHEN p_urls ? 'signed' THEN p_urls->>'signed' ELSE signed_webhook_url END,
+        completed_webhook_url = CASE WHEN p_urls ? 'completed' THEN p_urls->>'completed' ELSE completed_webhook_url END
+    WHERE id = p_id AND p_urls <> '{}';
+    RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE id = p_id);
+END $$
+
+CREATE FUNCTION sigreq.token_webhooks(p_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT r.id INTO v_id
+    FROM sigreq.token t
+    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
+                         = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND r.uuid = p_uuid;
+    RETURN CASE WHEN FOUND THEN sigreq.token_webhooks_change(v_id, p_urls) ELSE sigreq.why_nothing(p_hash, p_now) END;
+END $$
+
+-- FOR SHARE: a token that is being revoked makes none that token_revoke_tree would not see.
 CREATE FUNCTION sigreq.token_create(p_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
     p_expires_at bigint) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     t record;
 BEGIN
-    SELECT user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now)
+    FOR SHARE;
     IF NOT FOUND THEN
         RETURN 'unauthorized';
     END IF;
-    INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
-    VALUES (p_uuid, t.user_id, t.organization_id, t.environment, p_name, p_secret_hash, p_now, p_expires_at)
+    INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at,
+                              parent_id)
+    VALUES (p_uuid, t.user_id, t.organization_id, t.environment, p_name, p_secret_hash, p_now, p_expires_at, t.id)
     ON CONFLICT (uuid) DO NOTHING;
     RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid);
 END $$
@@ -279,15 +308,46 @@ BEGIN
     END IF;
 END $$
 
-CREATE FUNCTION sigreq.token_revoke(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+-- A token, and with p_children all that it made, directly or through others.
+CREATE FUNCTION sigreq.token_tree(p_id bigint, p_children boolean) RETURNS SETOF bigint
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    WITH RECURSIVE tree(id) AS (
+        SELECT p_id
+        UNION
+        SELECT c.id FROM tree JOIN sigreq.token c ON c.parent_id = tree.id WHERE p_children)
+    SELECT id FROM tree
+$$
+
+-- Each turn of the loop sees what was committed before it. When it finds nothing, every token of the tree is revoked
+-- and locked by this transaction, so none of them can make another. The order by id avoids deadlocks.
+CREATE FUNCTION sigreq.token_revoke_tree(p_id bigint, p_now bigint, p_children boolean) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    UPDATE sigreq.token r SET revoked_at = coalesce(r.revoked_at, p_now)
+    LOOP
+        PERFORM 1 FROM sigreq.token WHERE id IN (SELECT sigreq.token_tree(p_id, p_children)) AND revoked_at IS NULL
+        ORDER BY id FOR NO KEY UPDATE;
+        EXIT WHEN NOT FOUND;
+        UPDATE sigreq.token SET revoked_at = p_now
+        WHERE id IN (SELECT sigreq.token_tree(p_id, p_children)) AND revoked_at IS NULL;
+    END LOOP;
+END $$
+
+CREATE FUNCTION sigreq.token_revoke(p_hash text, p_now bigint, p_uuid uuid, p_children boolean) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT r.id INTO v_id
     FROM sigreq.token t
+    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
+                         = (t.user_id, t.organization_id, t.environment)
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
-      AND r.uuid = p_uuid
-      AND (r.user_id, r.organization_id, r.environment) = (t.user_id, t.organization_id, t.environment);
-    RETURN CASE WHEN FOUND THEN 'ok' ELSE sigreq.why_nothing(p_hash, p_now) END;
+      AND r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
+    RETURN 'ok';
 END $$
 
 -- The operations of sigreqctl. An organisation is named by uuid or name, and the uuid goes first.
@@ -386,11 +446,26 @@ BEGIN
     ORDER BY r.id;
 END $$
 
-CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint) RETURNS text
+CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
+BEGIN
+    IF v_id IS NULL THEN
+        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+        RETURN;
+    END IF;
+    PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
+    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.token_row r
+    WHERE r.id IN (SELECT sigreq.token_tree(v_id, p_children)) ORDER BY r.id;
+END $$
+
+CREATE FUNCTION sigreq.admin_token_webhooks(p_uuid uuid, p_urls jsonb) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE sigreq.token SET revoked_at = coalesce(revoked_at, p_now) WHERE uuid = p_uuid;
-    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid), 'missing');
+    RETURN coalesce(sigreq.token_webhooks_change((SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid), p_urls),
+                    'missing');
 END $$
 
 CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text

@@ -29,6 +29,7 @@ CREATE TABLE user_account (
 CREATE UNIQUE INDEX user_account_email ON user_account (organization_id, email COLLATE NOCASE)
 
 -- UNIQUE (id, …) is what submission refers to: one foreign key then keeps a submission's scope equal to its token's.
+-- parent_id is the token that made this one by POST /tokens. It is NULL if the administrator made it.
 CREATE TABLE token (
     id INTEGER PRIMARY KEY,
     uuid TEXT NOT NULL UNIQUE,
@@ -43,11 +44,16 @@ CREATE TABLE token (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER,
+    parent_id INTEGER,
     UNIQUE (id, user_id, organization_id, environment),
-    FOREIGN KEY (user_id, organization_id) REFERENCES user_account (id, organization_id)
+    FOREIGN KEY (user_id, organization_id) REFERENCES user_account (id, organization_id),
+    FOREIGN KEY (parent_id, user_id, organization_id, environment)
+        REFERENCES token (id, user_id, organization_id, environment)
 ) STRICT
 
 CREATE INDEX token_list ON token (user_id, organization_id, environment, created_at DESC, id DESC)
+
+CREATE INDEX token_parent ON token (parent_id) WHERE parent_id IS NOT NULL
 
 -- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
 -- certificate_… is its certificate of completion, a file of the document store.
