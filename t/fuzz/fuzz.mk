@@ -13,11 +13,11 @@ build/libpdfd.a: $(call obj,$(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 build/t/fuzz_%: build/obj/t/fuzz/%.o build/obj/t/fuzz/replay.o $(UNIT_HTTP) build/libpdfd.a build/libsigreq.a
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) -lstdc++ $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c) src/http/multipart.c src/http/part.c
+FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c src/metrics/*.c src/deliver/*.c) src/http/multipart.c src/http/part.c
 fuzz_obj = $(patsubst %.cc,build/fuzz/obj/%.o,$(patsubst %.c,build/fuzz/obj/%.o,$(1)))
 
 build/fuzz/obj/%.o: %.c
@@ -30,7 +30,7 @@ build/fuzz/obj/%.o: %.cc
 build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a
-	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 .PHONY: fuzz
 fuzz:
