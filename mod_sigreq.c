@@ -128,6 +128,7 @@ static int handler(request_rec *r)
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
         .max_fields = (int)conf->max_fields,
+        .refuse_active = conf->refuse_active,
         .area_origin = conf->area_origin,
         .max_token_age = conf->max_token_age};
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,

@@ -13,7 +13,20 @@
 APLOG_USE_MODULE(sigreq);
 
 typedef enum kind_t {
-    SWITCH, PATH, URL, ANCESTORS, ORIGIN, SIZE, NUMBER, TIME, AGE, RANGES, RATES, SMTP, MAILBOX
+    SWITCH,
+    PATH,
+    URL,
+    ANCESTORS,
+    ORIGIN,
+    ACTIVE,
+    SIZE,
+    NUMBER,
+    TIME,
+    AGE,
+    RANGES,
+    RATES,
+    SMTP,
+    MAILBOX
 } kind_t;
 typedef enum scope_t { LOCATION, PROCESS } scope_t;
 
@@ -99,6 +112,14 @@ static const char *read_origin(apr_pool_t *pool, const row_t *row, const char *t
             return NULL;
         }
     return "must be user-space or top-left";
+}
+
+static const char *read_active(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    const bool refuse = !strcasecmp(text, "refuse");
+    if (!refuse && strcasecmp(text, "warn")) return "must be warn or refuse";
+    *(sr_conf_ACTIVE *)slot = refuse;
+    return NULL;
 }
 
 static const char *in_range(apr_pool_t *pool, const row_t *row, apr_int64_t value, void *slot)
@@ -210,19 +231,13 @@ static const struct {
     const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
     size_t size;
 } kinds[] = {
-    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
-    [PATH] = {read_path, sizeof(sr_conf_PATH)},
-    [URL] = {read_url, sizeof(sr_conf_URL)},
-    [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
-    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
-    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
-    [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
-    [TIME] = {read_time, sizeof(sr_conf_TIME)},
-    [AGE] = {read_age, sizeof(sr_conf_AGE)},
-    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
-    [RATES] = {read_rates, sizeof(sr_conf_RATES)},
-    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
-    [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
+    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
+    [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)}, [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
+    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)}, [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},       [AGE] = {read_age, sizeof(sr_conf_AGE)},
+    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)}, [RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
 /* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
@@ -299,6 +314,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_URL TAKE1
 #define ARGUMENTS_ANCESTORS TAKE1
 #define ARGUMENTS_ORIGIN TAKE1
+#define ARGUMENTS_ACTIVE TAKE1
 #define ARGUMENTS_SIZE TAKE1
 #define ARGUMENTS_NUMBER TAKE1
 #define ARGUMENTS_TIME TAKE1

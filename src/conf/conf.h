@@ -14,6 +14,7 @@ typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or 
 typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
+typedef bool sr_conf_ACTIVE;      /* refuse */
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME;           /* microseconds */

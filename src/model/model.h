@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c · signature.c ·
- * completion.c · webhook.c · token.c
+ * Sections: warnings.c · pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c ·
+ * signature.c · completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -13,10 +13,38 @@ const char *sr_environment_name(sr_environment_t environment); /* "test", "produ
 /* An organisation in one environment, as what is kept beside documents is named by: "<uuid>.test". */
 const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
 
+/* --------------------------------------------------------------------------------------------- warnings.c
+ * What is said of a document that can be signed: a row of warnings.def each. A set is a sum of bits.
+ */
+typedef enum sr_warning_t {
+#define SR_WARNING(id, name, active, sentence) SR_WARNING_##id,
+#include "model/warnings.def"
+#undef SR_WARNING
+    SR_WARNING_COUNT
+} sr_warning_t;
+#define SR_WARNING_BIT(warning) (1u << (warning))
+
+typedef struct sr_warning_row_t {
+    const char *name; /* for programs */
+    bool active;      /* it is refused where SigreqActiveContent says so */
+    const char *sentence;
+} sr_warning_row_t;
+const sr_warning_row_t *sr_warning(sr_warning_t warning);
+/* JSON arrays, in the order of the table. New references. */
+json_t *sr_warnings_names(unsigned int set);
+json_t *sr_warnings_sentences(unsigned int set);
+/* Reads an array of names; NULL is the empty set. False when it is anything else. */
+bool sr_warnings_parse(unsigned int *set, const json_t *names);
+/* The name that goes with a sentence, or NULL for one of another version. */
+const char *sr_warning_named(const char *sentence);
+/* Why a document is refused where active content is; NULL: it is not. Goes on after "cannot be signed: ". */
+const char *sr_warnings_refusal(unsigned int set, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
  * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":3,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false}
+ *   {"version":3,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false,
+ *    "warnings":["javascript"]}          which may be absent
  * and in the stored one perhaps what httpd has found out later, and a helper may never say:
  *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
  *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
@@ -40,6 +68,7 @@ typedef struct sr_pages_t {
     int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
     const char *normalised_sha256; /* or NULL */
     apr_off_t normalised_size;
+    unsigned int warnings; /* a set of sr_warning_t */
     const char *report; /* the text form it was read from */
 } sr_pages_t;
 typedef struct sr_page_run_t {

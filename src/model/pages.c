@@ -9,7 +9,7 @@
 #define RUN_LENGTH 6     /* count x0 y0 x1 y1 rotate */
 #define MAX_SIDE 14400.0 /* points: src/pdfd/boxes.c refuses what is larger */
 
-static const char *const of_helper[] = {"version", "pages", "runs", "signatures", "normalise", NULL};
+static const char *const of_helper[] = {"version", "pages", "runs", "signatures", "normalise", "warnings", NULL};
 static const char *const of_httpd[] = {"prepared", "normalised", NULL};
 
 static bool is_listed(const char *name, const char *const *names)
@@ -94,6 +94,7 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
     if (!take_count(json_object_get(value, "signatures"), 0, INT_MAX, &pages->signatures)) return false;
     if (!json_is_boolean(normalise)) return false;
     pages->normalise = json_is_true(normalise);
+    if (!sr_warnings_parse(&pages->warnings, json_object_get(value, "warnings"))) return false;
     return take_prepared(pages, json_object_get(value, "prepared"))
            && take_normalised(pages, json_object_get(value, "normalised"), pool);
 }

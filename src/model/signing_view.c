@@ -33,8 +33,23 @@ static json_t *sizes(const sr_pages_t *pages)
     return list;
 }
 
+/* The document's part of the submission's view, or NULL. */
+static const json_t *view_of(const sr_signing_t *signing, const sr_signed_document_t *document)
+{
+    const json_t *const list = json_object_get(signing->view, "documents");
+    size_t i;
+
+    for (i = 0; i < json_array_size(list); i++) {
+        const char *const uuid = sr_json_string(json_array_get(list, i), "uuid");
+
+        if (uuid && !strcmp(uuid, document->uuid)) return json_array_get(list, i);
+    }
+    return NULL;
+}
+
 static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool_t *pool)
 {
+    static const char *const said[] = {"warnings", NULL};
     json_t *const list = json_array();
     int i;
 
@@ -49,6 +64,7 @@ static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool
         json_object_set_new(row, "size", json_integer(sr_signed_document_size(document)));
         json_object_set_new(row, "pages", json_integer(document->pages));
         json_object_set_new(row, "sizes", sizes(document->boxes));
+        copy(row, view_of(signing, document), said);
         json_array_append_new(list, row);
     }
     return list;

@@ -86,6 +86,8 @@ static json_t *document_view(const sr_document_t *document)
     json_object_set_new(object, "sha256", json_string(document->sha256));
     json_object_set_new(object, "size", json_integer(document->size));
     json_object_set_new(object, "pages", json_integer(document->pages->count));
+    if (document->pages->warnings)
+        json_object_set_new(object, "warnings", sr_warnings_sentences(document->pages->warnings));
     return object;
 }
 

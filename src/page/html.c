@@ -61,7 +61,20 @@ static json_t *sheets(const json_t *document, bool first, apr_pool_t *pool)
     return list;
 }
 
-static void add_documents(json_t *values, const char *link, bool signing, apr_pool_t *pool)
+/* Warnings in the page's language: one that has no text there is said as it was recorded. */
+static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool)
+{
+    const json_t *warnings = json_object_get(document, "warnings");
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *sentence = json_string_value(json_array_get(warnings, i)), *name = sr_warning_named(sentence);
+        const char *text = name ? sr_page_word(texts, apr_pstrcat(pool, "warning.", name, NULL)) : "";
+        json_array_append_new(list, json_pack("{s:s}", "text", *text ? text : sentence));
+    }
+    json_object_set_new(document, "warnings", list);
+}
+
+static void add_documents(json_t *values, const json_t *texts, const char *link, bool signing, apr_pool_t *pool)
 {
     json_t *documents = json_object_get(values, "documents");
     for (size_t i = 0; i < json_array_size(documents); i++) {
@@ -69,6 +82,7 @@ static void add_documents(json_t *values, const char *link, bool signing, apr_po
         set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
         json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
         json_object_set(row, "count", json_object_get(row, "pages"));
+        add_warnings(row, texts, pool);
         if (signing) json_object_set_new(row, "sheets", sheets(row, i == 0, pool));
     }
 }
@@ -179,7 +193,7 @@ sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
     set_text(view, "title", sr_json_string(view, "name"));
     set_text(view, "fullname", sr_signing_name(person, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
-    add_documents(view, signer, signing, http->pool);
+    add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else add_closing(view, state);
     return reply(http, HTTP_OK, view, &theme, texts);

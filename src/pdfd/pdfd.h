@@ -95,6 +95,10 @@ typedef struct sr_pdfd_form_t {
 /* Reads catalog and form. The reason why nothing can be signed here, or NULL. */
 const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q);
 
+/* ---------------------------------------------------------------------------------------------- active.c */
+/* What a document may show or do besides its pages, as a set of sr_warning_t. What cannot be read is passed over. */
+unsigned int sr_pdfd_active_find(qpdf_data q, int pages);
+
 /* ----------------------------------------------------------------------------------------------- boxes.c */
 /* The `runs` of all pages as JSON text. *reason is set instead when a page cannot be signed. Pages that are no
  * objects of their own, or numbered above `highest`, set *odd: qpdf had to make them up. */

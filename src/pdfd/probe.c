@@ -28,6 +28,7 @@ typedef struct probe_t {
     const char *runs;
     sr_pdfd_form_t form;
     bool normalise;
+    unsigned int active; /* a set of sr_warning_t */
     apr_pool_t *pool;
 } probe_t;
 
@@ -88,6 +89,15 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     return odd && !repairing ? DAMAGED : state;
 }
 
+/* Last of all, because damage in what is only looked at here is no reason to repair a document. */
+static reading_t read_active(probe_t *probe)
+{
+    probe->active = sr_pdfd_active_find(probe->q, probe->pages);
+    qpdf_get_error(probe->q); /* what could not be read does nothing */
+    if (sr_pdfd_warnings(probe->q) == SR_PDFD_NO_MEMORY) return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    return READ;
+}
+
 static reading_t read_document(probe_t *probe, bool repairing)
 {
     probe->q = qpdf_init();
@@ -97,6 +107,7 @@ static reading_t read_document(probe_t *probe, bool repairing)
     sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q);
     if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
+    if (state == READ) state = read_active(probe);
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
@@ -132,6 +143,18 @@ static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
                        : NULL;
 }
 
+static const char *write_report(const probe_t *probe)
+{
+    const char *warnings = "";
+    if (probe->active) {
+        const json_t *names = sr_json_own(sr_warnings_names(probe->active), probe->pool);
+        warnings = apr_pstrcat(probe->pool, ",\"warnings\":", sr_json_text(names, probe->pool), NULL);
+    }
+    return apr_psprintf(probe->pool, "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,\"normalise\":%s%s}",
+                        SR_PAGES_VERSION, probe->pages, probe->runs, probe->form.signatures,
+                        probe->normalise ? "true" : "false", warnings);
+}
+
 json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
@@ -143,12 +166,6 @@ json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
     json_t *answer = json_object();
     json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
     if (probe.verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(probe.reason));
-    if (probe.verdict == SR_PDF_ACCEPTED)
-        json_object_set_new(answer, "report",
-                            json_string(apr_psprintf(pool,
-                                                     "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,"
-                                                     "\"normalise\":%s}",
-                                                     SR_PAGES_VERSION, probe.pages, probe.runs, probe.form.signatures,
-                                                     probe.normalise ? "true" : "false")));
+    if (probe.verdict == SR_PDF_ACCEPTED) json_object_set_new(answer, "report", json_string(write_report(&probe)));
     return answer;
 }

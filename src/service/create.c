@@ -57,9 +57,11 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
-        json_array_append_new(documents,
-                              json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
-                                        document->sha256, "normalisedSha256", document->normalised_sha256));
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
+                                document->sha256, "normalisedSha256", document->normalised_sha256);
+        if (document->pages->warnings)
+            json_object_set_new(row, "warnings", sr_warnings_names(document->pages->warnings));
+        json_array_append_new(documents, row);
     }
     for (int i = 0; i < submission->signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);

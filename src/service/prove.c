@@ -175,7 +175,8 @@ static sr_error_t *prepare(const char **damage, const proof_t *proof)
 static sr_error_t *prove(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
-    const char *damage;
+    const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
+    if (active && proof->service->refuse_active) return refuse(proof, active);
     if (!fields_of(proof)->nelts) return NULL;
     if (files->upload.pages->normalise && !files->normalised.sha256) SR_TRY(normalise(proof));
     SR_TRY(prepare(&damage, proof));

@@ -32,6 +32,7 @@ typedef struct sr_service_t {
     int max_files, max_signers, max_fields;
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
+    bool refuse_active;                /* documents with active content (sr_warning_row_t) */
 } sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */

@@ -29,6 +29,9 @@ for my $part ('page', 'script') {
 my $html   = join '', map { slurp($_) } glob "$assets/html/*.html";
 my $script = join '', map { slurp($_) } glob "$assets/js/*.js";
 my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
+my @warnings = slurp('src/model/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
+ok(@warnings > 5, 'there are warnings');
+$asked{"warning.$_"} = 1 for @warnings;
 $asked{$_} = 1 for 'brand', map { ("$_.title", "$_.text") } qw(404 409 503 other);    # by html.c
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };

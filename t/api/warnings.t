@@ -1,0 +1,73 @@
+# What a document may show or do besides its pages stands in the answer, in the evidence and on the signing page, in the
+# reader's language; SigreqActiveContent refuse refuses it. A document without it is answered as ever.
+use strict;
+use warnings;
+use Mojo::File 'path';
+use Mojo::JSON 'decode_json';
+use Sigreq::Here qw(organisation suite place is_text nothing_happens);
+use Sigreq::PDF qw(pdf without_end);
+use Sigreq::Signer qw(signers_of);
+use Test::More;
+
+my $org    = organisation();
+my $client = $org->{test};
+my $count  = 0;
+sub nonce { "warnings $$ " . suite->{db} . suite->{mpm} . ++$count }
+my $script = '/OpenAction<</S/JavaScript/JS(app.alert\(1\))>>';
+my @said   = (
+    'It contains JavaScript, which can change what a PDF reader shows',
+    'It runs an action by itself when it is opened or a page is shown, which can change what a PDF reader shows');
+my %area  = (x => 72, y => 72, w => 180, h => 50, page => 0);
+my @names = qw(javascript action);
+
+sub on {    # a signer with a field on each
+    my @fields = map { +{ type => 'signature', name => 's', document => $_, area => \%area } } @_;
+    return Sigreq::Client::signers({ fields => \@fields });
+}
+
+my $plain = $client->create(files => [['a.pdf', pdf(nonce => nonce())]]);
+ok(!exists $plain->json('/documents/0')->{warnings}, 'a plain document has no warnings');
+unlike($plain->body, qr/warnings/, '… nor has the answer');
+
+for my $what ('as it is', 'rewritten') {
+    my $bytes = pdf(nonce => nonce(), catalog => $script);
+    $bytes = without_end($bytes) if $what eq 'rewritten';
+    my $made = $client->create(
+        files   => [['plain.pdf', pdf(nonce => nonce())], ['script.pdf', $bytes]],
+        signers => on('plain.pdf', 'script.pdf'));
+    is($made->code, 201, "$what: accepted") or next;
+    is_deeply($made->json('/documents/1/warnings'), \@said, '… and said');
+    is_deeply($client->get('/signatures/' . $made->json('/uuid'))->json('/documents'), $made->json('/documents'),
+        '… and said again');
+    my $evidence = $client->get('/signatures/' . $made->json('/uuid') . '/audit')->json('/events/0/detail/documents');
+    is_deeply($evidence->[1]{warnings}, \@names, '… and recorded');
+    ok(!exists $evidence->[0]{warnings}, '… of that document alone');
+    my ($signer) = signers_of($made->json);
+    my $state = $signer->state;
+    is_deeply([map { $_->{warnings} } @{ $state->{documents} }], [undef, \@said], 'the signer is told');
+    for my $language (qw(en de fr es)) {
+        my $texts = decode_json(path(suite->{source} . "/src/page/assets/texts/$language.json")->slurp)->{page};
+        my %asks  = (Accept => 'text/html', 'Accept-Language' => $language);
+        my $page  = $signer->get('', headers => \%asks)->text;
+        for my $name (@names) {
+            my $text = $texts->{"warning.$name"} =~ s/'/&#39;/gr;
+            is(scalar(my @times = $page =~ /\Q$text\E/g), 1, "… in words of their own ($language, $name)");
+        }
+    }
+    my $again = $client->create(files => [['script.pdf', $bytes]], signers => on('script.pdf'));
+    is($again->json('/documents/0/warnings/0'), $said[0],
+        'the same of a document that is known');
+}
+
+my $strict = $org->{test}->with(base => place('/strict'));
+nothing_happens($org, 'where active content is refused', sub {
+    my %active = (
+        'it contains JavaScript, which can change what a PDF reader shows' => $script,
+        'it has other files embedded, which are not among its pages' => '/AF[<</Type/Filespec/F(a)>>]');
+    for my $reason (sort keys %active) {
+        is_text($strict->create(files => [['a.pdf', pdf(nonce => nonce(), catalog => $active{$reason})]]),
+            400, "Document a.pdf cannot be signed: $reason");
+    }
+});
+is($strict->create(files => [['a.pdf', pdf(nonce => nonce())]])->code, 201, 'others are taken there');
+done_testing;
