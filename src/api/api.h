@@ -39,6 +39,8 @@ sr_error_t *sr_api_health(sr_http_t *http);
 /* Shared by the lists (page.c): limit and cursor of the query; the answer's envelope around bodies. */
 sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after);
 sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page);
+/* A date or date-time that the query or body gave as `name`. The error says what is missing. */
+sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);
 /* Shared by what takes files (upload.c): whether a part is one of the files; whether it is encoded as it must be. */
 bool sr_api_is_file(const sr_part_t *part);
 sr_error_t *sr_api_check_part(const sr_part_t *part, apr_pool_t *pool);

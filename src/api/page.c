@@ -30,6 +30,19 @@ sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page)
                                     "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL));
 }
 
+sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
+{
+    const char *example = "2026-11-20T18:09:23Z or 2026-11-20T18:09:23+01:00";
+    char *plus = apr_pstrdup(http->pool, text), *space = strchr(plus, ' ');
+    if (sr_time_parse(when, text)) return NULL;
+    if (sr_time_parse(when, apr_pstrcat(http->pool, text, "Z", NULL)))
+        return sr_error(http->pool, SR_EBADREQUEST, "%s must have a time zone, as in %s", name, example);
+    if (space) *space = '+';
+    if (space && sr_time_parse(when, plus))
+        return sr_error(http->pool, SR_EBADREQUEST, "%s has a space in place of +: write + as %%2B in a URL", name);
+    return sr_error(http->pool, SR_EBADREQUEST, "%s must be an ISO 8601 date, such as 2026-11-20, %s", name, example);
+}
+
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param)
 {
     char *text = apr_pstrdup(http->pool, http->params[param]);

@@ -6,8 +6,7 @@
 static sr_error_t *read_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
 {
     *when = 0;
-    if (!text || sr_time_parse(when, text)) return NULL;
-    return sr_error(http->pool, SR_EBADREQUEST, "%s must be an ISO 8601 date", name);
+    return text ? sr_api_time(when, http, name, text) : NULL;
 }
 
 static sr_error_t *check_status(sr_http_t *http, const char *status)

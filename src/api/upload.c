@@ -46,7 +46,7 @@ static sr_error_t *begin_file(receiver_t *receiver, const sr_part_t *part)
     sr_upload_t *upload = receiver->upload = apr_array_push(receiver->uploads);
     upload->name = part->filename;
     upload->raw = part->raw_filename;
-    upload->declared_pdf = part->type && !strcmp(part->type, "application/pdf");
+    upload->declared_pdf = !part->type || !*part->type || !strcmp(part->type, "application/pdf");
     return sr_spool_begin(&upload->spool, receiver->documents, pool);
 }
 
@@ -84,7 +84,7 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     SR_TRY(sr_api_check_part(part, receiver->http->pool));
     if (sr_api_is_file(part)) return begin_file(receiver, part);
     for (int i = 0; i < TEXT_COUNT; i++)
-        if (!strcmp(part->name, texts[i].name) && !part->filename) return begin_text(receiver, i);
+        if (!strcmp(part->name, texts[i].name) && (!part->filename || i == SIGNERS)) return begin_text(receiver, i);
     return NULL;
 }
 

@@ -154,6 +154,8 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool);
 bool sr_text_is_port(const char *text);
 /* Number of characters (code points) of valid UTF-8. */
 apr_size_t sr_text_length(const char *text);
+/* The first characters of a text, with an ellipsis if it has more. */
+const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *pool);
 /* Bytes as lower-case hexadecimal. */
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 /* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;

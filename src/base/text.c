@@ -163,6 +163,15 @@ const char *sr_text_fold(const char *text, apr_pool_t *pool)
     return copy;
 }
 
+const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *pool)
+{
+    const char *end = text;
+
+    for (; characters > 0 && *end; characters--) sr_text_next(&end);
+    if (!*end) return text;
+    return apr_pstrcat(pool, apr_pstrmemdup(pool, text, (apr_size_t)(end - text)), "\xE2\x80\xA6", NULL);
+}
+
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool)
 {
     static const char digits[] = "0123456789abcdef";

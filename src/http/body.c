@@ -45,6 +45,16 @@ static sr_error_t *drain(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t
     return NULL;
 }
 
+/* An input filter that decodes the body takes the header away when it begins to read: what is left then is sent encoded
+ * to us. */
+static sr_error_t *check_encoding(sr_http_t *http)
+{
+    const char *encoding = apr_table_get(http->r->headers_in, "Content-Encoding");
+    if (!encoding || !strcasecmp(encoding, "identity")) return NULL;
+    apr_table_setn(http->r->err_headers_out, "Accept-Encoding", "identity"); /* RFC 9110, 15.5.16 */
+    return sr_error(http->pool, SR_EMEDIATYPE, "Content-Encoding is not supported: send the body as it is");
+}
+
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton)
 {
     request_rec *r = http->r;
@@ -55,7 +65,8 @@ sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, 
     while (!http->body_read) {
         apr_status_t status = ap_get_brigade(r->input_filters, brigade, AP_MODE_READBYTES, APR_BLOCK_READ, PIECE);
         if (status) return read_failed(http, status);
-        sr_error_t *error = drain(http, brigade, &left, limit, sink, baton);
+        sr_error_t *error = check_encoding(http);
+        if (!error) error = drain(http, brigade, &left, limit, sink, baton);
         apr_brigade_cleanup(brigade);
         if (error) return error;
     }

@@ -26,7 +26,7 @@ struct sr_http_t {
     const sr_rates_t *rates;
     bool secret_paths; /* whoever knows the first part of the path is let in; else a bearer token */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
-    bool plain_errors; /* 413 as text/plain too (POST /signatures) */
+    bool plain_errors; /* every 400 and 413 as text/plain (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
     bool body_read; /* to its end: the connection can serve another request */

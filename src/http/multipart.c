@@ -11,6 +11,7 @@
 
 #define BOUNDARY_MAX 70 /* RFC 2046, 5.1.1 */
 #define DELIMITER_MAX (BOUNDARY_MAX + 4)
+#define JUNK "a boundary is followed by something other than a line end"
 
 typedef enum state_t { PREAMBLE, BODY, AFTER_DELIMITER, HEADERS, EPILOGUE } state_t;
 
@@ -31,7 +32,7 @@ struct sr_multipart_t {
 
 static sr_error_t *malformed(apr_pool_t *pool, const char *why)
 {
-    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Malformed multipart body"), pool, "%s", why);
+    return sr_part_malformed(pool, why);
 }
 
 sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, const sr_multipart_sink_t *sink,
@@ -39,13 +40,14 @@ sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, c
 {
     const char *boundary = NULL;
     SR_TRY(sr_part_parameter(&boundary, parameters, "boundary", pool));
-    if (!boundary) return malformed(pool, "no boundary");
+    if (!boundary) return malformed(pool, "the Content-Type of the request has no boundary");
     size_t length = strlen(boundary);
     if (length < 1 || length > BOUNDARY_MAX || boundary[length - 1] == ' ')
-        return malformed(pool, "bad boundary length");
+        return malformed(pool, "the boundary must have 1 to 70 characters, and no space at its end");
     /* RFC 2046's bchars and what else real clients use; never a control character */
     for (const char *p = boundary; *p; p++)
-        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e) return malformed(pool, "bad boundary character");
+        if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
+            return malformed(pool, "the boundary must be printable ASCII");
 
     sr_multipart_t *made = apr_pcalloc(pool, sizeof *made);
     made->sink = *sink;
@@ -141,7 +143,7 @@ static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
     if (parser->tail_length == 0 && (c == ' ' || c == '\t')) return NULL;
     parser->tail[parser->tail_length++] = c;
     if (parser->tail_length == 1)
-        return c == '-' || c == '\r' ? NULL : malformed(parser->pool, "junk after a delimiter");
+        return c == '-' || c == '\r' ? NULL : malformed(parser->pool, JUNK);
     if (parser->tail[0] == '-' && c == '-') {
         parser->state = EPILOGUE;
     } else if (parser->tail[0] == '\r' && c == '\n') {
@@ -149,7 +151,7 @@ static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
         parser->state = HEADERS;
         parser->headers_length = 0;
     } else {
-        return malformed(parser->pool, "junk after a delimiter");
+        return malformed(parser->pool, JUNK);
     }
     return NULL;
 }
@@ -168,7 +170,8 @@ static sr_error_t *headers_complete(sr_multipart_t *parser)
 static sr_error_t *feed_header(sr_multipart_t *parser, char c)
 {
     char *headers = parser->headers;
-    if (parser->headers_length == SR_MULTIPART_HEADER_MAX) return malformed(parser->pool, "headers of a part too long");
+    if (parser->headers_length == SR_MULTIPART_HEADER_MAX)
+        return malformed(parser->pool, "the headers of a part are longer than 8192 bytes");
     headers[parser->headers_length++] = c;
     apr_size_t n = parser->headers_length;
     bool blank_line = n == 2 ? !memcmp(headers, "\r\n", 2) : n >= 4 && !memcmp(headers + n - 4, "\r\n\r\n", 4);
@@ -194,5 +197,5 @@ sr_error_t *sr_multipart_feed(sr_multipart_t *parser, const char *data, apr_size
 
 sr_error_t *sr_multipart_finish(const sr_multipart_t *parser)
 {
-    return parser->state == EPILOGUE ? NULL : malformed(parser->pool, "no closing delimiter");
+    return parser->state == EPILOGUE ? NULL : malformed(parser->pool, "it ends before its closing boundary");
 }

@@ -5,9 +5,14 @@
 #include <apr_lib.h>
 #include <string.h>
 
+sr_error_t *sr_part_malformed(apr_pool_t *pool, const char *why)
+{
+    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Malformed multipart body: %s", why), pool, "%s", why);
+}
+
 static sr_error_t *malformed(apr_pool_t *pool, const char *why)
 {
-    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Malformed multipart body"), pool, "%s", why);
+    return sr_part_malformed(pool, why);
 }
 
 static void to_lower(char *text)
@@ -64,7 +69,8 @@ static sr_error_t *next_parameter(parameter_t *parameter, bool *found, const cha
     *found = false;
     while (*p == ';') p = skip_space(p + 1);
     if (!*p) return NULL;
-    if (p == skip_space(*cursor)) return malformed(pool, "junk where a parameter should be");
+    if (p == skip_space(*cursor))
+        return malformed(pool, "a header has something other than a parameter after its value");
     const char *start = p;
     while (is_token(*p)) p++;
     char *name = apr_pstrmemdup(pool, start, (apr_size_t)(p - start));
@@ -119,7 +125,7 @@ static const char *percent_decode(const char *text, const char *only, apr_pool_t
 static sr_error_t *extended_value(const char **value, const char *text, apr_pool_t *pool)
 {
     const char *language = strchr(text, '\''), *end = language ? strchr(language + 1, '\'') : NULL;
-    if (!end || strncasecmp(text, "utf-8'", 6)) return malformed(pool, "filename* is not UTF-8");
+    if (!end || strncasecmp(text, "utf-8'", 6)) return malformed(pool, "filename* must begin with UTF-8'' (RFC 5987)");
     *value = percent_decode(end + 1, NULL, pool);
     return NULL;
 }
@@ -131,7 +137,7 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
     parameter_t parameter;
     bool found;
     if (strncasecmp(value, type, sizeof type - 1) || is_token(*cursor))
-        return malformed(pool, "a part is no form-data");
+        return malformed(pool, "the Content-Disposition of a part is not form-data");
     for (;;) {
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));
         if (!found) break;
@@ -165,14 +171,14 @@ static sr_error_t *read_line(sr_part_t *part, bool *disposed, char *line, apr_po
 {
     char *colon = line;
     while (is_token(*colon)) colon++;
-    if (colon == line || *colon != ':') return malformed(pool, "a header line without a name");
+    if (colon == line || *colon != ':') return malformed(pool, "a header line of a part without a name and a colon");
     *colon = '\0';
     const char *value = skip_space(colon + 1);
     for (const char *p = value; *p; p++)
         if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
-            return malformed(pool, "a control character in a header");
+            return malformed(pool, "a control character in the headers of a part");
     if (!strcasecmp(line, "Content-Disposition")) {
-        if (*disposed) return malformed(pool, "a part with two dispositions");
+        if (*disposed) return malformed(pool, "a part with two Content-Disposition headers");
         *disposed = true;
         return read_disposition(part, value, pool);
     }
@@ -186,7 +192,7 @@ sr_error_t *sr_part_parse(sr_part_t **part, const char *headers, apr_size_t leng
     sr_part_t *made = apr_pcalloc(pool, sizeof *made);
     bool disposed = false;
     char *line = apr_pstrmemdup(pool, headers, length);
-    if (memchr(headers, '\0', length)) return malformed(pool, "NUL in a header");
+    if (memchr(headers, '\0', length)) return malformed(pool, "NUL in the headers of a part");
     for (char *end; (end = strstr(line, "\r\n")) != NULL && end != line; line = end + 2) {
         *end = '\0';
         SR_TRY(read_line(made, &disposed, line, pool));

@@ -5,6 +5,8 @@
 #include <apr_escape.h>
 #include <string.h>
 
+#define SHOWN 64 /* characters of a name that an error repeats */
+
 /* "+" is a space in a query, which apr's unescape leaves alone. */
 static const char *decode(sr_http_t *http, const char *text, apr_size_t length)
 {
@@ -26,7 +28,8 @@ static sr_error_t *take(sr_http_t *http, const sr_query_param_t *params, const c
         *params->value = value;
         return NULL;
     }
-    return sr_error(http->pool, SR_EBADREQUEST, "Unknown query parameter");
+    return sr_error(http->pool, SR_EBADREQUEST, "Unknown query parameter %s",
+                    sr_text_printable(sr_text_cut(name, SHOWN, http->pool), http->pool));
 }
 
 sr_error_t *sr_http_query(sr_http_t *http, const sr_query_param_t *params)

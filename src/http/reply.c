@@ -179,7 +179,8 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
                        apr_itoa(http->pool, error->retry_after > 0 ? error->retry_after : RETRY_AFTER));
     /* or httpd would read the rest of the body to keep the connection */
     if (!http->body_read && has_body(r)) r->connection->keepalive = AP_CONN_CLOSE;
-    if (answers[error->code].plain || (status == HTTP_REQUEST_ENTITY_TOO_LARGE && http->plain_errors)) {
+    bool may_be_plain = status == HTTP_REQUEST_ENTITY_TOO_LARGE || status == HTTP_BAD_REQUEST;
+    if (answers[error->code].plain || (may_be_plain && http->plain_errors)) {
         sr_http_bytes(http, status, TEXT_TYPE, error->message, strlen(error->message));
         return;
     }

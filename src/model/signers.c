@@ -88,16 +88,12 @@ static bool is_email(const char *text)
     return true;
 }
 
-/* What was sent as an email, for its message: any JSON value, without control characters and not too long. */
+/* What was sent as an email, for its message: any JSON value, as it is but not too long. */
 static const char *echo(const json_t *value, apr_pool_t *pool)
 {
     const char *const text = json_is_string(value) ? json_string_value(value) : sr_json_text(value, pool);
-    const char *const shown = sr_text_printable(text, pool), *end = shown;
-    int left;
 
-    for (left = MAX_ECHO; left > 0 && *end; left--) sr_text_next(&end);
-    return *end ? apr_pstrcat(pool, apr_pstrmemdup(pool, shown, (apr_size_t)(end - shown)), "\xE2\x80\xA6", NULL)
-                : shown;
+    return sr_text_cut(text, MAX_ECHO, pool);
 }
 
 static sr_error_t *take_email(const char **email, const place_t *at, const json_t *object, bool required)

@@ -11,10 +11,11 @@
 #define NAME_MAX_CHARACTERS 500
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
 
+/* Forms have no booleans: "1" and "" are what PHP sends for true and false. */
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
 {
-    *value = text && !strcasecmp(text, "true");
-    if (!text || !*text || *value || !strcasecmp(text, "false")) return NULL;
+    *value = text && (!strcasecmp(text, "true") || !strcmp(text, "1"));
+    if (!text || !*text || *value || !strcasecmp(text, "false") || !strcmp(text, "0")) return NULL;
     return sr_error(pool, SR_EVALIDATION, "%s must be true or false", name);
 }
 

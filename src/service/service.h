@@ -55,7 +55,7 @@ sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **to
 /* ----------------------------------------------------------------------------------------------- create.c */
 typedef struct sr_upload_t {
     const char *name, *raw; /* decoded, and as sent */
-    bool declared_pdf;      /* its part said application/pdf */
+    bool declared_pdf;      /* its part said application/pdf, or no type: its content decides */
     sr_spool_t *spool;      /* ended */
     const char *sha256;
     apr_off_t size;

@@ -6,19 +6,22 @@
 #define FILE_NAME_MAX_CHARACTERS 255
 #define SNIFF_BYTES 1024
 
-static sr_error_t *not_pdf(apr_pool_t *pool)
+/* `why` is for the log: the message is the contract's. */
+static sr_error_t *not_pdf(const char *why, apr_pool_t *pool)
 {
-    return sr_error(pool, SR_EVALIDATION, "Only PDF files are supported");
+    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Only PDF files are supported"), pool, "%s", why);
 }
 
 /* The declared type and the signature within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
-static bool looks_like_pdf(const sr_upload_t *upload)
+static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
 {
     const char *head;
     apr_size_t length;
     sr_spool_head(upload->spool, &head, &length);
     if (length > SNIFF_BYTES) length = SNIFF_BYTES;
-    return upload->declared_pdf && length && memmem(head, length, "%PDF-", 5);
+    if (!upload->declared_pdf) return not_pdf("a file is declared as another type than application/pdf", pool);
+    if (length && memmem(head, length, "%PDF-", 5)) return NULL;
+    return not_pdf("a file has no %PDF- within its first 1024 bytes", pool);
 }
 
 static sr_error_t *check_file_name(const char *name, apr_pool_t *pool)
@@ -48,7 +51,7 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
 {
     switch (probe->verdict) {
     case SR_PDF_ACCEPTED: return NULL;
-    case SR_PDF_NOT_PDF: return not_pdf(pool);
+    case SR_PDF_NOT_PDF: return not_pdf("a file is damaged beyond what the helper can repair", pool);
     case SR_PDF_PASSWORD: return sr_error(pool, SR_EVALIDATION, "Document %s is password protected", name);
     case SR_PDF_REFUSED: break;
     }
@@ -111,7 +114,7 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, c
     const apr_array_header_t *uploads = request->uploads;
     if (!uploads->nelts) return sr_error(pool, SR_EVALIDATION, "At least 1 file must be provided");
     for (int i = 0; i < uploads->nelts; i++)
-        if (!looks_like_pdf(&APR_ARRAY_IDX(uploads, i, sr_upload_t))) return not_pdf(pool);
+        SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
     SR_TRY(check_names(uploads, pool));
     sr_intake_begin(intake, uploads->nelts, pool);
     for (int i = 0; i < uploads->nelts; i++)

@@ -48,13 +48,13 @@ is_deeply(decode_json($org->{test}->get('/signatures')->body)->{data}, [decode_j
 is($org->{test}->get('/signatures/' . uc $made->{uuid})->code, 200, 'a uuid in capitals is the same uuid');
 
 subtest 'switches' => sub {
-    for my $yes ('true', 'TRUE') {
+    for my $yes ('true', 'TRUE', '1') {
         my $link = $org->{test}->create(skipIntro => $yes)->json->{submitters}[0];
         is($link->{signatureLink}, place("/sign/$link->{uuid}?skipIntro=true"), "skipIntro $yes");
     }
     is($org->{test}->create(skipIntro => $_)->json('/submitters/0/signatureLink') =~ /skipIntro/ ? 1 : 0, 0,
         "skipIntro '$_'")
-        for 'false', '';
+        for 'false', '', '0';
     my $mailed = Sigreq::Client::signers({ email => 'ann@example.org' });
     is($org->{test}->create(sendEmail => 'true', signers => $mailed)->code, 201, 'sendEmail with emails');
     is($org->{test}->create(sendEmail => 'false')->code,                    201, 'no sendEmail, no emails');

@@ -44,8 +44,8 @@ my @rows = (
     ],
     'Only PDF files are supported' => [
         [{ files => [['a.pdf', pdf(), 'image/png']] }, 'Only PDF files are supported'],
-        [   {   files => [['a.pdf', pdf(), undef]],
-                body  => multipart(part('file', pdf(), filename => 'a.pdf'), part('name', 'x')) },
+        [{ files => [['a.pdf', pdf(), 'application/octet-stream']] }, 'Only PDF files are supported'],
+        [   { body => multipart(part('file', 'no PDF', filename => 'a.pdf'), part('name', 'x')) },
             'Only PDF files are supported'],
         [{ files => [['a.pdf', 'no PDF at all']] },                       'Only PDF files are supported'],
         [{ files => [['a.pdf', '']] },                                    'Only PDF files are supported'],
@@ -87,7 +87,8 @@ my @rows = (
     ],
     'Signer {n}: Invalid email format: {email}' => [
         map { my $bad = $_; [{ signers => signers({ email => $bad }) }, "Signer 1: Invalid email format: $bad"] } 'ann',
-        'ann@', '@x.org', 'ann@x', 'ann@x.', 'ann@.', 'a b@x.org', 'ann@x@y.org', "ann\x{A0}\@x.org", 'änn@x'],
+        'ann@', '@x.org', 'ann@x', 'ann@x.', 'ann@.', 'a b@x.org', "a\tb\@x.org", "ann\@x.org\n",
+        'ann@x@y.org', "ann\x{A0}\@x.org", 'änn@x'],
     'Signer {n} ({email}): Must have at least 1 field' => [
         [{ signers => signers({ %$ann, fields => [] }) }, 'Signer 1 (ann@x.org): Must have at least 1 field'],
         [{ signers => signers({}, { fields => [] }) },    'Signer 2: Must have at least 1 field'],
@@ -141,7 +142,8 @@ my @rows = (
         [{ signers => area(origin => 'bottom') },     'Signer 1, Field 1: Area origin must be user-space or top-left'],
         [{ files     => [['a.pdf', pdf()], ['a.pdf', pdf(pages => 2)]] }, 'Document a.pdf is provided more than once'],
         [{ skipIntro => 'yes' },                                          'skipIntro must be true or false'],
-        [{ sendEmail => '1' },                                            'sendEmail must be true or false'],
+        [{ sendEmail => 'on' },                                           'sendEmail must be true or false'],
+        [{ skipIntro => '2' },                                            'skipIntro must be true or false'],
     ],
     'documents that are no use' => [
         [{ files => [['a.pdf', encrypted()]] }, 'Document a.pdf is password protected'],

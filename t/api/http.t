@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Mojo::JSON 'decode_json';
-use Sigreq::Here      qw(organisation suite place is_error);
+use Sigreq::Here      qw(is_text organisation suite place is_error);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Sigreq::Raw;
@@ -150,6 +150,10 @@ subtest 'bodies in other ways' => sub {
     $raw->send("${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n");
     my $res = $raw->answer;
     is($res && $res->code, 400, 'bad chunks');
+    $raw = Sigreq::Raw->new(suite->{port});
+    $raw->send("${head}Content-Length: " . length($body) . "\r\n\r\n" . substr $body, 0, 200);
+    $raw->finish;
+    is_text($raw->answer, 400, 'The request body could not be read', 'a client that ends in the middle');
 };
 
 subtest 'a client that stops sending' => sub {

@@ -102,7 +102,13 @@ subtest 'bad queries' => sub {
     is_error($client->get('/signatures', query => { createdAfter => $_ }), 400, qr/createdAfter/, "createdAfter=$_")
         for '2026-13-01', '2026-02-30', '2026-01-01T25:00:00Z', '';
     is_error($client->get('/signatures?limit=1&limit=2'), 400, qr/limit/, 'a parameter twice');
-    is_error($client->get('/signatures?limt=5'),          400, qr/./,     'a mistyped parameter');
+    is_error($client->get('/signatures?limt=5'), 400, 'Unknown query parameter limt', 'a mistyped parameter');
+    is_error($client->get('/signatures?' . 'x' x 200 . '=5'), 400, 'Unknown query parameter ' . 'x' x 64 . "\x{2026}",
+        '… a long one');
+    is_error($client->get('/signatures', query => { createdAfter => '2026-11-22T04:00:00' }),
+        400, qr/^createdAfter must have a time zone, as in 2026-\S+Z or /, 'no time zone');
+    is_error($client->get('/signatures?createdBefore=2026-11-22T04:00:00+02:00'),
+        400, 'createdBefore has a space in place of +: write + as %2B in a URL', 'an unescaped +');
     is_error($client->get('/signatures?q=%zz'),           400, qr/./,     'a bad escape');
     is_error($client->get('/signatures?q=%ff'),           400, qr/./,     'no UTF-8');
 };

@@ -3,7 +3,7 @@
 use strict;
 use warnings;
 use Mojo::JSON 'encode_json';
-use Sigreq::Here      qw(organisation is_text nothing_happens);
+use Sigreq::Here      qw(organisation is_text is_error nothing_happens);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Test::More;
@@ -16,49 +16,92 @@ my @good        = ($file, part('name', 'n'), part('signers', $signers));
 my $whole       = multipart(@good);
 my $disposition = 'Content-Disposition: form-data; name="name"';
 my $pdf_type = "\r\nContent-Type: application/pdf";
-my $bad         = 'Malformed multipart body';
 sub with_name { multipart($file, part('signers', $signers), @_) }
 sub typed     { (headers => { 'Content-Type' => $_[0] }) }
 
+# The reasons of "Malformed multipart body: …", by row.
+my %why = (
+    'it ends before its closing boundary' =>
+        ['no bytes', 'no delimiter', 'one delimiter', 'no closing delimiter', 'cut in the file',
+        'cut in the headers', 'cut after the headers', 'half a closing delimiter', 'another boundary'],
+    'a boundary is followed by something other than a line end' =>
+        ['junk after a delimiter', 'bare LF for CRLF'],
+    'the Content-Type of the request has no boundary' =>
+        ['no boundary'],
+    'a parameter without a value' =>
+        ['an empty boundary'],
+    'the boundary must have 1 to 70 characters, and no space at its end' =>
+        ['an empty quoted boundary', 'a boundary of 71'],
+    'an unterminated quoted value' =>
+        ['an open quote', 'an open quote in a header'],
+    'a parameter given twice' =>
+        ['two boundaries'],
+    'a part without Content-Disposition' =>
+        ['no disposition', 'no headers at all'],
+    'the Content-Disposition of a part is not form-data' =>
+        ['no form-data'],
+    'a part without a name' =>
+        ['no name'],
+    'a part with two names' =>
+        ['two names'],
+    'a part with two Content-Disposition headers' =>
+        ['two dispositions'],
+    'a part with two file names' =>
+        ['two file names'],
+    'a header line of a part without a name and a colon' =>
+        ['a header without a colon', 'a header without a name'],
+    'NUL in the headers of a part' =>
+        ['NUL in a header'],
+    'a control character in the headers of a part' =>
+        ['a control character in a header'],
+    'the headers of a part are longer than 8192 bytes' =>
+        ['9,000 bytes of headers', 'endless header'],
+    'too many parts' =>
+        ['200 parts'],
+    'filename* must begin with UTF-8\'\' (RFC 5987)' =>
+        ['another charset in filename*'],
+);
+my %malformed;
+for my $reason (keys %why) { $malformed{$_} = "Malformed multipart body: $reason" for @{ $why{$reason} } }
+
 my @rows = (
     # what, body, options, the answer
-    ['no bytes',                 '',                             [], $bad],
-    ['no delimiter',             'just text',                    [], $bad],
-    ['one delimiter',            "--$b",                         [], $bad],
-    ['no closing delimiter',     $whole =~ s/--\r\n\z//r,        [], $bad],
-    ['cut in the file',          substr($whole, 0, 300),         [], $bad],
-    ['cut in the headers',       "--$b\r\nContent-Dispo",        [], $bad],
-    ['cut after the headers',    "--$b\r\n$disposition\r\n\r\n", [], $bad],
-    ['half a closing delimiter', $whole =~ s/-\r\n\z//r,                    [], $bad],
-    ['junk after a delimiter',   $whole =~ s/--\Q$b\E\r\n/--${b}junk\r\n/r, [], $bad],
-    ['bare LF for CRLF',         $whole =~ s/\r\n/\n/gr,                    [], $bad],
-    ['another boundary',         $whole =~ s/\Q$b\E/other/gr,               [], $bad],
-    ['no boundary',              $whole, [typed('multipart/form-data')],                                          $bad],
-    ['an empty boundary',        $whole, [typed('multipart/form-data; boundary=')],                               $bad],
-    ['an empty quoted boundary', $whole, [typed('multipart/form-data; boundary=""')],                             $bad],
-    ['a boundary of 71',         $whole, [typed('multipart/form-data; boundary=' . 'x' x 71)],                    $bad],
-    ['an open quote',            $whole, [typed(qq{multipart/form-data; boundary="$b})],                          $bad],
-    ['two boundaries',           $whole, [typed("multipart/form-data; boundary=$b; boundary=x")],                 $bad],
-    ['no disposition',           with_name(part('', 'n', headers => 'Content-Type: text/plain')),             [], $bad],
-    ['no headers at all',        "--$b\r\n\r\nx\r\n--$b--\r\n",                                               [], $bad],
-    ['no form-data',     with_name(part('', 'n', headers => 'Content-Disposition: attachment; name="name"')), [], $bad],
-    ['no name',          with_name(part('', 'n', headers => 'Content-Disposition: form-data')),               [], $bad],
-    ['two names',        with_name(part('', 'n', headers => "$disposition; name=\"x\"")),                     [], $bad],
-    ['two dispositions', with_name(part('', 'n', headers => "$disposition\r\n$disposition")),                 [], $bad],
+    ['no bytes',                 '',                             []],
+    ['no delimiter',             'just text',                    []],
+    ['one delimiter',            "--$b",                         []],
+    ['no closing delimiter',     $whole =~ s/--\r\n\z//r,        []],
+    ['cut in the file',          substr($whole, 0, 300),         []],
+    ['cut in the headers',       "--$b\r\nContent-Dispo",        []],
+    ['cut after the headers',    "--$b\r\n$disposition\r\n\r\n", []],
+    ['half a closing delimiter', $whole =~ s/-\r\n\z//r,                    []],
+    ['junk after a delimiter',   $whole =~ s/--\Q$b\E\r\n/--${b}junk\r\n/r, []],
+    ['bare LF for CRLF',         $whole =~ s/\r\n/\n/gr,                    []],
+    ['another boundary',         $whole =~ s/\Q$b\E/other/gr,               []],
+    ['no boundary',              $whole, [typed('multipart/form-data')]],
+    ['an empty boundary',        $whole, [typed('multipart/form-data; boundary=')]],
+    ['an empty quoted boundary', $whole, [typed('multipart/form-data; boundary=""')]],
+    ['a boundary of 71',         $whole, [typed('multipart/form-data; boundary=' . 'x' x 71)]],
+    ['an open quote',            $whole, [typed(qq{multipart/form-data; boundary="$b})]],
+    ['two boundaries',           $whole, [typed("multipart/form-data; boundary=$b; boundary=x")]],
+    ['no disposition',           with_name(part('', 'n', headers => 'Content-Type: text/plain')),             []],
+    ['no headers at all',        "--$b\r\n\r\nx\r\n--$b--\r\n",                                               []],
+    ['no form-data',     with_name(part('', 'n', headers => 'Content-Disposition: attachment; name="name"')), []],
+    ['no name',          with_name(part('', 'n', headers => 'Content-Disposition: form-data')),               []],
+    ['two names',        with_name(part('', 'n', headers => "$disposition; name=\"x\"")),                     []],
+    ['two dispositions', with_name(part('', 'n', headers => "$disposition\r\n$disposition")),                 []],
     [   'two file names',
         multipart(
             part('', pdf(), headers => 'Content-Disposition: form-data; name="file"; filename="a"; filename="b"')),
-        [],
-        $bad],
+        []],
     [   'an open quote in a header', with_name(part('', 'n', headers => 'Content-Disposition: form-data; name="name')),
-        [],                          $bad],
-    ['a header without a colon',        with_name(part('', 'n', headers => "$disposition\r\nfoo")),       [], $bad],
-    ['a header without a name',         with_name(part('', 'n', headers => "$disposition\r\n: foo")),     [], $bad],
-    ['NUL in a header',                 with_name(part('', 'n', headers => "$disposition\0")),            [], $bad],
-    ['a control character in a header', with_name(part('', 'n', headers => "$disposition\r\nX-A: \x01")), [], $bad],
-    ['9,000 bytes of headers', with_name(part('', 'n', headers => "$disposition\r\nX-A: " . 'a' x 9000)), [], $bad],
-    ['endless header',         "--$b\r\nX-A: " . 'a' x 100_000,                                           [], $bad],
-    ['200 parts',              multipart(@good, map { part("p$_", 'x') } 1 .. 200),                       [], $bad],
+        []],
+    ['a header without a colon',        with_name(part('', 'n', headers => "$disposition\r\nfoo")),       []],
+    ['a header without a name',         with_name(part('', 'n', headers => "$disposition\r\n: foo")),     []],
+    ['NUL in a header',                 with_name(part('', 'n', headers => "$disposition\0")),            []],
+    ['a control character in a header', with_name(part('', 'n', headers => "$disposition\r\nX-A: \x01")), []],
+    ['9,000 bytes of headers', with_name(part('', 'n', headers => "$disposition\r\nX-A: " . 'a' x 9000)), []],
+    ['endless header',         "--$b\r\nX-A: " . 'a' x 100_000,                                           []],
+    ['200 parts',              multipart(@good, map { part("p$_", 'x') } 1 .. 200),                       []],
     [   'another charset in filename*',
         multipart(
             part(
@@ -66,8 +109,7 @@ my @rows = (
                 headers =>
                     qq{Content-Disposition: form-data; name="file"; filename*=latin1''a.pdf$pdf_type}
             )),
-        [],
-        $bad],
+        []],
     [   'base64', with_name(part('', 'bg==', headers => "$disposition\r\nContent-Transfer-Encoding: base64")), [],
         'Content-Transfer-Encoding is not supported'],
     ['name twice',              multipart(@good, part('name', 'm')),         [], 'name is provided more than once'],
@@ -94,7 +136,7 @@ nothing_happens(
     sub {
         for my $row (@rows) {
             my ($what, $body, $options, $answer) = @$row;
-            is_text($org->{live}->create(body => $body, @$options), 400, $answer, $what);
+            is_text($org->{live}->create(body => $body, @$options), 400, $answer // $malformed{$what}, $what);
         }
     });
 
@@ -118,6 +160,12 @@ my @fine = (
             @good[1, 2])],
     [   'an empty file field besides',
         multipart(part('file', '', filename => '', type => 'application/octet-stream'), @good)],
+    [   'a file without a type',
+        multipart(part('file', pdf(), filename => 'a.pdf'), @good[1, 2])],
+    [   'a file with an empty type',
+        multipart(part('file', pdf(), filename => 'a.pdf', type => ''), @good[1, 2])],
+    [   'signers as a file',
+        multipart(@good[0, 1], part('signers', $signers, filename => 'signers.json', type => 'application/json'))],
     ['names without quotes', $whole =~ s/name="(\w+)"/name=$1/gr],
     [   'filename*',
         multipart(
@@ -136,4 +184,21 @@ for my $row (@fine) {
 my $res = $org->{test}->create(body => $fine[9][1]);
 is( $org->{test}->get('/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid'))->body,
     pdf() . "\r\n--$b" =~ s/.\z//r . "\r\n--\r\n\r\r\n-", 'the file arrived byte for byte');
+
+# --- a file without a declared type is judged by its content
+
+sub of_type { multipart(part('file', $_[1], filename => 'a.pdf', type => $_[0]), @good[1, 2]) }
+is_text($org->{test}->create(body => of_type(@$_)), 400, 'Only PDF files are supported', $_->[2])
+    for [undef, 'no PDF', 'no type, and no PDF'], ['', 'no PDF', 'an empty type, and no PDF'],
+    ['application/octet-stream', pdf(), 'another type, whatever it holds'], ['text/plain', pdf(), 'text/plain'];
+
+# --- what comes encoded
+
+my $coded = sub { $org->{test}->create(body => $whole, headers => { 'Content-Encoding' => $_[0] }) };
+my $gzip  = $coded->('gzip');
+is_error($gzip, 415, 'Content-Encoding is not supported: send the body as it is', 'gzip');
+is($gzip->headers->header('Accept-Encoding'), 'identity', '… says what is');
+is($coded->('identity')->code, 201, 'identity is no coding');
+is_error($org->{test}->post('/tokens', json => { name => 'x' }, headers => { 'Content-Encoding' => 'br' }),
+    415, qr/^Content-Encoding/, 'br, of JSON');
 done_testing;

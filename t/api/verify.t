@@ -156,9 +156,9 @@ nothing_happens($org, 'refusals', sub {
     is_error(form($client, file($ours), file($ours, 'b.pdf')), 400, $one, 'two files');
     my $half = substr multipart(file($ours)), 0, -20;
     is_error($client->post('/verify', body => $half, headers => type($form)), 400,
-        'Malformed multipart body', 'half a form');
+        'Malformed multipart body: it ends before its closing boundary', 'half a form');
     is_error($client->post('/verify', body => $half, headers => type('multipart/form-data')), 400,
-        'Malformed multipart body', 'no boundary');
+        'Malformed multipart body: the Content-Type of the request has no boundary', 'no boundary');
     my $encoded = qq{Content-Disposition: form-data; name="file"; filename="a.pdf"\r\n}
         . 'Content-Transfer-Encoding: base64';
     is_error(form($client, part('file', 'x', headers => $encoded)), 400,

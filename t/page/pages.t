@@ -58,8 +58,8 @@ subtest 'widths' => sub {
     is_error(image($ann, $document, 0, width => $_), 400, 'width must be 16 to 4000', "width $_")
         for qw(0 15 4001 -1 800px 8e2 99999999999999999999), '', ' 800';
     is_error(image($ann, $document, 0, width => 800, width => 800), 400, qr/more than once/);
-    is_error(image($ann, $document, 0, scale => 2), 400, 'Unknown query parameter');
-    is_error(text($ann, $document, 0, width => 800), 400, 'Unknown query parameter');
+    is_error(image($ann, $document, 0, scale => 2), 400, 'Unknown query parameter scale');
+    is_error(text($ann, $document, 0, width => 800), 400, 'Unknown query parameter width');
 };
 
 subtest 'a text' => sub {

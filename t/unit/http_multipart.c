@@ -63,6 +63,8 @@ static const char *parse_bytes(const char *parameters, const char *body, size_t 
 #define FIELD "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"
 #define FILE_PART(disposition) "--b\r\nContent-Disposition: form-data; name=\"f\"; " disposition "\r\n\r\nx\r\n--b--"
 #define BOUNDARY "; boundary=b"
+#define JUNK "error: a boundary is followed by something other than a line end"
+#define LENGTH "error: the boundary must have 1 to 70 characters, and no space at its end"
 
 static const struct {
     const char *name, *parameters, *body, *want;
@@ -99,19 +101,19 @@ static const struct {
     {"file name extended", BOUNDARY, FILE_PART("filename=\"e.pdf\"; filename*=UTF-8''%C3%A9.pdf"),
      "[f|\xc3\xa9.pdf|e.pdf|-]x;"},
     {"empty file name", BOUNDARY, FILE_PART("filename=\"\""), "[f|||-]x;"},
-    {"nothing", BOUNDARY, "", "error: no closing delimiter"},
-    {"cut in the data", BOUNDARY, FIELD "hello", "error: no closing delimiter"},
-    {"cut in the closing delimiter", BOUNDARY, FIELD "hello\r\n--b-", "error: no closing delimiter"},
+    {"nothing", BOUNDARY, "", "error: it ends before its closing boundary"},
+    {"cut in the data", BOUNDARY, FIELD "hello", "error: it ends before its closing boundary"},
+    {"cut in the closing delimiter", BOUNDARY, FIELD "hello\r\n--b-", "error: it ends before its closing boundary"},
     {"line ends without CR", BOUNDARY, "--b\nContent-Disposition: form-data; name=a\n\nx\n--b--",
-     "error: junk after a delimiter"},
-    {"junk after a delimiter", BOUNDARY, FIELD "x\r\n--bb\r\n", "error: junk after a delimiter"},
-    {"one hyphen after a delimiter", BOUNDARY, "--b-X\r\n", "error: junk after a delimiter"},
+     JUNK},
+    {"junk after a delimiter", BOUNDARY, FIELD "x\r\n--bb\r\n", JUNK},
+    {"one hyphen after a delimiter", BOUNDARY, "--b-X\r\n", JUNK},
     {"CR in a header's name", BOUNDARY, "--b\r\nContent-\risposition: form-data; name=a\r\n\r\nx\r\n--b--",
-     "error: a header line without a name"},
+     "error: a header line of a part without a name and a colon"},
     {"CR in a header's value", BOUNDARY, "--b\r\nContent-Disposition: form-data; \rname=a\r\n\r\nx\r\n--b--",
-     "error: a control character in a header"},
+     "error: a control character in the headers of a part"},
     {"header without a name", BOUNDARY, "--b\r\n: form-data; name=a\r\n\r\nx\r\n--b--",
-     "error: a header line without a name"},
+     "error: a header line of a part without a name and a colon"},
     {"folded header", BOUNDARY, "--b\r\nContent-Disposition: form-data;\r\n name=a\r\n\r\nx\r\n--b--",
      "error: a part without a name"},
     {"no disposition", BOUNDARY, "--b\r\n\r\nx\r\n--b--", "error: a part without Content-Disposition"},
@@ -121,20 +123,20 @@ static const struct {
     {"two dispositions", BOUNDARY,
      "--b\r\nContent-Disposition: form-data; name=a\r\nContent-Disposition: form-data; name=b"
      "\r\n\r\nx\r\n--b--",
-     "error: a part with two dispositions"},
+     "error: a part with two Content-Disposition headers"},
     {"attachment", BOUNDARY, "--b\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--b--",
-     "error: a part is no form-data"},
+     "error: the Content-Disposition of a part is not form-data"},
     {"unterminated quote", BOUNDARY, "--b\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--b--",
      "error: an unterminated quoted value"},
     {"extended file name of another charset", BOUNDARY, FILE_PART("filename*=iso-8859-1''%E9.pdf"),
-     "error: filename* is not UTF-8"},
+     "error: filename* must begin with UTF-8'' (RFC 5987)"},
     {"more parts than allowed", BOUNDARY, FIELD "1\r\n" FIELD "2\r\n" FIELD "3\r\n" FIELD "4\r\n--b--",
      "error: too many parts"},
-    {"no boundary", "; charset=utf-8", FIELD "x\r\n--b--", "error: no boundary"},
-    {"no parameters", "", FIELD "x\r\n--b--", "error: no boundary"},
-    {"empty boundary", "; boundary=\"\"", FIELD "x\r\n--b--", "error: bad boundary length"},
+    {"no boundary", "; charset=utf-8", FIELD "x\r\n--b--", "error: the Content-Type of the request has no boundary"},
+    {"no parameters", "", FIELD "x\r\n--b--", "error: the Content-Type of the request has no boundary"},
+    {"empty boundary", "; boundary=\"\"", FIELD "x\r\n--b--", LENGTH},
     {"boundary of 71", "; boundary=01234567890123456789012345678901234567890123456789012345678901234567890", "",
-     "error: bad boundary length"},
+     LENGTH},
     {"two boundaries", "; boundary=a; boundary=b", "", "error: a parameter given twice"},
 };
 
@@ -161,10 +163,11 @@ static void check_header_limit(apr_pool_t *pool)
     memset(long_name, 'x', SR_MULTIPART_HEADER_MAX);
     long_name[SR_MULTIPART_HEADER_MAX] = '\0';
     const char *body = apr_pstrcat(pool, "--b\r\n", long_name, ": y\r\n\r\n", NULL);
-    is_str(parse(BOUNDARY, body, strlen(body), 0, 0, pool), "error: headers of a part too long",
+    is_str(parse(BOUNDARY, body, strlen(body), 0, 0, pool), "error: the headers of a part are longer than 8192 bytes",
            "headers over the limit");
     static const char with_nul[] = "--b\r\nA\0B: c\r\n\r\n";
-    is_str(parse(BOUNDARY, with_nul, sizeof with_nul - 1, 0, 0, pool), "error: NUL in a header", "NUL in a header");
+    is_str(parse(BOUNDARY, with_nul, sizeof with_nul - 1, 0, 0, pool), "error: NUL in the headers of a part",
+           "NUL in a header");
 }
 
 int main(void)
