@@ -181,6 +181,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
     name_routes(pconf);
+    sr_run_database_post_config();
     int result = sr_run_lock_create(main_server);
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     if (result == OK) result = sr_run_rates_create(main_server);
@@ -190,7 +191,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
-    sr_run_lock_child_init(pchild, main_server);
+    sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     seen = sr_seen_create(pchild);
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
     sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));

@@ -169,5 +169,6 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 sr_error_t *ctl_open_store(ctl_t *ctl)
 {
     SR_TRY(ctl_connect(ctl, false));
-    return sr_store_open(&ctl->store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, ctl->pool);
+    return sr_store_open(&ctl->store, ctl->driver, ctl->handle, apr_hash_make(ctl->pool), ctl->pool, NULL, NULL,
+                         ctl->pool);
 }

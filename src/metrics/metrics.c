@@ -37,7 +37,7 @@ static const char *const states[] = {[SR_QUEUE_WAITING] = "waiting", [SR_QUEUE_U
 static const char *const losses[] = {[SR_LOSS_DIED] = "died", [SR_LOSS_LATE] = "late", NULL};
 static const char *const operations[] = {"ping", "probe",     "prepare",    "fill",  "compose", "render",
                                          "text", "normalise", "signatures", "other", NULL};
-static const char *const failures[] = {"away", "lost", "busy", "stale", "statement", "no-connection", NULL};
+static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
 static const char *const limits[] = {"token", "link", "address", "failures", "bodies", "mail", "other", NULL};
 

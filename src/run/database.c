@@ -1,12 +1,16 @@
 /* database.c: mod_dbd as the store's source of connections. Borrowed tightly by ap_dbd_open/close:
- * ap_dbd_acquire would keep a connection until a slow client has read its answer. */
+ * ap_dbd_acquire would keep a connection until a slow client has read its answer. How long a database may take, and
+ * which threads may go to it, is decided here too: the store's watch and gate, one watchdog per child and one gate per
+ * database. */
 #include <apr_dbd.h>
 #include <mod_dbd.h>
 
 #include <ap_mpm.h>
+#include <apr_atomic.h>
 #include <apr_optional.h>
 #include <http_log.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <util_mutex.h>
 
 #include "metrics/metrics.h"
@@ -16,8 +20,21 @@
 APLOG_USE_MODULE(sigreq);
 
 #define LOCK_TYPE "sigreq-writer"
+#define HASTE apr_time_from_msec(100)
+/* A database that refuses does so at once; whoever waited so long for a connection has met one that hangs. */
+#define SLOW apr_time_from_sec(1)
 
 static apr_global_mutex_t *writer;
+
+/* Of this child. */
+static struct {
+    server_rec *main_server;
+    const apr_array_header_t *databases; /* server_rec * */
+    sr_gate_t *volatile *gates;          /* one each; NULL: it is a file, which hangs for nobody */
+    sr_watchdog_t *watchdog;
+    apr_interval_time_t limit;
+    volatile apr_uint32_t writer_late;
+} child;
 
 int sr_run_lock_register(apr_pool_t *pconf)
 {
@@ -58,7 +75,7 @@ static void let_signals(const sigset_t *before)
     if (signals_wait) pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server)
+static void lock_child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     int threads = 0;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
@@ -67,9 +84,53 @@ void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server)
     if (status) ap_log_error(APLOG_MARK, APLOG_CRIT, status, main_server, "SR0200: cannot use the mutex " LOCK_TYPE);
 }
 
+void sr_run_database_post_config(void)
+{
+    setenv("PGCONNECT_TIMEOUT", SR_CONNECT_SECONDS, 0);
+}
+
+void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+{
+    int threads = 1;
+    lock_child_init(pchild, main_server);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    child.main_server = main_server;
+    child.limit = conf->database_timeout;
+    child.databases = sr_conf_databases(pchild, main_server);
+    child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof *child.gates);
+    for (int i = 0; i < child.databases->nelts; i++)
+        child.gates[i] = sr_gate_create(i, threads, child.limit, pchild);
+    sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
+    if (error)
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0722: SigreqDatabaseTimeout does not hold: %s",
+                     error->message);
+}
+
+int sr_run_database_number(const server_rec *server)
+{
+    int of_all = -1;
+    for (int i = 0; child.databases && i < child.databases->nelts; i++) {
+        const server_rec *one = APR_ARRAY_IDX(child.databases, i, server_rec *);
+        if (one == server) return i;
+        if (one == child.main_server) of_all = i;
+    }
+    return of_all;
+}
+
+/* A child that is stopped while it writes (SIGSTOP, a debugger) keeps the lock. Once somebody has waited for it in
+ * vain, nobody waits long until it is free. */
 static apr_status_t lock(void *baton)
 {
-    return apr_global_mutex_lock(writer);
+    const bool late = apr_atomic_read32(&child.writer_late) != 0;
+    apr_status_t status = apr_global_mutex_timedlock(writer, late ? HASTE : child.limit);
+    const bool now_late = APR_STATUS_IS_TIMEUP(status);
+    if (now_late != late && (now_late || !status)) {
+        apr_atomic_set32(&child.writer_late, now_late);
+        ap_log_error(APLOG_MARK, now_late ? APLOG_WARNING : APLOG_NOTICE, 0, child.main_server, "SR0723: %s",
+                     now_late ? "a process keeps the lock of SQLite's writers: is one stopped?"
+                              : "the lock of SQLite's writers is free again");
+    }
+    return status;
 }
 
 static apr_status_t unlock(void *baton)
@@ -85,6 +146,8 @@ typedef struct dbd_source_t {
     apr_pool_t *pool;
     ap_dbd_t *connection; /* while lent */
     sigset_t signals;     /* before */
+    sr_watch_t watch;
+    sr_visit_t visit; /* its gate may be NULL */
 } dbd_source_t;
 
 static sr_error_t *away(apr_pool_t *pool, const char *cause)
@@ -93,28 +156,72 @@ static sr_error_t *away(apr_pool_t *pool, const char *cause)
                             pool, "%s", cause);
 }
 
+static void leave(dbd_source_t *dbd, sr_visit_end_t end)
+{
+    sr_gate_change_t change = dbd->visit.gate ? sr_gate_leave(&dbd->visit, end) : SR_GATE_SAME;
+    sr_watch_end(&dbd->watch);
+    let_signals(&dbd->signals);
+    if (change == SR_GATE_STOPPED)
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, dbd->server,
+                     "SR0720: the database does not answer: requests are refused at once until it does");
+    if (change == SR_GATE_ANSWERS)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, dbd->server, "SR0721: the database answers again");
+}
+
 static void give_back(sr_store_source_t *source, sr_store_t *store)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_close) *close = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_close);
     dbd_source_t *dbd = (dbd_source_t *)source;
     if (dbd->connection) close(dbd->server, dbd->connection);
     dbd->connection = NULL;
-    let_signals(&dbd->signals);
+    leave(dbd, dbd->watch.late ? SR_VISIT_LATE : dbd->watch.answered ? SR_VISIT_ANSWERED : SR_VISIT_UNKNOWN);
+}
+
+static const char *begin(dbd_source_t *dbd)
+{
+    const int number = sr_run_database_number(dbd->server);
+    const char *why = NULL;
+    sr_gate_t *gate = number >= 0 && child.watchdog ? child.gates[number] : NULL;
+    hold_signals(&dbd->signals);
+    sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL);
+    dbd->visit = (sr_visit_t){0};
+    if (gate) why = sr_gate_enter(&dbd->visit, gate, dbd->watch.until);
+    if (!why) return NULL;
+    dbd->visit.gate = NULL; /* never came in */
+    leave(dbd, SR_VISIT_UNKNOWN);
+    return why;
+}
+
+/* NULL where there is none: then all is as before. */
+static ap_dbd_t *open_connection(dbd_source_t *dbd)
+{
+    APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
+    const apr_time_t begun = sr_watch_clock();
+    dbd->connection = open(dbd->pool, dbd->server);
+    if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
+    if (!dbd->connection) leave(dbd, sr_watch_clock() - begun >= SLOW ? SR_VISIT_LATE : SR_VISIT_UNKNOWN);
+    else if (dbd->visit.gate && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3"))
+        child.gates[sr_run_database_number(dbd->server)] = NULL;
+    return dbd->connection;
+}
+
+static sr_error_t *no_connection(apr_pool_t *pool, const char *why)
+{
+    sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, "no-connection"), 0, 1);
+    return away(pool, why);
 }
 
 static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
-    APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
     dbd_source_t *dbd = (dbd_source_t *)source;
-    if (!open) return away(pool, "mod_dbd is not loaded");
-    hold_signals(&dbd->signals);
-    ap_dbd_t *connection = dbd->connection = open(dbd->pool, dbd->server);
+    if (!APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open)) return away(pool, "mod_dbd is not loaded");
+    const char *why = begin(dbd);
+    if (why) return no_connection(pool, why);
+    const ap_dbd_t *connection = open_connection(dbd);
     if (!connection)
-        sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, "no-connection"), 0, 1);
-    sr_error_t *error = connection
-                            ? sr_store_open(store, connection->driver, connection->handle, connection->prepared,
-                                            connection->pool, &writer_lock, pool)
-                            : away(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+        return no_connection(pool, "mod_dbd has no connection: see DBDriver and DBDParams, and its own message");
+    sr_error_t *error = sr_store_open(store, connection->driver, connection->handle, connection->prepared,
+                                      connection->pool, &writer_lock, &dbd->watch, pool);
     if (error) give_back(source, NULL);
     return error;
 }

@@ -147,13 +147,6 @@ void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
 
 void sr_run_deliver_wake(void *server)
 {
-    int own = -1, of_all = -1;
-    if (!child.deliver) return;
-    for (int i = 0; i < child.databases->nelts; i++) {
-        const server_rec *one = APR_ARRAY_IDX(child.databases, i, server_rec *);
-        if (one == server) own = i;
-        if (one == child.main_server) of_all = i;
-    }
-    if (own < 0) own = of_all;
+    const int own = child.deliver ? sr_run_database_number(server) : -1;
     if (own >= 0) sr_deliver_wake(child.deliver, own);
 }

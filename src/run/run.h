@@ -18,7 +18,12 @@
 /* pre_config and post_config: the lock that lets one SQLite writer in at a time, over all children. */
 int sr_run_lock_register(apr_pool_t *pconf);
 int sr_run_lock_create(server_rec *main_server);
-void sr_run_lock_child_init(apr_pool_t *pchild, server_rec *main_server);
+/* post_config: libpq's default for connect_timeout, before children open connections. */
+void sr_run_database_post_config(void);
+/* child_init: that lock, and what limits the time that the database may take. */
+void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+/* The number of a server's database of those of sr_conf_databases; -1: it has none. */
+int sr_run_database_number(const server_rec *server);
 /* A source over mod_dbd's connections for one request (or one thread): it lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 

@@ -14,7 +14,7 @@ bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *dri
 
     for (const sr_dialect_t *const *dialect = dialects; *dialect; dialect++) {
         if (strcmp((*dialect)->name, apr_dbd_name(driver)) != 0) continue;
-        *connection = (sr_connection_t){*dialect, driver, handle};
+        *connection = (sr_connection_t){*dialect, driver, handle, NULL};
         return true;
     }
     return false;
@@ -55,6 +55,8 @@ sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, co
     const char *words = apr_dbd_error(connection->driver, connection->handle, status);
     sr_fault_t fault;
 
+    if (connection->watch && connection->watch->late)
+        return (sr_fault_t){SR_FAILURE_LATE, "no answer within SigreqDatabaseTimeout, the connection was shut down"};
     fault.reason = without_values(words ? words : "no reason given", arguments, count, pool);
     fault.failure = connection->dialect->judge(connection, fault.reason, pool);
     return fault;
@@ -72,6 +74,19 @@ sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_p
     return sr_error_because(error, pool, "%s: %s", what, fault->reason);
 }
 
+int sr_connection_enter(const sr_connection_t *connection)
+{
+    if (!connection->watch || !connection->watch->watchdog || !connection->dialect->socket) return 0;
+    return sr_watch_arm(connection->watch, connection->dialect->socket(connection)) ? 0 : SR_CONNECTION_LATE;
+}
+
+int sr_connection_leave(const sr_connection_t *connection, int status)
+{
+    if (connection->watch && connection->watch->watchdog && connection->dialect->socket)
+        sr_watch_disarm(connection->watch, status == 0);
+    return status;
+}
+
 /* SQLite finds out in the first statement that another process has changed the schema; it reads it anew then. */
 static bool once_more(const sr_connection_t *connection, int status)
 {
@@ -80,19 +95,31 @@ static bool once_more(const sr_connection_t *connection, int status)
     return words && connection->dialect->stale && strstr(words, connection->dialect->stale);
 }
 
+static int send_once(const sr_connection_t *connection, const char *sql)
+{
+    int rows, status = sr_connection_enter(connection);
+
+    if (status != 0) return status;
+    status = apr_dbd_query(connection->driver, connection->handle, &rows, sql);
+    return sr_connection_leave(connection, status);
+}
+
 int sr_connection_send(const sr_connection_t *connection, const char *sql)
 {
-    int rows;
-    const int status = apr_dbd_query(connection->driver, connection->handle, &rows, sql);
+    const int status = send_once(connection, sql);
 
-    return once_more(connection, status) ? apr_dbd_query(connection->driver, connection->handle, &rows, sql) : status;
+    return once_more(connection, status) ? send_once(connection, sql) : status;
 }
 
 static int select_once(apr_dbd_results_t **results, const sr_connection_t *connection, const char *sql,
                        apr_pool_t *pool)
 {
+    int status = sr_connection_enter(connection);
+
     *results = NULL;
-    return apr_dbd_select(connection->driver, pool, connection->handle, results, sql, 1);
+    if (status != 0) return status;
+    status = apr_dbd_select(connection->driver, pool, connection->handle, results, sql, 1);
+    return sr_connection_leave(connection, status);
 }
 
 int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool)

@@ -1,28 +1,74 @@
 /* pgsql.c: what is particular to PostgreSQL: telling a lost connection from a refused statement. apr_dbd shows no
- * SQLSTATE, and the server's words may be in any language. */
+ * SQLSTATE, and the server's words may be in any language. Two functions of libpq that apr_dbd does not offer are
+ * looked up in the libpq that its driver has loaded, so that nothing here is linked with it. */
 #include "store/private.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Refusals that are the server's trouble, not the statement's. Where messages are translated these are not found,
  * and the answer is then 500 instead of 503. */
 static const char *const troubles[] = {
-    "No space left on device", "canceling statement due to", "the database system is",
-    "read-only transaction",   "out of shared memory",
+    "No space left on device",
+    "canceling statement due to",
+    "the database system is",
+    "out of shared memory",
 };
+/* Of a server that no longer takes writes: a standby now, or told so. The connection string may name another. */
+static const char read_only[] = "read-only transaction";
 
-/* After a failure a connection that still answers was not lost. Otherwise apr_dbd's check opens it anew: it looks
- * only at the local state, which the failed statement has just corrected. */
+static struct {
+    int (*socket)(const void *connection);
+    void (*reset)(void *connection);
+} pq;
+
+static void find_functions(void)
+{
+    void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_NOLOAD);
+
+    *(void **)&pq.socket = dlsym(library ? library : RTLD_DEFAULT, "PQsocket");
+    *(void **)&pq.reset = dlsym(library ? library : RTLD_DEFAULT, "PQreset");
+}
+
+static void *native(const sr_connection_t *connection)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_functions); /* where there is a connection, there is a libpq */
+    return apr_dbd_native_handle(connection->driver, connection->handle);
+}
+
+static int socket_of(const sr_connection_t *connection)
+{
+    const void *own = native(connection);
+
+    return own && pq.socket ? pq.socket(own) : -1;
+}
+
+/* Opens a connection again that is lost, or (`anyway`) that is of no use, if there is time for that: apr_dbd's check
+ * looks only at the local state, which the failed statement has corrected. */
+static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
+{
+    void *own = native(connection);
+
+    if (!sr_watch_allows(connection->watch, SR_CONNECT_TIME)) return SR_FAILURE_AWAY;
+    if (anyway && own && pq.reset) pq.reset(own);
+    return apr_dbd_check_conn(connection->driver, pool, connection->handle) == APR_SUCCESS ? SR_FAILURE_GONE
+                                                                                           : SR_FAILURE_AWAY;
+}
+
+/* After a failure a connection that still answers was not lost. */
 static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
+    if (strstr(reason, read_only)) return open_again(connection, true, pool);
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
         if (strstr(reason, troubles[i])) return SR_FAILURE_AWAY;
     }
     if (sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_PROBE]) == 0) {
         return SR_FAILURE_STATEMENT;
     }
-    return apr_dbd_check_conn(connection->driver, pool, connection->handle) == APR_SUCCESS ? SR_FAILURE_GONE
-                                                                                           : SR_FAILURE_AWAY;
+    return open_again(connection, false, pool);
 }
 
-const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge};
+const sr_dialect_t sr_dialect_pgsql = {"pgsql", &sr_sql_pgsql, NULL, judge, socket_of};

@@ -51,7 +51,8 @@ typedef enum sr_failure_t {
     SR_FAILURE_GONE,      /* the connection was lost, and is there again */
     SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them anew */
     SR_FAILURE_BUSY,      /* another writer is at work */
-    SR_FAILURE_AWAY       /* no database, or its disk is full */
+    SR_FAILURE_AWAY,      /* no database, or its disk is full */
+    SR_FAILURE_LATE       /* no answer in the time there was: the connection was shut down */
 } sr_failure_t;
 
 /* An open connection and how to talk to it. */
@@ -59,6 +60,7 @@ typedef struct sr_connection_t {
     const struct sr_dialect_t *dialect;
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
+    sr_watch_t *watch; /* or NULL */
 } sr_connection_t;
 
 /* What differs between the databases. */
@@ -68,6 +70,8 @@ typedef struct sr_dialect_t {
     const char *stale; /* the words of an error that passes when the same is sent again, or NULL */
     /* Tells what an error was, and reconnects where that helps. `reason` is the database's own words for it. */
     sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
+    /* The socket of a connection, or -1; NULL where there is none to watch. */
+    int (*socket)(const sr_connection_t *connection);
 } sr_dialect_t;
 
 extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
@@ -89,6 +93,13 @@ sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, co
 /* The error of a fault; `what` was being done. */
 sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool);
 
+/* Every call of apr_dbd that waits for an answer stands between these two, which watch it: SR_CONNECTION_LATE in the
+ * place of its status when the time is up, and the call is not to be made. */
+#define SR_CONNECTION_LATE (-1)
+int sr_connection_enter(const sr_connection_t *connection);
+/* Returns the status of the call. */
+int sr_connection_leave(const sr_connection_t *connection, int status);
+
 /* Sends SQL that gives no rows: 0, or apr_dbd's status. */
 int sr_connection_send(const sr_connection_t *connection, const char *sql);
 /* Sends SQL that may give a row: *value is its first column, or NULL when none came. */
@@ -100,5 +111,13 @@ int sr_connection_version(int *version, const sr_connection_t *connection, apr_p
  * cleared, unless it was committed. */
 int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool);
 int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ watch.c */
+
+/* From now on until disarm the watchdog may shut this socket down. False when the time is up already. */
+bool sr_watch_arm(sr_watch_t *watch, int socket);
+void sr_watch_disarm(sr_watch_t *watch, bool answered);
+/* Whether there is so much time left; always, without a watch. */
+bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time);
 
 #endif

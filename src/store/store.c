@@ -75,6 +75,7 @@ static void count_fault(sr_failure_t failure)
     static const char *const names[] = {
         [SR_FAILURE_NONE] = "statement", [SR_FAILURE_STATEMENT] = "statement", [SR_FAILURE_GONE] = "lost",
         [SR_FAILURE_STALE] = "stale",    [SR_FAILURE_BUSY] = "busy",           [SR_FAILURE_AWAY] = "away",
+        [SR_FAILURE_LATE] = "late",
     };
     sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, names[failure]), 0, 1);
 }
@@ -117,7 +118,8 @@ static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 }
 
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
-                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, apr_pool_t *pool)
+                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, sr_watch_t *watch,
+                          apr_pool_t *pool)
 {
     sr_store_t *made = apr_pcalloc(pool, sizeof *made);
 
@@ -125,6 +127,7 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
         return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
                                 "database driver %s is not supported, use pgsql or sqlite3", apr_dbd_name(driver));
     }
+    made->connection.watch = watch;
     made->connection_pool = connection_pool;
     made->lock = lock;
     made->prepared = apr_hash_get(prepared, PREPARED_KEY, APR_HASH_KEY_STRING);
@@ -186,12 +189,13 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
     bool single;
-    int count;
-    /* apr_dbd wants them without const and changes nothing. */
-    const int status =
-        apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number], 1,
-                        statement->arguments, (const char **)call->arguments);
+    int count, status = sr_connection_enter(connection);
 
+    if (status != 0) return status;
+    /* apr_dbd wants them without const and changes nothing. */
+    status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number],
+                             1, statement->arguments, (const char **)call->arguments);
+    status = sr_connection_leave(connection, status);
     if (status != 0 || !statement->answer) return status;
     single = apr_dbd_num_cols(connection->driver, results) == 1;
     count = apr_dbd_num_tuples(connection->driver, results);

@@ -1,6 +1,7 @@
 /* store.h: what is kept, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · documents.c · cache.c
+ * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c ·
+ * documents.c · cache.c
  *
  * The SQL is in pgsql.sql and sqlite3.sql: the same operations with the same arguments and the same result
  * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
@@ -46,12 +47,16 @@ typedef struct sr_writer_lock_t {
     void *baton;
 } sr_writer_lock_t;
 
+typedef struct sr_watch_t sr_watch_t; /* see watch.c */
+
 /* Makes a store over an open apr_dbd connection. `prepared` is the connection's own table of statements (it
  * must live as long as the connection, as `connection_pool` does): at first use the statements are prepared
- * into it and the schema version is checked, later uses find them there. Drivers: pgsql, sqlite3.
+ * into it and the schema version is checked, later uses find them there. Drivers: pgsql, sqlite3. `watch` limits
+ * what PostgreSQL may take; NULL: no limit.
  * Errors: SR_EUNAVAILABLE, with a cause that says what to do ("… run: sigreqctl db upgrade"). */
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
-                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, apr_pool_t *pool);
+                          apr_pool_t *connection_pool, const sr_writer_lock_t *lock, sr_watch_t *watch,
+                          apr_pool_t *pool);
 
 typedef enum sr_outcome_t {
     SR_OK,
@@ -206,8 +211,8 @@ typedef enum sr_op_t {
 
 /* Runs an operation as one transaction; `arguments` are NUL-terminated text or NULL, `count` of them (checked
  * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened anew and the
- * operation sent once more; a busy SQLite is retried for two seconds. Errors: SR_EUNAVAILABLE when the database
- * is away, SR_EINTERNAL when it refuses the statement. */
+ * operation sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors:
+ * SR_EUNAVAILABLE when the database is away, SR_EINTERNAL when it refuses the statement. */
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
 
@@ -226,6 +231,55 @@ sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_
  * const sr_migration_t *. A database newer than this build is an error. */
 sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
                               apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ watch.c
+ * A limit for what PostgreSQL may take over one operation. When the time is up the socket of the connection is shut
+ * down, and the operation fails as it does when a connection is lost: it may have been committed or not.
+ */
+typedef struct sr_watchdog_t sr_watchdog_t;
+/* Starts the thread that looks after the watches of this process; it ends with the pool. */
+sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limit, apr_pool_t *pool);
+
+/* One operation. The caller keeps it in place from begin to end; its members are for reading. */
+struct sr_watch_t {
+    sr_watchdog_t *watchdog; /* NULL: no limit */
+    sr_watch_t *next, **link;
+    apr_time_t until; /* by sr_watch_clock */
+    int socket;
+    bool late, answered; /* the time is up; the database has answered in time */
+};
+/* From now on the time runs. */
+void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog);
+void sr_watch_end(sr_watch_t *watch);
+/* Microseconds of a clock that nobody sets. */
+apr_time_t sr_watch_clock(void);
+
+/* ------------------------------------------------------------------------------------------------- gate.c
+ * Which threads of a process may go to a database. All of them while it answers. When one has waited in vain, the
+ * database counts as stopped for all processes of the machine: one thread at a time tries it, and all others are
+ * refused at once, so that they do not spend their time waiting, until one is answered.
+ */
+typedef struct sr_gate_t sr_gate_t;
+/* `number` is the database's of SR_LABEL_SERVER; at most three quarters of `threads` (but two) go in at a time. */
+sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool);
+
+typedef enum sr_visit_end_t { SR_VISIT_UNKNOWN, SR_VISIT_ANSWERED, SR_VISIT_LATE } sr_visit_end_t;
+typedef enum sr_gate_change_t { SR_GATE_SAME, SR_GATE_STOPPED, SR_GATE_ANSWERS } sr_gate_change_t;
+typedef struct sr_visit_t {
+    sr_gate_t *gate;
+    bool tries; /* whether a database that is stopped answers again */
+} sr_visit_t;
+
+/* How long opening a connection may take, per host of the connection string (libpq's connect_timeout). */
+#define SR_CONNECT_SECONDS "2"
+#define SR_CONNECT_TIME apr_time_from_sec(2)
+
+/* NULL when the thread may go on: it then opens a connection, which one thread at a time does, and says so by
+ * sr_gate_opened. Otherwise why it may not. Waits until `until` at the latest, by sr_watch_clock. */
+const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, apr_time_t until);
+void sr_gate_opened(sr_visit_t *visit);
+/* Tells what this has changed, for the log. */
+sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end);
 
 /* -------------------------------------------------------------------------------------------- documents.c
  * PDF files by their content: <root>/ab/cd/<sha256>, and beside each <sha256>.<owner>.json, the helper's report of its

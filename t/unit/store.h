@@ -24,6 +24,7 @@ typedef struct link_t {
     apr_hash_t *prepared;
     sr_store_t *store;
     const sr_writer_lock_t *lock;
+    sr_watch_t *watch;
     sr_error_t *error; /* of the last operation */
     sr_outcome_t outcome;
     apr_array_header_t *rows;
@@ -59,7 +60,7 @@ static inline void link_connect(link_t *link, const base_t *base, apr_pool_t *pa
 static inline sr_error_t *link_open(link_t *link)
 {
     return link->error = sr_store_open(&link->store, link->base->driver, link->handle, link->prepared, link->pool,
-                                       link->lock, link->pool);
+                                       link->lock, link->watch, link->pool);
 }
 
 static inline void link_close(link_t *link)

@@ -14,7 +14,7 @@ use Time::HiRes 'sleep';
 my %started; # those that live: what a file holds to its end has to stop before File::Temp removes its folder
 
 # new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
-#     driver, params => database, seal => the directives of the seal)
+#     driver, params => database, seal => the directives of the seal, children, threads => of each)
 sub new {
     my ($class, %o) = @_;
     my $self =
@@ -31,6 +31,7 @@ sub conf {
     my %o     = (
         place     => 'Sigreq On', server => '', mpm => suite->{mpm}, driver => suite->{db}, params => suite->{params},
         documents => "$self->{dir}/documents", helper => "$build/sigreq-pdfd", children => 1,
+        threads   => 8,
         seal      => seal(SigreqSeal => suite->{dir} . '/seal'),
         modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
@@ -47,13 +48,13 @@ Timeout 5
 ${load}LoadModule sigreq_module "$build/mod_sigreq.so"
 ServerLimit @{[$o{mpm} eq 'prefork' ? 8 : 2 * $o{children}]}
 StartServers @{[$o{mpm} eq 'prefork' ? 4 : $o{children}]}
-@{[$o{mpm} eq 'prefork' ? '' : 'ThreadsPerChild 8']}
-MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? 8 : 8 * $o{children}]}
+@{[$o{mpm} eq 'prefork' ? '' : "ThreadsPerChild $o{threads}"]}
+MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? 8 : $o{threads} * $o{children}]}
 GracefulShutdownTimeout 10
 DBDriver $o{driver}
 DBDParams "$o{params}"
 DBDMin 0
-DBDMax 10
+DBDMax @{[$o{threads} + 2]}
 SigreqDocuments "$o{documents}"
 SigreqHelper "$o{helper}"
 $o{seal}

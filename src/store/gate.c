@@ -1,0 +1,142 @@
+/* gate.c: which threads may go to a database. A database that hangs must not take all threads of httpd with it: those
+ * that are needed for other things are kept out while nothing moves, and once somebody has waited in vain nobody
+ * waits but the one thread that tries. Whether the database is stopped is in the memory of the figures, which all
+ * processes of the machine share. */
+#include "store/store.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "metrics/metrics.h"
+
+/* So long everybody waits for a place; when nobody has come or gone for that time, nobody does. */
+#define SILENCE apr_time_from_sec(2)
+
+struct sr_gate_t {
+    pthread_mutex_t mutex;
+    pthread_cond_t freed;
+    pthread_mutex_t opening; /* mod_dbd would let everybody wait for whoever opens a connection, without limit */
+    int number, inside, most;
+    apr_time_t moved; /* when somebody came or went */
+    apr_interval_time_t limit;
+};
+
+static const char stopped_text[] = "the database does not answer (SigreqDatabaseTimeout)";
+
+sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool)
+{
+    sr_gate_t *gate = apr_pcalloc(pool, sizeof *gate);
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&gate->mutex, NULL);
+    pthread_mutex_init(&gate->opening, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&gate->freed, &attributes);
+    gate->number = number;
+    gate->most = threads * 3 / 4 > 2 ? threads * 3 / 4 : 2;
+    gate->limit = limit;
+    return gate;
+}
+
+static struct timespec timespec_of(apr_time_t time)
+{
+    return (struct timespec){apr_time_sec(time), apr_time_usec(time) * 1000};
+}
+
+static bool is_stopped(const sr_gate_t *gate)
+{
+    return sr_metrics_value(SR_METRIC_DATABASE_STOPPED, gate->number, 0) != 0;
+}
+
+/* Takes a place inside, if there is one or comes to be one in time. */
+static bool take_place(sr_gate_t *gate, apr_time_t until)
+{
+    bool taken;
+
+    pthread_mutex_lock(&gate->mutex);
+    while (gate->inside >= gate->most) {
+        const apr_time_t silent = gate->moved + SILENCE, end = silent < until ? silent : until;
+        const struct timespec at = timespec_of(end);
+        if (sr_watch_clock() >= end) break;
+        pthread_cond_timedwait(&gate->freed, &gate->mutex, &at);
+    }
+    taken = gate->inside < gate->most;
+    if (taken) {
+        gate->inside++;
+        gate->moved = sr_watch_clock();
+    }
+    pthread_mutex_unlock(&gate->mutex);
+    return taken;
+}
+
+static void give_place(sr_gate_t *gate)
+{
+    pthread_mutex_lock(&gate->mutex);
+    gate->inside--;
+    gate->moved = sr_watch_clock();
+    pthread_cond_signal(&gate->freed);
+    pthread_mutex_unlock(&gate->mutex);
+}
+
+/* Opening a connection takes as long as libpq lets it: whoever begins must have that much time. */
+static bool take_opening(sr_gate_t *gate, apr_time_t until)
+{
+    const struct timespec at = timespec_of(until - SR_CONNECT_TIME);
+
+    return pthread_mutex_clocklock(&gate->opening, CLOCK_MONOTONIC, &at) == 0;
+}
+
+/* The thread that tries is done with it: another may. */
+static void end_trying(sr_visit_t *visit)
+{
+    if (visit->tries) sr_metrics_set(SR_METRIC_DATABASE_TRY, visit->gate->number, 0, 0);
+    visit->tries = false;
+}
+
+static const char *go_in(const sr_visit_t *visit, apr_time_t until)
+{
+    sr_gate_t *gate = visit->gate;
+    const char *why = NULL;
+
+    if (!take_place(gate, until)) return "all places at the database are taken, and none becomes free";
+    if (!take_opening(gate, until)) {
+        why = "no connection can be opened in time";
+    } else if (!visit->tries && is_stopped(gate)) { /* since this thread has begun to wait */
+        pthread_mutex_unlock(&gate->opening);
+        why = stopped_text;
+    }
+    if (why) give_place(gate);
+    return why;
+}
+
+const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, apr_time_t until)
+{
+    const char *why;
+
+    *visit = (sr_visit_t){gate, false};
+    if (is_stopped(gate)) {
+        visit->tries =
+            sr_metrics_turn(SR_METRIC_DATABASE_TRY, gate->number, apr_time_now(), gate->limit + 2 * SR_CONNECT_TIME);
+        if (!visit->tries) return stopped_text;
+    }
+    why = go_in(visit, until);
+    if (why) end_trying(visit);
+    return why;
+}
+
+void sr_gate_opened(sr_visit_t *visit)
+{
+    pthread_mutex_unlock(&visit->gate->opening);
+}
+
+sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end)
+{
+    sr_gate_t *gate = visit->gate;
+    const bool was = is_stopped(gate), is = end == SR_VISIT_UNKNOWN ? was : end == SR_VISIT_LATE;
+
+    if (is != was) sr_metrics_set(SR_METRIC_DATABASE_STOPPED, gate->number, 0, is);
+    end_trying(visit);
+    give_place(gate);
+    return is == was ? SR_GATE_SAME : is ? SR_GATE_STOPPED : SR_GATE_ANSWERS;
+}

@@ -1,0 +1,185 @@
+# The database is there and does not answer: PostgreSQL with all its processes stopped, or a child of httpd stopped
+# while it writes to SQLite. A request waits as long as SigreqDatabaseTimeout says, others are refused at once, httpd
+# goes on with everything else, and all is well without a restart when the processes go on.
+use strict;
+use warnings;
+use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
+use Mojo::File 'path';
+use Sigreq::Here qw(organisation suite wait_for is_error children);
+use Sigreq::Httpd;
+use Sigreq::PDF 'pdf';
+use Sigreq::Receiver;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+plan skip_all => 'prefork has one thread per child' if suite->{mpm} eq 'prefork';
+
+my $SLACK  = 4;                # of a busy machine, and libpq's 2 s for a connection
+my $org    = organisation();
+my $client = $org->{test};
+my @stopped;
+
+END { local $?; kill CONT => @stopped if @stopped }
+
+sub httpd {    # two children of 16 threads, with a file that is not ours
+    my $limit = shift;
+    my $httpd = Sigreq::Httpd->new(
+        children => 2, threads => 16,
+        server => qq{SigreqDatabaseTimeout ${limit}s\nSigreqWebhookAllow 127.0.0.0/8\n}
+            . qq{DocumentRoot "\${SIGREQ_STATIC}"\n}
+            . qq{<Location "/metrics">\nSetHandler sigreq-metrics\n</Location>});
+    local $ENV{SIGREQ_STATIC} = "$httpd->{dir}/static";
+    mkdir $ENV{SIGREQ_STATIC};
+    Sigreq::Suite::write_file("$ENV{SIGREQ_STATIC}/file.txt", "as it was\n");
+    return $httpd->start;
+}
+
+sub timed {    # a promise's answer as [seconds, answer]
+    my ($promise) = @_;
+    my $begun = time;
+    return $promise->then(sub { [time - $begun, @_] });
+}
+
+sub seconds { sprintf '%.1f s', $_[0] // -1 }
+sub slowest { my ($most) = sort { $b <=> $a } map { $_->[0] } @_; return $most }
+
+sub codes {
+    my %codes;
+    $codes{ $_->[1]->code }++ for @_;
+    return \%codes;
+}
+
+sub stop {    # processes, and waits until each of their threads is
+    @stopped = @_;
+    kill STOP => @_;
+    my @threads = map { glob "/proc/$_/task/*/stat" } @_;
+    ok(wait_for(sub { !grep { path($_)->slurp !~ /\) T / } @threads }, 10), scalar(@threads) . ' threads are stopped');
+}
+
+sub postgres {    # all its processes, the postmaster first
+    my ($postmaster) = path(suite->{dir} . '/pg/data/postmaster.pid')->slurp =~ /^(\d+)/;
+    return ($postmaster, Sigreq::Here::below($postmaster));
+}
+
+sub is_shown {    # a figure
+    my ($httpd, $value, $name) = @_;
+    my $figures = '';
+    my $shown   = wait_for(
+        sub {
+            $figures = $client->{ua}->get($httpd->base . '/metrics')->res->body;
+            $figures =~ /^sigreq_database_stopped\{server="main"\} $value$/m;
+        },
+        10);
+    ok($shown, $name) or diag $figures =~ /^(sigreq_database_stopped.*)/m;
+}
+
+sub stopped_postgres {
+    my $LIMIT    = 8;
+    my $httpd    = httpd($LIMIT);
+    my $here     = $client->with(base => $httpd->base);
+    my $crowd    = $here->crowd;
+    my $receiver = Sigreq::Receiver->new;
+    $here->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
+    my @kept = map { $_->json->{uuid} } $crowd->parallel(40, 30, sub { $crowd->create_p(name => "kept $_[0]") });
+    is(scalar(grep {defined} @kept), 40, 'before');
+    $receiver->wait_for(40, 30);
+
+    my %keys = map { $_ => "hang $$ $_" } 0 .. 59;
+    my $create = sub {
+        my $i = shift;
+        return $crowd->create_p(name => "hang $i", headers => { 'Idempotency-Key' => $keys{$i} });
+    };
+    stop(postgres());
+
+    # 60 clients, each twice; and somebody who wants a file all the time
+    my ($over, @static) = 0;
+    my $static;
+    $static = sub {
+        return if $over;
+        timed($crowd->{ua}->get_p($httpd->base . '/file.txt'))->then(
+            sub {
+                push @static, [$_[0][0], $_[0][1]->res];
+                Mojo::Promise->timer(0.1)->then($static);
+            })->catch(sub { push @static, [999, Mojo::Message::Response->new(code => 0)] });
+    };
+    $static->();
+    my @service = $crowd->parallel(120, 60, sub { timed($create->($_[0] % 60)) });
+    $over = 1;
+    is_deeply(codes(@service), { 503 => 120 }, 'stopped: every request is answered 503');
+    cmp_ok(slowest(@service), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@service)));
+    ok(!(grep { ($_->[1]->headers->header('Retry-After') // '') !~ /^\d+$/ } @service), '… with Retry-After');
+    is_deeply([keys %{ codes(@static) }], [200], 'a file is served all the time') or diag explain codes(@static);
+    cmp_ok(slowest(@static), '<', $LIMIT - 2,
+        @static . ' times, the slowest before the first request is given up: ' . seconds(slowest(@static)));
+    is_shown($httpd, 1, 'the figures say so');
+    like($httpd->log, qr/SR0720/, 'the log too');
+
+    my @later = $crowd->parallel(40, 10, sub { timed($crowd->request_p(GET => "/signatures/$kept[0]")) });
+    is_deeply(codes(@later), { 503 => 40 }, 'later on, too');
+    my $slow = grep { $_->[0] > 1.5 } @later;
+    cmp_ok($slow, '<=', 10, "… nearly all at once ($slow have tried)");
+    is($here->get('/health')->code, 503, 'health');
+
+    kill CONT => splice @stopped;
+    ok(wait_for(sub { $here->get('/health')->code == 200 }, 20), 'going on: healed');
+    is_shown($httpd, 0, 'the figures say so');
+    like($httpd->log, qr/SR0721/, 'the log too');
+    my @again = $crowd->parallel(60, 20, $create);
+    is(scalar(grep { $_->code == 201 } @again), 60, 'each creation is repeated, by its key');
+    my @found = $crowd->parallel(40, 10, sub { $crowd->request_p(GET => "/signatures/$kept[$_[0]]") });
+    is(scalar(grep { $_->code == 200 } @found), 40, 'nothing is lost');
+    my $listed = $here->get('/signatures', query => { limit => 100, q => 'hang' })->json->{data};
+    my %times;
+    $times{ $_->{name} }++ for @$listed;
+    is(scalar(keys %times),                      60, 'each of them is there');
+    is(scalar(grep { $_ > 1 } values %times),    0,  '… once');
+    my %events;
+    $events{ $_->{body}{eventId} }++ for $receiver->wait_for(100, 60);
+    is(scalar(keys %events),                     100, 'every webhook is called');
+    is(scalar(grep { $_ > 1 } values %events),   0,   '… once');
+}
+
+# A child that is stopped while it has the lock of SQLite's writers: found by trying, as the lock tells nobody.
+sub stop_writer {
+    my ($httpd, $crowd) = @_;
+    open my $shm, '+<', suite->{params} . '-shm' or die "-shm: $!\n";    # WAL: byte 120 of the -shm file
+    my $other_program = sub { fcntl $shm, F_SETLK, pack 's s x4 q q i x4', $_[0], SEEK_SET, 120, 1, 0 };
+    for my $try (1 .. 20) {
+        my @children = children($httpd->pid);
+        wait_for(sub { $other_program->(F_WRLCK) }, 5) or next;
+        my $pending = $crowd->create_p(name => 'pending');
+        Mojo::Promise->timer(0.5)->wait;                                  # somebody waits, with the lock
+        stop($children[$try % @children]);
+        $other_program->(F_UNLCK);
+        my ($answer) = $crowd->parallel(1, 1, sub { timed($crowd->create_p(name => 'next')) });
+        return ($answer, $pending) if $answer->[1]->code == 503;
+        kill CONT => splice @stopped;
+        $pending->wait;
+    }
+    return;
+}
+
+sub stopped_writer {
+    my $LIMIT = 4;
+    my $httpd = httpd($LIMIT);
+    my $crowd = $client->with(base => $httpd->base)->crowd;
+    my $kept  = $crowd->create(name => 'kept')->json;
+    my ($first, $pending) = stop_writer($httpd, $crowd);
+    ok($first, 'a child is stopped while it writes: another request is answered 503') or return;
+    cmp_ok($first->[0], '<', $LIMIT + $SLACK, '… in time: ' . seconds($first->[0]));
+    my @service = $crowd->parallel(60, 20, sub { timed($crowd->create_p(name => "stopped $_[0]")) });
+    is_deeply(codes(@service), { 503 => 60 }, 'so are all that write');
+    cmp_ok(slowest(@service), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@service)));
+    is($crowd->get("/signatures/$kept->{uuid}")->code,           200, 'reading goes on');
+    is($crowd->{ua}->get($httpd->base . '/file.txt')->res->code, 200, 'and httpd with everything else');
+    like($httpd->log, qr/SR0723: a process keeps the lock/, 'the log says what it is');
+    kill CONT => splice @stopped;
+    ok(wait_for(sub { $crowd->create(name => 'after')->code == 201 }, 20), 'going on: healed');
+    $pending->catch(sub { })->wait;
+    my $said = sub { $crowd->create; $httpd->log =~ /SR0723: the lock of SQLite's writers is free/ };
+    ok(wait_for($said, 20), 'the log says so');
+    is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'nothing is lost');
+}
+
+suite->{db} eq 'pgsql' ? stopped_postgres() : stopped_writer();
+done_testing;

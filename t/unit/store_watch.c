@@ -1,0 +1,164 @@
+/* A database that does not answer in time: the operation ends then, its connection is of use again, and what is under
+ * way elsewhere is left alone. The gate: who may go to a database that is stopped. */
+#include "store.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "metrics/metrics.h"
+#include "store/private.h"
+
+#define LIMIT apr_time_from_msec(700)
+#define SLACK apr_time_from_sec(5)
+
+static sr_watchdog_t *watchdog;
+
+/* A watch over a socket: how long until it is shut down. */
+static void sockets(apr_pool_t *pool)
+{
+    sr_watch_t watches[3];
+    int pairs[3][2];
+    char byte;
+
+    for (int i = 0; i < 3; i++) {
+        sr_watch_begin(&watches[i], watchdog);
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i])) die("socketpair", "failed");
+    }
+    ok(sr_watch_arm(&watches[0], pairs[0][0]) && sr_watch_arm(&watches[1], pairs[1][0]), "two wait for an answer");
+    sr_watch_disarm(&watches[1], true);
+    const apr_time_t begun = sr_watch_clock();
+    is_int(read(pairs[0][1], &byte, 1), 0, "the first is shut down");
+    const apr_time_t after = sr_watch_clock() - begun;
+    ok(after > LIMIT / 2 && after < LIMIT + SLACK, "in time: %d ms", (int)apr_time_as_msec(after));
+    ok(watches[0].late && !watches[0].answered, "it is late");
+    is_int(fcntl(pairs[1][0], F_GETFL) & O_ACCMODE, O_RDWR, "the second");
+    is_int(send(pairs[1][0], "x", 1, MSG_NOSIGNAL), 1, "… which was answered in time, is not");
+    ok(!sr_watch_arm(&watches[2], pairs[2][0]), "the third, which begins when the time is up, is not made at all");
+    is_int(send(pairs[2][0], "x", 1, MSG_NOSIGNAL), 1, "… its socket is left alone");
+    sr_watch_disarm(&watches[0], false);
+    for (int i = 0; i < 3; i++) {
+        sr_watch_end(&watches[i]);
+        close(pairs[i][0]);
+        close(pairs[i][1]);
+    }
+}
+
+/* The answer comes between the watchdog's decision and the end of the call. */
+static void faster(void)
+{
+    sr_watch_t watch;
+
+    sr_watch_begin(&watch, watchdog);
+    sr_watch_arm(&watch, -1);
+    watch.late = true;
+    sr_watch_disarm(&watch, true);
+    ok(!watch.late && watch.answered, "an answer that came is not late");
+    sr_watch_end(&watch);
+}
+
+static void operation(base_t *base)
+{
+    apr_array_header_t *applied;
+    sr_watch_t watch;
+    link_t l, other;
+
+    link_connect(&l, base, base->pool);
+    link_connect(&other, base, base->pool);
+    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool), "upgrade");
+    l.watch = &watch;
+    sr_watch_begin(&watch, watchdog);
+    ok(!link_open(&l), "open");
+    execute(&other, "BEGIN");
+    execute(&other, "LOCK TABLE sigreq.schema_version");
+    apr_time_t begun = sr_watch_clock();
+    RUN(&l, SR_OP_PING);
+    apr_time_t took = sr_watch_clock() - begun;
+    ok(l.error && l.error->code == SR_EUNAVAILABLE, "no answer: %s", l.error ? l.error->cause : "none");
+    ok(took < LIMIT + SLACK, "… within the limit: %d ms", (int)apr_time_as_msec(took));
+    ok(watch.late, "… it is late");
+    RUN(&l, SR_OP_PING);
+    ok(l.error && watch.late, "it stays so until the end");
+    sr_watch_end(&watch);
+    execute(&other, "ROLLBACK");
+    sr_watch_begin(&watch, watchdog);
+    ok(!apr_dbd_check_conn(base->driver, l.pool, l.handle), "the next use opens the connection again");
+    RUN(&l, SR_OP_PING);
+    is_str(link_outcome(&l), "ok", "and is answered");
+    ok(watch.answered && !watch.late, "… in time");
+    sr_watch_end(&watch);
+    link_close(&other);
+    link_close(&l);
+}
+
+/* A server that takes no writes: told so for new connections only, so that one made meanwhile stays read-only. */
+static void read_only(base_t *base)
+{
+    static const char setting[] = "DO $$BEGIN EXECUTE format('ALTER ROLE %%I SET default_transaction_read_only = %s', "
+                                  "current_user); END$$";
+    link_t l, other;
+
+    link_connect(&other, base, base->pool);
+    execute(&other, apr_psprintf(base->pool, setting, "on"));
+    link_connect(&l, base, base->pool);
+    execute(&other, apr_psprintf(base->pool, setting, "off"));
+    ok(!link_open(&l), "open");
+    RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, l.pool), "Org", NULL, "1790000000000000");
+    is_str(link_outcome(&l), "ok", "a connection to a server that was read-only is opened again");
+    link_close(&other);
+    link_close(&l);
+}
+
+static void gate(apr_pool_t *pool)
+{
+    sr_gate_t *of = sr_gate_create(0, 4, apr_time_from_sec(6), pool);
+    const apr_time_t until = sr_watch_clock() + apr_time_from_sec(60);
+    sr_visit_t visits[4];
+    const char *why;
+
+    for (int i = 0; i < 3; i++) {
+        ok(!sr_gate_enter(&visits[i], of, until), "visit %d", i);
+        sr_gate_opened(&visits[i]);
+    }
+    why = sr_gate_enter(&visits[3], of, until);
+    ok(why != NULL, "three of four threads, and nothing moves: %s", why ? why : "");
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_SAME, "one leaves");
+    ok(!sr_gate_enter(&visits[0], of, until), "another comes");
+    ok(sr_gate_enter(&visits[3], of, sr_watch_clock() + apr_time_from_msec(100)) != NULL,
+       "nobody waits longer than they may");
+    sr_gate_opened(&visits[0]);
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
+    is_int(sr_gate_leave(&visits[1], SR_VISIT_LATE), SR_GATE_SAME, "another too");
+    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, 0), 1, "the figure says so");
+    ok(!sr_gate_enter(&visits[0], of, until) && visits[0].tries, "one may try");
+    sr_gate_opened(&visits[0]);
+    ok(sr_gate_enter(&visits[1], of, until) != NULL, "nobody else");
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN), SR_GATE_SAME, "it has not found out");
+    ok(!sr_gate_enter(&visits[0], of, until) && visits[0].tries, "the next may");
+    sr_gate_opened(&visits[0]);
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and was answered");
+    ok(!sr_gate_enter(&visits[0], of, until) && !visits[0].tries, "everybody may");
+    ok(sr_gate_enter(&visits[1], of, sr_watch_clock() + SR_CONNECT_TIME + apr_time_from_msec(100)) != NULL,
+       "one at a time opens a connection, and nobody begins who could not end in time");
+    sr_gate_opened(&visits[0]);
+}
+
+static void checks(base_t *base)
+{
+    static bool first = true;
+
+    if (first) {
+        if (sr_watchdog_start(&watchdog, LIMIT, base->pool)) die("no watchdog", NULL);
+        sockets(base->pool);
+        faster();
+        gate(base->pool);
+    }
+    first = false;
+    if (strcmp(base->driver_name, "pgsql") != 0) return;
+    operation(base);
+    read_only(base);
+}
+
+int main(void)
+{
+    return each_base(checks);
+}
