@@ -27,6 +27,11 @@ typedef struct area_t {
 } area_t;
 static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false}, {"/sign", sr_page_routes, sr_page_begin, true}};
 
+/* What was asked for: the path below the area, and r->uri without the secret that it may have. */
+typedef struct asked_t {
+    const char *path, *shown;
+} asked_t;
+
 /* What a route is counted as: 0 is none, then come all routes, area by area. */
 static int number_of(const area_t *area, const sr_route_t *route)
 {
@@ -64,21 +69,41 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
     return NULL;
 }
 
+/* Before the path is decoded: httpd answers "%2F" with a page of its own (AllowEncodedSlashes). Here it stays as it is,
+ * so that the answer is our 404. */
+static int pre_translate_name(request_rec *r)
+{
+    const char *path = own_path(r, sr_conf_of_request(r), NULL);
+    return path && strcasestr(path, "%2f") ? DONE : DECLINED;
+}
+
 /* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. Before mod_proxy, so that
- * "ProxyPass /" leaves a <Location> of ours alone; after mod_rewrite, whose rules may change the path. */
+ * "ProxyPass /" leaves a <Location> of ours alone; after mod_rewrite, whose rules may change the path. r->filename is
+ * what access control logs: it has no secret. */
 static int translate_name(request_rec *r)
 {
     const area_t *area;
     const char *path = own_path(r, sr_conf_of_request(r), &area);
     if (!path) return DECLINED;
-    if (area->secret && *path) sr_run_log_hide(r, path + 1);
-    r->filename = apr_pstrcat(r->pool, HANDLER ":", r->uri, NULL);
+    asked_t *asked = apr_palloc(r->pool, sizeof *asked);
+    *asked = (asked_t){.path = path, .shown = r->uri};
+    if (area->secret && *path) asked->shown = sr_run_log_hide(r, path + 1);
+    ap_set_module_config(r->request_config, &sigreq_module, asked);
+    r->filename = apr_pstrcat(r->pool, HANDLER ":", asked->shown, NULL);
     return OK;
 }
 
 static bool is_ours(const request_rec *r)
 {
     return r->filename && !strncmp(r->filename, HANDLER ":", sizeof HANDLER);
+}
+
+/* After the last look for sections, which are found by the path, and before access control, which may log it. */
+static int header_parser(request_rec *r)
+{
+    const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
+    if (asked && is_ours(r)) r->uri = apr_pstrdup(r->pool, asked->shown);
+    return DECLINED;
 }
 
 static int map_to_storage(request_rec *r)
@@ -110,8 +135,10 @@ static int handler(request_rec *r)
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
     const sr_conf_t *conf = sr_conf_of_request(r);
     const area_t *area;
+    const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
     const char *path = own_path(r, conf, &area);
     if (!path) return DECLINED;
+    if (asked) path = asked->path;
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {
@@ -207,6 +234,8 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
     ap_hook_child_stopping(sr_run_deliver_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
+    ap_hook_pre_translate_name(pre_translate_name, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_map_to_storage(map_to_storage, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);

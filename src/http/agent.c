@@ -2,6 +2,7 @@
 #include "http/http.h"
 
 #include <apr_uri.h>
+#include <http_core.h>
 #include <http_protocol.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,29 @@ bool sr_http_is_prefetch(sr_http_t *http)
     return false;
 }
 
-/* scheme://host[:port] of a URL, without what follows. */
-static const char *origin_of(const char *url, apr_pool_t *pool)
+/* Whether two authorities are the same, for a scheme: a port that is not written is the scheme's. */
+static bool is_same_place(const apr_uri_t *one, const apr_uri_t *other, const char *scheme)
 {
-    const char *host = strstr(url, "://");
-    return host ? apr_pstrndup(pool, url, (apr_size_t)(host + 3 - url) + strcspn(host + 3, "/")) : url;
+    const int usual = apr_uri_port_of_scheme(scheme);
+    return one->hostname && other->hostname && !strcasecmp(one->hostname, other->hostname)
+           && (one->port_str ? one->port : usual) == (other->port_str ? other->port : usual);
+}
+
+/* Whether an origin (scheme, host and port) is the one of the links, or the one that the request was sent to. Behind a
+ * proxy that ends TLS a request to https comes by http, but its Host is the browser's. A request that came by https
+ * cannot be from a page that came by http. */
+static bool is_own_origin(sr_http_t *http, const char *origin)
+{
+    const char *host = apr_table_get(http->r->headers_in, "Host"), *scheme = ap_http_scheme(http->r);
+    apr_uri_t from, links, here;
+    if (apr_uri_parse(http->pool, origin, &from) || !from.scheme) return false;
+    if (!apr_uri_parse(http->pool, http->base_url, &links) && links.scheme && !strcasecmp(from.scheme, links.scheme)
+        && is_same_place(&from, &links, links.scheme))
+        return true;
+    if (!host || apr_uri_parse(http->pool, apr_pstrcat(http->pool, "http://", host, NULL), &here)
+        || !is_same_place(&from, &here, from.scheme))
+        return false;
+    return !strcasecmp(from.scheme, scheme) || !strcasecmp(from.scheme, "https");
 }
 
 /* Browsers that say where a request comes from are believed. The others name the origin, but as "null" where the page
@@ -67,10 +86,7 @@ static const char *origin_of(const char *url, apr_pool_t *pool)
 bool sr_http_is_foreign(sr_http_t *http)
 {
     const char *site = apr_table_get(http->r->headers_in, "Sec-Fetch-Site");
-    const char *origin = apr_table_get(http->r->headers_in, "Origin"), *host = http->r->hostname;
-    apr_uri_t from;
+    const char *origin = apr_table_get(http->r->headers_in, "Origin");
     if (site) return strcmp(site, "same-origin") && strcmp(site, "none");
-    if (!origin || !strcmp(origin, "null") || !strcasecmp(origin, origin_of(http->base_url, http->pool))) return false;
-    /* behind a proxy that ends TLS the scheme, and the port, may be other than what we see */
-    return !host || apr_uri_parse(http->pool, origin, &from) || !from.hostname || strcasecmp(from.hostname, host);
+    return origin && strcmp(origin, "null") && !is_own_origin(http, origin);
 }

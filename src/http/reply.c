@@ -55,8 +55,9 @@ sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
 }
 
 /* RFC 6266: an ASCII fallback, and the name itself percent-encoded as filename*. */
-static const char *disposition(const char *name, apr_pool_t *pool)
+static const char *disposition(const char *given, apr_pool_t *pool)
 {
+    const char *name = sr_text_undirected(given, pool); /* U+202E would show another ending than the name has */
     apr_size_t length = strlen(name);
     char *ascii = apr_palloc(pool, length + 1), *encoded = apr_palloc(pool, 3 * length + 1), *out = encoded;
     for (apr_size_t i = 0; i < length; i++) {

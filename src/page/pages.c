@@ -36,6 +36,10 @@ static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
     return NULL;
 }
 
+/* An hour is longer than a document is read for, so no page is asked for twice. After that a browser asks again, and a
+ * computer that others use does not keep the document for long. */
+#define KEPT "private, max-age=3600, immutable"
+
 static sr_error_t *reply(sr_http_t *http, const sr_show_t *show, const char *type)
 {
     sr_shown_t shown;
@@ -49,7 +53,7 @@ static sr_error_t *reply(sr_http_t *http, const sr_show_t *show, const char *typ
                                        .size = shown.size,
                                        .type = type,
                                        .etag = shown.etag,
-                                       .cache_control = show->version ? "private, max-age=31536000, immutable" : NULL};
+                                       .cache_control = show->version ? KEPT : NULL};
     return sr_http_content(http, &content);
 }
 

@@ -41,17 +41,30 @@ static void write_bytes(writer_t *writer, const char *text, size_t length)
     writer->out[writer->length += length] = '\0';
 }
 
+/* The bytes of a character that changes the direction of text, and so what a name seems to be; 0 if it is another. */
+static size_t length_of_direction(const char *text)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (bytes[0] == 0xD8) return bytes[1] == 0x9C ? 2 : 0;                               /* U+061C */
+    if (bytes[0] != 0xE2 || (bytes[1] != 0x80 && bytes[1] != 0x81)) return 0;
+    if (bytes[1] == 0x81) return bytes[2] >= 0xA6 && bytes[2] <= 0xAF ? 3 : 0;           /* U+2066 to U+206F */
+    return bytes[2] == 0x8E || bytes[2] == 0x8F || (bytes[2] >= 0xAA && bytes[2] <= 0xAE) ? 3 : 0;
+}
+
 static void write_escaped(writer_t *writer, const char *text)
 {
-    static const char special[] = "<>&\"'";
+    static const char special[] = "<>&\"'\xD8\xE2";
     static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
     for (;;) {
         const size_t plain = strcspn(text, special);
         write_bytes(writer, text, plain);
-        if (!text[plain]) return;
-        const char *entity = entities[strchr(special, text[plain]) - special];
-        write_bytes(writer, entity, strlen(entity));
-        text += plain + 1;
+        text += plain;
+        if (!*text) return;
+        const size_t which = (size_t)(strchr(special, *text) - special);
+        const size_t direction = length_of_direction(text);
+        if (which < sizeof entities / sizeof *entities) write_bytes(writer, entities[which], strlen(entities[which]));
+        else if (!direction) write_bytes(writer, text, 1);
+        text += direction ? direction : 1;
     }
 }
 

@@ -63,7 +63,7 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     pango_layout_set_single_paragraph_mode(paragraph->layout, TRUE);
     pango_layout_set_wrap(paragraph->layout, wrap_of(text, look));
     pango_layout_set_width(paragraph->layout, (int)(width * PANGO_SCALE));
-    pango_layout_set_text(paragraph->layout, sr_text_printable(text, pool), -1);
+    pango_layout_set_text(paragraph->layout, sr_text_undirected(sr_text_printable(text, pool), pool), -1);
     return paragraph;
 }
 

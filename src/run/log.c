@@ -8,18 +8,19 @@
 
 #define BEFORE "/sign/"
 
-void sr_run_log_hide(request_rec *r, const char *path)
+const char *sr_run_log_hide(request_rec *r, const char *path)
 {
     const char *secret = apr_pstrmemdup(r->pool, path, strcspn(path, "/"));
-    if (!r->the_request) return;
+    const char *uri = sr_secret_hide(r->uri, secret, r->pool);
+    if (!r->the_request) return uri;
     const char *line = sr_secret_hide(r->the_request, secret, r->pool);
     if (line == r->the_request) { /* written in another way, "%41" for "A"; or too short to be a link */
-        const char *uri = sr_secret_hide(r->uri, secret, r->pool);
-        if (uri == r->uri) return;
+        if (uri == r->uri) return uri;
         line = apr_pstrcat(r->pool, r->method, " ", ap_os_escape_path(r->pool, uri, 1), " ", r->protocol, NULL);
     }
     r->the_request = apr_pstrdup(r->pool, line);
     ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
+    return uri;
 }
 
 /* httpd has refused it before there was a path. */

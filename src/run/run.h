@@ -48,8 +48,8 @@ int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
 const char *sr_run_authorities(void);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
-/* Takes a signing link out of the request line; `path` is what stands below <location>/sign/. */
-void sr_run_log_hide(request_rec *r, const char *path);
+/* Takes a signing link out of the request line; `path` is what is below <location>/sign/. Returns r->uri without it. */
+const char *sr_run_log_hide(request_rec *r, const char *path);
 /* The same where httpd has answered without looking at the path: of anything below any …/sign/. */
 void sr_run_log_hide_refused(request_rec *r);
 

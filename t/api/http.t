@@ -106,6 +106,15 @@ subtest 'a refused body is not read' => sub {
     }
 };
 
+subtest 'an encoded slash' => sub {
+    for my $path ('/signatures/a%2Fb', "/signatures/$uuid%2fdocuments", '/%2F', "/tokens/current%2F") {
+        my $res = $client->get($path, unjudged => 1);
+        is_error($res, 404, 'Not found', $path =~ s/\Q$uuid\E/…/r);
+        is($res->headers->content_type, 'application/json', '… as JSON');
+    }
+    is($client->get("/signatures/$uuid?q=%2F")->code, 200, 'in a query it is nothing special');
+};
+
 subtest 'the connection goes on after other answers' => sub {
     my $raw      = Sigreq::Raw->new(suite->{port});
     my $auth     = "Host: x\r\nAuthorization: Bearer $client->{token}\r\n";

@@ -1,0 +1,53 @@
+# Signing links in the log: when httpd's own access control refuses a request, neither its messages nor an access log
+# shows the link.
+use strict;
+use warnings;
+use Mojo::File 'path';
+use Mojo::UserAgent;
+use Sigreq::Here qw(organisation suite wait_for);
+use Sigreq::Httpd;
+use Test::More;
+
+my $secret = organisation()->{test}->create->json('/submitters/0/uuid');
+my $ua     = Mojo::UserAgent->new(max_connections => 0);
+my $access = <<'CONF';
+LogFormat "[%U|%f|%r]" shown
+CustomLog "access_log" shown
+LoadModule rewrite_module MODULES/mod_rewrite.so
+RewriteEngine On
+RewriteRule ^/short/(.*) /sign/$1 [PT]
+<Location "/sign">
+REQUIRE
+</Location>
+CONF
+my ($modules) = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_};
+my %require = (
+    'Require all denied' => [403, qr/AH01630: client denied by server configuration: sigreq:/],
+    qq{AuthType Basic\nAuthName x\nAuthBasicProvider file\nAuthUserFile "/dev/null"\nRequire valid-user} =>
+        [401, qr/AH01618: user ann not found: /]);
+
+for my $require (sort keys %require) {
+    my ($status, $message) = @{ $require{$require} };
+    my $httpd = Sigreq::Httpd->new(
+        modules => 'authz_core dbd authn_core authn_file auth_basic authz_user',
+        server  => $access =~ s/MODULES/$modules/r =~ s/REQUIRE/$require/r)->start;
+    my $base = $httpd->base =~ s{//}{//ann:x@}r;
+    my ($name) = $require =~ /^(\w+ \w+)/;
+    my $encoded = sprintf('%%%02x', ord $secret) . substr $secret, 1;
+    my %paths = (
+        plain => "/sign/$secret", page => "/sign/$secret/documents/x/pages/0.png?width=800",
+        encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb");
+    is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
+    my $log = '';
+    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 }, 5);
+    like($httpd->log, $message, '… told by httpd');
+    my $rest = substr $secret, 9;
+    unlike($httpd->log, qr/\Q$rest\E/, '… without the link');
+    unlike($log,        qr/\Q$rest\E/, 'nor is it in the access log');
+    my $short = substr($secret, 0, 8) . '...';
+    like($httpd->log, qr/\Q$short\E/, '… but its beginning');
+    like($log, qr{^\[/sign/\Q$short\E/documents/x/pages/0\.png\|sigreq:/sign/\Q$short\E/documents}m,
+        '… in path and name');
+    unlike($httpd->log, qr/AH01797|AH01631/, 'no other refusal');
+}
+done_testing;
