@@ -40,7 +40,7 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_SENT] = {"sent", "URL|none", "called when a submission was sent", ctl_check_url},
     [OPTION_SIGNED] = {"signed", "URL|none", "called when a signer signs or refuses", ctl_check_url},
     [OPTION_COMPLETED] = {"completed", "URL|none", "called when the last signer has signed", ctl_check_url},
-    [OPTION_FORCE] = {"force", NULL, "go on even where the database knows none of the documents", NULL},
+    [OPTION_FORCE] = {"force", NULL, "go on even if more than 5 % of the documents would be deleted", NULL},
 };
 
 /* clang-format off: one command, one entry */
@@ -72,8 +72,9 @@ const ctl_command_t ctl_commands[] = {
      "Shows a token's webhook URLs, and changes or removes them. The token may be revoked."},
     {"gc", "", ctl_gc, 0,
      {OPTION_DRY_RUN, OPTION_FORCE, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS, OPTION_COUNT},
-     "Deletes documents that no submission has, images of pages that nobody looks at any more, Idempotency-Keys "
-     "older than 24 hours, and the history of webhook calls older than 90 days. httpd may run."},
+     "Deletes documents that no submission has and that were not used for a day, images of pages that nobody looks at "
+     "any more, Idempotency-Keys older than 24 hours, and the history of webhook calls older than 90 days. httpd may "
+     "run."},
     {"seal", "create", ctl_seal_create, 1, {OPTION_OUT, OPTION_NAME, OPTION_DAYS, OPTION_TEST, OPTION_COUNT},
      "Makes a P-256 key and a certificate that it has signed itself. Never overwrites."},
     {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},

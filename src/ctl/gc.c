@@ -8,6 +8,7 @@
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
 #define UNUSED_DAYS 30
+#define MOST_PERCENT 5 /* of the documents, that may be deleted at once */
 
 /* How long a key is kept: decisions.md, Resources. */
 #define KEY_LIFETIME DAY
@@ -47,20 +48,6 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
     return expire(ctl, report, SR_OP_ADMIN_HISTORY_EXPIRE, strtol(days, NULL, 10) * DAY, "history_deleted");
 }
 
-/* With the folder of one service and the database of another, everything would look unused. */
-static sr_error_t *check_match(ctl_t *ctl, sr_documents_t *documents)
-{
-    sr_documents_gc_t found;
-
-    if (ctl->given[OPTION_FORCE]) return NULL;
-    SR_TRY(sr_documents_gc(&found, documents, is_used, ctl, true, ctl->pool));
-    if (found.kept || !found.deleted) return NULL;
-    return sr_error(ctl->pool, SR_EINTERNAL,
-                    "This database knows none of the %" APR_SIZE_T_FMT " documents in %s: "
-                    "nothing was deleted. If both are right, repeat it with --force",
-                    found.deleted, ctl->values[OPTION_DOCUMENTS]);
-}
-
 /* Where documents were named and a cache was not, it is where httpd puts it. A link there was not named by the
  * administrator. */
 static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
@@ -75,6 +62,18 @@ static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
                     "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "
                     "--cache or SigreqCache",
                     *folder);
+}
+
+/* A folder of another database would look unused. */
+static sr_error_t *collect_documents(ctl_t *ctl, sr_documents_gc_t *done, sr_documents_t *documents)
+{
+    const int most = ctl->given[OPTION_FORCE] ? 100 : MOST_PERCENT;
+    sr_error_t *error = sr_documents_gc(done, documents, is_used, ctl, most, ctl->given[OPTION_DRY_RUN], ctl->pool);
+
+    if (!error || error->code != SR_ECONFLICT) return error;
+    return sr_error(ctl->pool, SR_ECONFLICT,
+                    "%s. If the database and the folder belong together, repeat it with --force",
+                    error->message);
 }
 
 static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
@@ -116,8 +115,7 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
     SR_TRY(find_cache(ctl, &cache));
     SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
-    if (!dry_run) SR_TRY(check_match(ctl, documents));
-    SR_TRY(sr_documents_gc(&done, documents, is_used, ctl, dry_run, ctl->pool));
+    SR_TRY(collect_documents(ctl, &done, documents));
     if (!dry_run) SR_TRY(expire_all(ctl, report));
     SR_TRY(ctl_become_owner(ctl, cache));
     SR_TRY(collect_cache(ctl, report, cache));

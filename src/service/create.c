@@ -1,6 +1,6 @@
 /* create.c: POST /signatures as a use case. Checks go in the order of the contract's error table and the first
  * failure is the answer; nothing is kept before all have passed. Then: documents durable on disk, then one
- * transaction for everything else. A refusal of the store (quota, idempotency) takes back what was put on disk. */
+ * transaction for everything else. What a refusal of the store (quota, idempotency) leaves on the disk is gc's. */
 #include "service/service.h"
 
 #include <string.h>
@@ -178,8 +178,8 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     return NULL;
 }
 
-/* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. Where
- * the database went away nobody knows whether it committed: the files then stay for gc to judge. */
+/* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. If the
+ * database went away nobody knows whether it committed. */
 static sr_error_t *keep(const sr_service_t *service, const char **view, bool *unwanted, sr_submission_t *submission,
                         const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
@@ -199,17 +199,14 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
                               const sr_create_t *request, apr_pool_t *pool)
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
-    sr_documents_lock_t *lock;
     sr_intake_t intake = {0};
     bool unwanted = false;
     sr_documents_own(request->documents,
                      sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
-    SR_TRY(sr_documents_lock(&lock, request->documents, false, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
-    sr_documents_unlock(lock);
     sr_uploads_drop(&intake);
-    if (unwanted) sr_uploads_take_back(service, &intake, request, pool);
+    if (unwanted) sr_uploads_forget(&intake, request, pool);
     SR_TRY(error);
     *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");

@@ -146,10 +146,6 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool)
 {
     signing_t s = {.signature = signature, .consent = consent};
-    sr_documents_lock_t *lock;
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
-    SR_TRY(sr_documents_lock(&lock, s.documents, false, pool));
-    sr_error_t *error = sr_step_take(service, signing, client, sign, &s, pool);
-    sr_documents_unlock(lock);
-    return error;
+    return sr_step_take(service, signing, client, sign, &s, pool);
 }

@@ -73,9 +73,11 @@ static sr_error_t *ask_helper(const sr_service_t *service, const sr_pages_t **pa
 static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
 {
     sr_pages_t *pages;
+    bool there = false;
     SR_TRY(sr_documents_pages(&pages, request->documents, file->sha256, pool));
-    file->pages = pages;
-    file->stored = pages != NULL;
+    if (pages) SR_TRY(sr_documents_use(&there, request->documents, file->sha256, pool));
+    file->pages = there ? pages : NULL;
+    file->stored = there;
     return NULL;
 }
 
@@ -150,25 +152,14 @@ void sr_uploads_drop(const sr_intake_t *intake)
     }
 }
 
-static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
-{
-    sr_error_t *error = sr_service_call(baton, SR_OP_ADMIN_DOCUMENT_USED, NULL, NULL, &sha256, 1, pool);
-    *used = !error;
-    return error && error->code == SR_ENOTFOUND ? NULL : error;
-}
-
-void sr_uploads_take_back(const sr_service_t *service, const sr_intake_t *intake, const sr_create_t *request,
-                          apr_pool_t *pool)
+/* Or a second try would be answered fast if another organisation has the document, and only then. */
+void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        const char *sha256[] = {files->upload.sha256, files->normalised.sha256};
-        const bool stored[] = {files->upload.stored, files->normalised.stored};
-        for (int j = 0; j < 2; j++) {
-            if (!sha256[j]) continue;
-            /* or a second try would be answered fast where another organisation has the document, and only there */
-            if (!stored[j]) sr_documents_report_remove(request->documents, sha256[j], pool);
-            (void)sr_documents_collect(request->documents, sha256[j], is_used, (void *)service, pool);
-        }
+        const sr_file_t *both[] = {&files->upload, &files->normalised};
+        for (int j = 0; j < 2; j++)
+            if (both[j]->sha256 && !both[j]->stored)
+                sr_documents_report_remove(request->documents, both[j]->sha256, pool);
     }
 }

@@ -8,12 +8,11 @@
  * when it was seen before, else from the PDF helper. Documents get fresh uuids. */
 sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, const sr_create_t *request,
                              apr_pool_t *pool);
-/* Makes every file that is not stored durable under its content's name, its report beside it. Under the lock that
- * sr_uploads_check was called under: nothing stored is collected in between. */
+/* Makes every file that is not stored durable under its content's name, its report beside it. */
 sr_error_t *sr_uploads_keep(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);
-/* After a refusal: removes those of the files that no submission has. What fails here is left to gc. */
-void sr_uploads_take_back(const sr_service_t *service, const sr_intake_t *intake, const sr_create_t *request,
-                          apr_pool_t *pool);
+/* After a refusal: removes the reports of files that were not known before. The files are left to gc: another creation
+ * may be about to name them. */
+void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);
 /* Lets go of what was written anew, as the caller does of the uploads. */
 void sr_uploads_drop(const sr_intake_t *intake);
 

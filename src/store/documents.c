@@ -1,19 +1,13 @@
-/* documents.c: the folder of documents: where each lies, what is known of its pages, and the lock that keeps gc from
- * taking a document that is about to be named. Paths are used rather than open folders, so that a filesystem that
- * went away and came back needs no restart. */
+/* documents.c: the folder of documents: where each lies, and what is known of its pages. Paths are used rather than
+ * open folders, so that a filesystem that went away and came back needs no restart. */
 #include "store/documents.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHARED_PATIENCE apr_time_from_sec(5)     /* gc holds its lock for one folder, so this is never reached */
-#define EXCLUSIVE_PATIENCE apr_time_from_sec(30) /* many uploads may follow one another */
-#define FIRST_DELAY apr_time_from_msec(1)
-#define LONGEST_DELAY apr_time_from_msec(16)
 #define REPORT_MAX ((off_t)64 * 1024 * 1024)
 
 sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char *path)
@@ -144,79 +138,4 @@ sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, 
     apr_pool_cleanup_register(pool, opened, close_descriptor, apr_pool_cleanup_null);
     *descriptor = *opened;
     return NULL;
-}
-
-/* --- the lock */
-
-struct sr_documents_lock_t {
-    int descriptor; /* -1 once unlocked; the lock is the descriptor's own, so threads exclude each other too */
-};
-
-void sr_documents_unlock(sr_documents_lock_t *lock)
-{
-    if (lock->descriptor < 0) return;
-    flock(lock->descriptor, LOCK_UN); /* a child that has just been forked has the descriptor too */
-    close(lock->descriptor);
-    lock->descriptor = -1;
-}
-
-static apr_status_t unlock(void *lock)
-{
-    sr_documents_unlock(lock);
-    return APR_SUCCESS;
-}
-
-/* Anybody may read the file: it is empty, and sigreqctl (root) and httpd may each be the one that makes it. */
-static int open_lock_file(const char *path)
-{
-    int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (descriptor >= 0 || errno != ENOENT) return descriptor;
-    descriptor = open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (descriptor >= 0) (void)fchmod(descriptor, 0644); /* whatever the umask; not ours to do where not ours */
-    return descriptor;
-}
-
-/* Asks again and again, as flock() itself knows no timeout. 0, or EWOULDBLOCK when the time is over, or errno. */
-static int wait_for_lock(int descriptor, int operation, apr_interval_time_t patience)
-{
-    const apr_time_t deadline = apr_time_now() + patience;
-    apr_interval_time_t delay = FIRST_DELAY;
-
-    while (flock(descriptor, operation | LOCK_NB) != 0) {
-        if (errno == EINTR) continue;
-        if (errno != EWOULDBLOCK || apr_time_now() >= deadline) return errno;
-        apr_sleep(delay);
-        if (delay < LONGEST_DELAY) delay *= 2;
-    }
-    return 0;
-}
-
-sr_error_t *sr_documents_try_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive,
-                                  apr_interval_time_t patience, apr_pool_t *pool)
-{
-    const char *const path = apr_pstrcat(pool, documents->root, "/.lock", NULL);
-    sr_documents_lock_t *const made = apr_pcalloc(pool, sizeof *made);
-    int failure;
-
-    *lock = NULL;
-    made->descriptor = open_lock_file(path);
-    if (made->descriptor < 0) return sr_documents_trouble(pool, "opening", path);
-    apr_pool_cleanup_register(pool, made, unlock, apr_pool_cleanup_null);
-    failure = wait_for_lock(made->descriptor, exclusive ? LOCK_EX : LOCK_SH, patience);
-    if (!failure) {
-        *lock = made;
-        return NULL;
-    }
-    sr_documents_unlock(made);
-    errno = failure;
-    return failure == EWOULDBLOCK ? NULL : sr_documents_trouble(pool, "locking", path);
-}
-
-sr_error_t *sr_documents_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive, apr_pool_t *pool)
-{
-    SR_TRY(sr_documents_try_lock(lock, documents, exclusive, exclusive ? EXCLUSIVE_PATIENCE : SHARED_PATIENCE, pool));
-    if (*lock) return NULL;
-    errno = EWOULDBLOCK;
-    return sr_documents_trouble(pool, "locking the folder", documents->root);
 }

@@ -17,9 +17,6 @@ struct sr_documents_t {
 
 /* SR_EUNAVAILABLE, with errno in its cause: "linking /…/ab/cd/…: No space left on device". */
 sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char *path);
-/* As sr_documents_lock, but *lock is NULL when it was not to be had for so long. */
-sr_error_t *sr_documents_try_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive,
-                                  apr_interval_time_t patience, apr_pool_t *pool);
 /* The path of the owner's report of a document, which may be absent. There must be an owner. */
 const char *sr_documents_report_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 /* The rest of the name of a report, after the SHA-256: "." and an owner, or nothing, and ".json". */
@@ -33,6 +30,8 @@ sr_error_t *sr_temporary_open(sr_temporary_t **temporary, sr_documents_t *docume
 sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length);
 /* Its content is on the disk when this returns. */
 sr_error_t *sr_temporary_sync(sr_temporary_t *temporary);
+/* Its time of change is now. */
+void sr_temporary_touch(sr_temporary_t *temporary);
 /* Another descriptor, at offset 0 and unable to write; it is the caller's to close. */
 sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary);
 /* Gives it its name, in a folder that is there. When a file has that name already, *existed is true. */
@@ -47,6 +46,10 @@ void sr_temporary_drop(sr_temporary_t *temporary);
  * already, that one stays, or (`replace`) makes room for this one. */
 sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
                                  apr_pool_t *pool);
+/* While this is held, gc deletes nothing in <root>/ab/cd, the folder of the document. Held for moments, never while a
+ * database is asked. Ends by sr_documents_turn_end. */
+sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,
+                              apr_pool_t *pool);
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 

@@ -1,6 +1,7 @@
 /* gc.c: takes away documents that no row of the database names: those of refused requests, of crashes between disk
- * and database, and of deleted submissions. It locks one folder at a time, and only where there is something to take,
- * so that uploads hardly wait. */
+ * and database, and of deleted submissions. First all are looked at, and only then is anything deleted, so that a
+ * folder that belongs to another database is noticed. Why nothing is deleted that is about to be named: see publish.c.
+ */
 #include "store/documents.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
-#define COLLECT_PATIENCE apr_time_from_msec(100)
+#define A_FEW 3 /* so many may go, whatever part of all they are */
 
 typedef struct walk_t {
     sr_documents_gc_t *result;
@@ -16,27 +17,31 @@ typedef struct walk_t {
     sr_documents_used_t used;
     void *baton;
     bool dry_run;
+    apr_time_t before;              /* what was used later stays */
+    apr_array_header_t *candidates; /* const char *: what may go */
+    apr_pool_t *pool;               /* of the candidates */
 } walk_t;
 
 /* --- one document */
 
-/* Where a document lies: its folder, if it is there, and the one above it. */
-static sr_error_t *open_place(sr_folder_t **ab, sr_folder_t **cd, sr_documents_t *documents, const char *sha256,
-                              apr_pool_t *pool)
-{
-    sr_folder_t *root;
-
-    *cd = *ab = NULL;
-    SR_TRY(sr_folder_open(&root, documents->root, pool));
-    if (root) SR_TRY(sr_folder_below(ab, root, apr_pstrndup(pool, sha256, 2), pool));
-    if (*ab) SR_TRY(sr_folder_below(cd, *ab, apr_pstrndup(pool, sha256 + 2, 2), pool));
-    if (root) sr_folder_close(root);
-    return NULL;
-}
-
 static bool is_report_of(const char *name, const char *sha256)
 {
     return strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_documents_is_report(name + SR_SHA256_HEX_LENGTH);
+}
+
+/* When a document was last used, or 0 if it is not there. A report that has lost its document stands for it. */
+static apr_time_t last_use(const sr_folder_t *cd, const apr_array_header_t *names, const char *sha256)
+{
+    apr_time_t newest = 0;
+    struct stat status;
+
+    if (sr_folder_find(&status, cd, sha256)) return apr_time_from_sec(status.st_mtime);
+    for (int i = 0; i < names->nelts; i++) {
+        const char *const name = APR_ARRAY_IDX(names, i, const char *);
+        if (!is_report_of(name, sha256) || !sr_folder_find(&status, cd, name)) continue;
+        if (apr_time_from_sec(status.st_mtime) > newest) newest = apr_time_from_sec(status.st_mtime);
+    }
+    return newest;
 }
 
 static sr_error_t *take_file(sr_documents_gc_t *result, const sr_folder_t *cd, const char *name, bool dry_run,
@@ -52,49 +57,52 @@ static sr_error_t *take_file(sr_documents_gc_t *result, const sr_folder_t *cd, c
 }
 
 /* The reports, of all owners, go first: a document without one is not known, so a crash in between loses nothing. */
-static sr_error_t *take_files(sr_documents_gc_t *result, const sr_folder_t *cd, const char *sha256, bool dry_run,
-                              apr_pool_t *pool)
+static sr_error_t *take_files(const walk_t *walk, const sr_folder_t *cd, const char *sha256, apr_pool_t *pool)
 {
     apr_array_header_t *names;
 
     SR_TRY(sr_folder_list(&names, cd, pool));
+    const apr_time_t used = last_use(cd, names, sha256);
+    if (used >= walk->before) walk->result->kept++;
+    if (!used || used >= walk->before) return NULL;
     for (int i = 0; i < names->nelts; i++) {
         const char *const name = APR_ARRAY_IDX(names, i, const char *);
-        if (is_report_of(name, sha256)) SR_TRY(take_file(result, cd, name, dry_run, pool));
+        if (is_report_of(name, sha256)) SR_TRY(take_file(walk->result, cd, name, walk->dry_run, pool));
     }
-    result->deleted++;
-    return take_file(result, cd, sha256, dry_run, pool);
+    walk->result->deleted++;
+    return take_file(walk->result, cd, sha256, walk->dry_run, pool);
 }
 
-/* Folders that are empty then go too; with the exclusive lock nobody is about to put something in. */
-static sr_error_t *take_away(sr_documents_gc_t *result, sr_documents_t *documents, const char *sha256, bool dry_run,
-                             apr_pool_t *pool)
+/* Takes a document, and its folder if that is empty then. The folder above is never taken: only one folder is held. */
+static sr_error_t *take_from_folder(const walk_t *walk, const char *sha256, apr_pool_t *pool)
 {
-    sr_folder_t *ab, *cd;
+    const char *const names[] = {apr_pstrndup(pool, sha256, 2), apr_pstrndup(pool, sha256 + 2, 2)};
+    sr_folder_t *root, *ab = NULL, *cd = NULL;
 
-    SR_TRY(open_place(&ab, &cd, documents, sha256, pool));
-    if (cd) SR_TRY(take_files(result, cd, sha256, dry_run, pool));
-    if (cd) sr_folder_close(cd);
-    if (!ab) return NULL;
-    if (!dry_run) sr_folder_delete_empty(ab, apr_pstrndup(pool, sha256 + 2, 2));
-    sr_folder_close(ab);
-    if (!dry_run) (void)rmdir(apr_psprintf(pool, "%s/%.2s", documents->root, sha256));
+    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
+    if (root) SR_TRY(sr_folder_below(&ab, root, names[0], pool));
+    if (ab) SR_TRY(sr_folder_below(&cd, ab, names[1], pool));
+    if (!cd) return NULL;
+    SR_TRY(take_files(walk, cd, sha256, pool));
+    if (!walk->dry_run) sr_folder_delete_empty(ab, names[1]);
     return NULL;
 }
 
-sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, sr_documents_used_t used, void *baton,
-                                 apr_pool_t *pool)
+/* Asked again, as the walk may have taken long; and before the folder is held, as the database may take long. */
+static sr_error_t *take_away(const walk_t *walk, const char *sha256, apr_pool_t *pool)
 {
-    sr_documents_gc_t ignored = {0};
-    sr_documents_lock_t *lock;
+    sr_documents_turn_t *turn = NULL;
     sr_error_t *error;
-    bool is_used;
+    bool used;
 
-    SR_TRY(sr_documents_try_lock(&lock, documents, true, COLLECT_PATIENCE, pool));
-    if (!lock) return NULL;
-    error = used(baton, sha256, &is_used, pool);
-    if (!error && !is_used) error = take_away(&ignored, documents, sha256, false, pool);
-    sr_documents_unlock(lock);
+    SR_TRY(walk->used(walk->baton, sha256, &used, pool));
+    if (used) {
+        walk->result->kept++;
+        return NULL;
+    }
+    if (!walk->dry_run) SR_TRY(sr_documents_hold(&turn, walk->documents, sha256, pool));
+    error = take_from_folder(walk, sha256, pool);
+    if (turn) sr_documents_turn_end(turn);
     return error;
 }
 
@@ -121,80 +129,48 @@ static bool is_document(const char **sha256, const sr_folder_t *folder, const ch
 }
 
 /* The digests of what lies in a folder, each once. */
-static sr_error_t *list_digests(apr_array_header_t **digests, const sr_folder_t *folder, const char *prefix,
-                                apr_pool_t *pool)
+static void list_digests(apr_array_header_t **digests, const sr_folder_t *folder, const apr_array_header_t *names,
+                         const char *prefix, apr_pool_t *pool)
 {
-    apr_array_header_t *names;
-
     *digests = apr_array_make(pool, 16, sizeof(const char *));
-    SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
         const char *sha256;
         if (is_document(&sha256, folder, APR_ARRAY_IDX(names, i, const char *), prefix, pool)
             && !is_listed(*digests, sha256))
             APR_ARRAY_PUSH(*digests, const char *) = sha256;
     }
-    return NULL;
-}
-
-/* Those of the digests that nobody uses. */
-static sr_error_t *filter(apr_array_header_t **unused, const walk_t *walk, const apr_array_header_t *digests,
-                          apr_pool_t *pool)
-{
-    int i;
-
-    *unused = apr_array_make(pool, 1, sizeof(const char *));
-    for (i = 0; i < digests->nelts; i++) {
-        const char *const sha256 = APR_ARRAY_IDX(digests, i, const char *);
-        bool is_used;
-
-        SR_TRY(walk->used(walk->baton, sha256, &is_used, pool));
-        if (!is_used) APR_ARRAY_PUSH(*unused, const char *) = sha256;
-    }
-    return NULL;
-}
-
-static sr_error_t *take_unused(const walk_t *walk, const apr_array_header_t *candidates, apr_pool_t *pool)
-{
-    apr_array_header_t *unused;
-    int i;
-
-    /* asked again, now that nobody can be about to name one */
-    SR_TRY(filter(&unused, walk, candidates, pool));
-    walk->result->kept += (apr_size_t)(candidates->nelts - unused->nelts);
-    for (i = 0; i < unused->nelts; i++)
-        SR_TRY(take_away(walk->result, walk->documents, APR_ARRAY_IDX(unused, i, const char *), walk->dry_run, pool));
-    return NULL;
 }
 
 /* One folder of documents: <root>/ab/cd. */
 static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *parent, const char *ab, const char *cd,
                          apr_pool_t *pool)
 {
-    apr_array_header_t *digests, *candidates;
-    sr_documents_lock_t *lock;
+    apr_array_header_t *digests, *names;
     sr_folder_t *folder;
-    sr_error_t *error;
 
     SR_TRY(sr_folder_below(&folder, parent, cd, pool));
     if (!folder) return NULL;
-    SR_TRY(list_digests(&digests, folder, apr_pstrcat(pool, ab, cd, NULL), pool));
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    list_digests(&digests, folder, names, apr_pstrcat(pool, ab, cd, NULL), pool);
+    for (int i = 0; i < digests->nelts; i++) {
+        const char *const sha256 = APR_ARRAY_IDX(digests, i, const char *);
+        bool stays = last_use(folder, names, sha256) >= walk->before;
+
+        if (!stays) SR_TRY(walk->used(walk->baton, sha256, &stays, pool));
+        if (stays) walk->result->kept++;
+        else APR_ARRAY_PUSH(walk->candidates, const char *) = apr_pstrdup(walk->pool, sha256);
+    }
     sr_folder_close(folder);
-    SR_TRY(filter(&candidates, walk, digests, pool));
-    walk->result->kept += (apr_size_t)(digests->nelts - candidates->nelts);
-    if (!candidates->nelts) return NULL;
-    SR_TRY(sr_documents_lock(&lock, walk->documents, true, pool));
-    error = take_unused(walk, candidates, pool);
-    sr_documents_unlock(lock);
-    return error;
+    return NULL;
 }
 
-static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *root, apr_pool_t *pool)
+static sr_error_t *sweep_temporary(const walk_t *walk, apr_pool_t *pool)
 {
+    sr_folder_t *root, *folder = NULL;
     apr_array_header_t *names;
-    sr_folder_t *folder;
 
-    SR_TRY(sr_folder_below(&folder, root, SR_DOCUMENTS_TEMPORARY, pool));
+    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
+    if (root) SR_TRY(sr_folder_below(&folder, root, SR_DOCUMENTS_TEMPORARY, pool));
     if (!folder) return NULL;
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
@@ -252,17 +228,44 @@ static sr_error_t *sweep_all(const walk_t *walk, apr_pool_t *pool)
         SR_TRY(sweep_pair(walk, root, ab, each));
         apr_pool_clear(each);
     }
-    SR_TRY(sweep_temporary(walk, root, each));
     apr_pool_destroy(each);
     sr_folder_close(root);
     return NULL;
 }
 
-sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
-                            bool dry_run, apr_pool_t *pool)
+static sr_error_t *take_candidates(const walk_t *walk, apr_pool_t *pool)
 {
-    const walk_t walk = {result, documents, used, baton, dry_run};
+    apr_pool_t *each;
+
+    apr_pool_create(&each, pool);
+    for (int i = 0; i < walk->candidates->nelts; i++) {
+        SR_TRY(take_away(walk, APR_ARRAY_IDX(walk->candidates, i, const char *), each));
+        apr_pool_clear(each);
+    }
+    apr_pool_destroy(each);
+    return NULL;
+}
+
+sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
+                            int most_percent, bool dry_run, apr_pool_t *pool)
+{
+    const walk_t walk = {.result = result,
+                         .documents = documents,
+                         .used = used,
+                         .baton = baton,
+                         .dry_run = dry_run,
+                         .before = apr_time_now() - SR_DOCUMENTS_LIFETIME,
+                         .candidates = apr_array_make(pool, 16, sizeof(const char *)),
+                         .pool = pool};
 
     *result = (sr_documents_gc_t){0};
-    return sweep_all(&walk, pool);
+    SR_TRY(sweep_all(&walk, pool));
+    const apr_size_t going = (apr_size_t)walk.candidates->nelts, all = result->kept + going;
+    if (!dry_run && going > A_FEW && going * 100 > all * (apr_size_t)most_percent)
+        return sr_error(pool, SR_ECONFLICT,
+                        "This database does not know %" APR_SIZE_T_FMT " of the %" APR_SIZE_T_FMT
+                        " documents in %s, which is more than %d %%: nothing was deleted",
+                        going, all, documents->root, most_percent);
+    SR_TRY(take_candidates(&walk, pool));
+    return sweep_temporary(&walk, pool);
 }

@@ -146,7 +146,10 @@ struct sr_documents_turn_t {
 
 void sr_documents_turn_end(sr_documents_turn_t *turn)
 {
-    if (turn->descriptor >= 0) close(turn->descriptor);
+    struct flock unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (turn->descriptor < 0) return;
+    fcntl(turn->descriptor, F_OFD_SETLK, &unlock); /* a process that was just forked has the descriptor too */
+    close(turn->descriptor);
     turn->descriptor = -1;
 }
 
@@ -154,6 +157,22 @@ static apr_status_t end_turn(void *turn)
 {
     sr_documents_turn_end(turn);
     return APR_SUCCESS;
+}
+
+/* What root makes can be used by those who can write to the folder. */
+static int open_lock_file(const sr_documents_t *documents, const char *path)
+{
+    int descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    struct stat folder;
+
+    if (descriptor >= 0 || errno != ENOENT) return descriptor;
+    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor < 0 && errno == EEXIST) return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor >= 0 && geteuid() == 0 && stat(documents->root, &folder) == 0) {
+        if (fchown(descriptor, folder.st_uid, folder.st_gid) != 0) return descriptor;
+        (void)fchmod(descriptor, folder.st_mode & S_IWGRP ? 0660 : 0600);
+    }
+    return descriptor;
 }
 
 /* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
@@ -166,7 +185,7 @@ sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *docume
     const char *const hash = sr_sha256_hex(key, strlen(key), pool);
 
     lock.l_start = (off_t)(apr_strtoi64(apr_pstrndup(pool, hash, 15), NULL, 16));
-    made->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    made->descriptor = open_lock_file(documents, path);
     if (made->descriptor < 0) return sr_documents_trouble(pool, "opening", path);
     apr_pool_cleanup_register(pool, made, end_turn, apr_pool_cleanup_null);
     while (fcntl(made->descriptor, F_OFD_SETLKW, &lock) != 0)

@@ -183,9 +183,11 @@ sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report)
     sr_temporary_t *report_file;
     sr_error_t *error;
     sr_pages_t *known;
+    bool there = false;
 
     SR_TRY(sr_documents_pages(&known, spool->documents, spool->sha256, spool->pool));
-    if (known) return NULL;
+    if (known) SR_TRY(sr_documents_use(&there, spool->documents, spool->sha256, spool->pool));
+    if (there) return NULL;
     /* whatever needs space comes before anything has a name: a full disk leaves nothing behind */
     if (!spool->file) SR_TRY(move_to_file(spool));
     SR_TRY(sr_temporary_sync(spool->file));

@@ -338,8 +338,8 @@ typedef struct sr_joined_t {
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                               const void *tail, apr_size_t tail_length, apr_pool_t *pool);
 /* The same without a tail, where there is no room on the disk: to be read, and then forgotten. */
-sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents,
-                                        const apr_array_header_t *files, apr_pool_t *pool);
+sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                                        apr_pool_t *pool);
 
 /* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
  * with the process, or by sr_documents_turn_end. */
@@ -347,26 +347,23 @@ typedef struct sr_documents_turn_t sr_documents_turn_t;
 sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool);
 void sr_documents_turn_end(sr_documents_turn_t *turn);
 
-/* Held (shared) from before a document is looked up or linked until the database row that names it has been
- * committed, so that gc (exclusive) cannot take the file in between. Released with the pool or by unlock. */
-typedef struct sr_documents_lock_t sr_documents_lock_t;
-sr_error_t *sr_documents_lock(sr_documents_lock_t **lock, sr_documents_t *documents, bool exclusive, apr_pool_t *pool);
-void sr_documents_unlock(sr_documents_lock_t *lock);
+/* gc deletes a file that no row names when it was last used a day ago. A file is used when it is stored, and when a
+ * stored document is found again: *there is then true, and the file stays for 12 hours at least, which is far more than
+ * it takes to commit the row that names it. False if there is none, or none that could be kept: store it again. */
+#define SR_DOCUMENTS_LIFETIME apr_time_from_sec(24 * 3600)
+#define SR_DOCUMENTS_RENEWAL apr_time_from_sec(12 * 3600)
+sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
-/* Walks every stored document; `used` says whether a row names it. Deletes the rest (unless `dry_run`) and
- * temporary files older than an hour. It takes the lock itself, exclusively, for one folder at a time: the caller
- * must not hold it. */
+/* Walks every stored document; `used` says whether a row names it. Deletes the others (unless `dry_run`) if they were
+ * last used a day ago, and temporary files older than an hour. Creations and signings go on meanwhile. If more than
+ * `most_percent` of all documents would go, and more than a few, nothing is deleted: SR_ECONFLICT. */
 typedef struct sr_documents_gc_t {
     apr_size_t kept, deleted, temporary;
     apr_off_t freed; /* bytes */
 } sr_documents_gc_t;
 typedef sr_error_t *(*sr_documents_used_t)(void *baton, const char *sha256, bool *used, apr_pool_t *pool);
 sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
-                            bool dry_run, apr_pool_t *pool);
-/* The same for one document, right after a creation was refused: nothing of a refused request stays. Gives up
- * quietly (gc will do it) when the exclusive lock is not to be had within a moment. */
-sr_error_t *sr_documents_collect(sr_documents_t *documents, const char *sha256, sr_documents_used_t used, void *baton,
-                                 apr_pool_t *pool);
+                            int most_percent, bool dry_run, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ cache.c
  * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal

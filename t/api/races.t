@@ -1,5 +1,5 @@
-# The same document from many at once, taken back by a refusal while another keeps it, collected while creations run:
-# what was acknowledged can be downloaded, always.
+# The same document from many at once, refused for some and kept for others, collected while creations run: what was
+# acknowledged can be downloaded, always.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -27,6 +27,9 @@ sub all_there {    # answers of creations, name
     is(scalar @bad, 0, "$name: every document can be downloaded");
 }
 
+my $old = time - 2 * 24 * 3600;
+utime $old, $old, documents();    # those of refused requests of other tests go now
+ctl('gc', '--force', '--documents', suite->{dir} . '/documents');
 my $before = documents();
 my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(files => fresh('same')) });
 all_there(\@answers, 'the same new document 40 times');
@@ -36,21 +39,25 @@ is(scalar documents(), $before + 1, 'it is stored once');
     200, 16,
     sub {
         my $i     = shift;
-        my $files = fresh('taken back', int $i / 4);
+        my $files = fresh('refused', int $i / 4);
         $i % 4 == 0 ? $crowd->create_p(files => $files) : $refused->create_p(files => $files);
     });
 is(scalar(grep { $answers[$_]->code != 403 } grep { $_ % 4 } 0 .. $#answers), 0, 'no quota: all refused');
-all_there([@answers[grep { $_ % 4 == 0 } 0 .. $#answers]], 'kept while refusals take the same documents back');
-is(scalar documents(), $before + 1 + 50, 'nothing else stays');
+all_there([@answers[grep { $_ % 4 == 0 } 0 .. $#answers]], 'kept while others are refused with the same documents');
+is(scalar documents(), $before + 1 + 50, 'nothing else is there');
 
-# gc over and over while creations run
+# gc over and over while creations run, of documents that were stored long ago and have no submission
+my @known = map { fresh('gc', $_) } 0 .. 99;
+$refused->parallel(50, 8, sub { $refused->create_p(files => $known[ $_[0] ]) });
+utime $old, $old, documents();
 my $pid = fork // die "fork: $!";
 if (!$pid) {
     my $status = 0;
-    for (1 .. 15) { eval { ctl('gc', '--documents', suite->{dir} . '/documents'); 1 } or do { warn $@; $status = 1 } }
+    my @gc     = ('gc', '--force', '--documents', suite->{dir} . '/documents');
+    for (1 .. 15) { eval { ctl(@gc); 1 } or do { warn $@; $status = 1 } }
     POSIX::_exit($status);
 }
-@answers = $crowd->parallel(200, 8, sub { my $i = shift; $crowd->create_p(files => fresh('gc', int $i / 2)) });
+@answers = $crowd->parallel(200, 8, sub { my $i = shift; $crowd->create_p(files => $known[ $i / 2 ]) });
 waitpid $pid, 0;
 is($?, 0, 'sigreqctl gc ran 15 times');
 all_there(\@answers, 'while gc ran');
@@ -60,6 +67,9 @@ mkdir $_ for $left, "$left/00";
 my $orphan = "$left/00/" . '0' x 64;
 open my $file, '>', $orphan or die "$orphan: $!";
 close $file;
+ctl('gc', '--documents', suite->{dir} . '/documents');
+ok(-e $orphan, 'gc keeps what was stored today');
+utime $old, $old, $orphan;
 my $dry = ctl('gc', '--dry-run', '--documents', suite->{dir} . '/documents');
 ok(-e $orphan, 'gc --dry-run deletes nothing') or diag explain $dry;
 ctl('gc', '--documents', suite->{dir} . '/documents');

@@ -127,17 +127,21 @@ exits(2, 'a configuration without a database', '--config', spit("$folder/e.conf"
 my $hash = 'ab' x 32;
 mkdir "$folder/documents/ab";
 mkdir "$folder/documents/ab/ab";
-my $stored = spit("$folder/documents/ab/ab/$hash", 'x' x 10);
+my @hashes = ($hash, map { 'abab' . "$_" x 60 } 1 .. 3);
+my @stored = map { spit("$folder/documents/ab/ab/$_", 'x' x 10) } @hashes;
+is(json('gc', '--config', $config, 'gc')->{kept}, 4, 'gc keeps what was stored today');
+my $old = time - 25 * 3600;
+utime $old, $old, @stored;
 ($code, undef, $error) = run('--config', $config, 'gc');
-is($code, 1, 'gc refuses when the database knows none of the documents');
-like($error, qr/knows none of the 1 documents/, 'and says so');
-ok(-e $stored, 'nothing is deleted');
-is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 1, 'it would be');
-ok(-e $stored, 'nothing is deleted');
+is($code, 4, 'gc refuses when the database knows too few of the documents');
+like($error, qr/does not know 4 of the 4 documents .* more than 5 %: nothing was deleted\..* --force/, 'and says so');
+is(scalar(grep { -e } @stored), 4, 'nothing is deleted');
+is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 4, 'they would be');
+is(scalar(grep { -e } @stored), 4, 'nothing is deleted');
 my $freed = json('gc --force', '--config', $config, 'gc', '--force', '--history-days', '7');
-is($freed->{freed_bytes}, 10, 'what is freed');
+is($freed->{freed_bytes}, 40, 'what is freed');
 is($freed->{history_deleted}, 0, 'no history was there');
-ok(!-e $stored, 'it is deleted');
+ok(!(grep { -e } @stored), 'they are deleted');
 
 # --- images of pages
 mkdir for map {"$folder/documents/cache$_"} '', '/ab', '/ab/ab';

@@ -8,6 +8,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -226,27 +227,6 @@ static void test_rewrite(void)
     ok(sr_documents_descriptor(&descriptor, documents, DIGITS, pool) != NULL, "one that is not there is not");
 }
 
-static void test_lock(void)
-{
-    sr_documents_lock_t *first, *second, *third;
-    apr_pool_t *own;
-
-    start_over();
-    apr_pool_create(&own, pool);
-    ok(!sr_documents_lock(&first, documents, false, own) && !sr_documents_lock(&second, documents, false, own),
-       "two may share the lock");
-    ok(!sr_documents_try_lock(&third, documents, true, 20000, own) && !third, "and keep out who wants it alone");
-    sr_documents_unlock(first);
-    ok(!sr_documents_try_lock(&third, documents, true, 20000, own) && !third, "until the first");
-    apr_pool_destroy(own);
-    ok(!sr_documents_try_lock(&third, documents, true, 20000, pool) && third, "and the second (by its pool) let go");
-    ok(!sr_documents_try_lock(&first, documents, false, 20000, pool) && !first, "who then keeps out the others");
-    sr_documents_unlock(third);
-    sr_documents_unlock(third);
-    ok(!sr_documents_try_lock(&first, documents, false, 20000, pool) && first, "until that is over");
-    sr_documents_unlock(first);
-}
-
 /* --- trouble; each in a child of its own, which says by its exit code what came out */
 
 /* 0 when the sizes given are refused with SR_EUNAVAILABLE and leave nothing behind; what was kept before stays. */
@@ -382,21 +362,41 @@ static void test_trouble(void)
 
 #define ROUNDS 60
 
-/* Keeps and drops the same few documents again and again; what it was told is kept must be there. */
+/* Shared by those who store; alone for who makes files old. So none gets old while somebody is about to name it. */
+static void take_round(int *descriptor, int operation)
+{
+    *descriptor = open(apr_pstrcat(pool, root, ".round", NULL), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    while (flock(*descriptor, operation) != 0) {
+    }
+}
+
+/* Stores the same few documents again and again; what it was told is stored must be there. */
 static int keep_often(void)
 {
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
         const char *const content = apr_psprintf(pool, "document %d", i % 3), *sha256;
-        sr_documents_lock_t *lock;
         sr_pages_t *pages;
+        int round;
 
-        if (sr_documents_lock(&lock, documents, false, pool)) return 1;
+        take_round(&round, LOCK_SH);
         if (!(sha256 = keep(content, REPORT))) return 2;
         if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 3;
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, strlen(content))) return 4;
-        sr_documents_unlock(lock);
+        close(round);
+    }
+    return 0;
+}
+
+static int age_often(void)
+{
+    for (int i = 0; i < 4 * ROUNDS; i++) {
+        int round;
+        take_round(&round, LOCK_EX);
+        age_all(2 * DAY);
+        close(round);
+        apr_sleep(500);
     }
     return 0;
 }
@@ -451,25 +451,27 @@ static int collect_often(void)
     sr_documents_gc_t total = {0}, result;
     int i;
 
-    for (i = 0; i < ROUNDS; i++) {
-        if (sr_documents_gc(&result, documents, nobody_uses_it, NULL, false, pool)) return 1;
+    for (i = 0; i < 4 * ROUNDS; i++) {
+        if (sr_documents_gc(&result, documents, nobody_uses_it, NULL, 100, false, pool)) return 1;
         total.deleted += result.deleted;
-        apr_sleep(1000);
+        apr_sleep(500);
     }
     return total.deleted > 0 ? 0 : 2;
 }
 
 static void test_many(void)
 {
-    int (*const bodies[])(void) = {keep_often, keep_often, keep_often, keep_often, collect_often};
-    pid_t children[5];
+    int (*const bodies[])(void) = {keep_often, keep_often, keep_often, keep_often, age_often, collect_often};
+    pid_t children[6];
     int i;
 
     start_over();
-    for (i = 0; i < 5; i++) children[i] = start_child(bodies[i]);
-    for (i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "what is kept under the lock is there, gc or no gc");
-    is_int(wait_child(children[4]), 0, "gc deletes in between");
-    ok(!sr_documents_gc(&(sr_documents_gc_t){0}, documents, nobody_uses_it, NULL, false, pool), "and once more");
+    for (i = 0; i < 6; i++) children[i] = start_child(bodies[i]);
+    for (i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "what is stored is there, gc or no gc");
+    ok(wait_child(children[4]) == 0 && wait_child(children[5]) == 0, "documents get old, and gc deletes in between");
+    unlink(apr_pstrcat(pool, root, ".round", NULL));
+    age_all(2 * DAY);
+    ok(!sr_documents_gc(&(sr_documents_gc_t){0}, documents, nobody_uses_it, NULL, 100, false, pool), "and once more");
     is_int(count_files(), 0, "then nothing is left");
 }
 
@@ -490,7 +492,6 @@ int main(void)
     test_owners();
     test_half();
     test_rewrite();
-    test_lock();
     test_trouble();
     test_rewriters();
     test_many();
