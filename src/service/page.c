@@ -1,5 +1,5 @@
 /* page.c: keyset pages over any list operation. One row more than wanted is asked for: it says whether there is
- * another page. */
+ * another page. A row without a body is one that the page has no room for. */
 #include "service/service.h"
 
 #include <apr_encode.h>
@@ -43,10 +43,11 @@ static sr_error_t *cursor_read(place_t *place, const char *cursor, apr_pool_t *p
 static void fill(sr_page_result_t *page, const apr_array_header_t *rows, const place_t *place, int limit,
                  apr_pool_t *pool)
 {
-    int count = rows->nelts < limit ? rows->nelts : limit;
-    bool more = rows->nelts > limit;
-    apr_array_header_t *bodies = apr_array_make(pool, count, sizeof(const char *));
     const sr_row_t *row = (const sr_row_t *)rows->elts;
+    int count = 0;
+    while (count < limit && count < rows->nelts && row[count].body) count++;
+    bool more = rows->nelts > count;
+    apr_array_header_t *bodies = apr_array_make(pool, count, sizeof(const char *));
     for (int i = 0; i < count; i++) APR_ARRAY_PUSH(bodies, const char *) = row[place->newer ? count - 1 - i : i].body;
     page->bodies = bodies;
     page->next = page->prev = NULL;

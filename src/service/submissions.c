@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define LIST_BYTES (8 << 20) /* views of a page; the last one may go beyond */
+
 sr_error_t *sr_service_submission(const sr_service_t *service, const char **view, const char *token_hash,
                                   const char *uuid, apr_pool_t *pool)
 {
@@ -19,6 +21,7 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t
                                    const sr_page_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
     const char *filters[] = {filter->status, filter->q ? sr_text_fold(filter->q, pool) : NULL,
-                             time_argument(filter->created_after, pool), time_argument(filter->created_before, pool)};
-    return sr_service_list(service, page, SR_OP_SUBMISSION_LIST, token_hash, query, filters, 4, pool);
+                             time_argument(filter->created_after, pool), time_argument(filter->created_before, pool),
+                             apr_itoa(pool, LIST_BYTES)};
+    return sr_service_list(service, page, SR_OP_SUBMISSION_LIST, token_hash, query, filters, 5, pool);
 }

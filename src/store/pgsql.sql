@@ -16,8 +16,8 @@ SELECT sigreq.submission_create(%s)
 -- @op SUBMISSION_GET 3
 SELECT sigreq.submission_get(%s, %s, %s)
 
--- @op SUBMISSION_LIST 10
-SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+-- @op SUBMISSION_LIST 11
+SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 
 -- @op DOCUMENT_GET 4
 SELECT sigreq.document_get(%s, %s, %s, %s)

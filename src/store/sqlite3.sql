@@ -106,14 +106,16 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND s.user_id = t.user_id AND s.organi
                       AND s.environment = t.environment
 
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
--- is one range of the index; the direction that was not asked for gets an empty range.
--- @op SUBMISSION_LIST 10
+-- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
+-- order in which the range gives them; only the views that are answered are then read into the result.
+-- @op SUBMISSION_LIST 11
 -- @answer
-WITH a(hash, now, n, direction, at, id, status, q, after, before) AS (
+WITH a(hash, now, n, direction, at, id, status, q, after, before, bytes) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
-           coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807)),
+           coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
+           CAST(%s AS INTEGER)),
 b AS MATERIALIZED (
-    SELECT n, status, q, direction = 'newer' AS newer,
+    SELECT n, status, q, bytes, direction = 'newer' AS newer,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN at ELSE after END AS low_at,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN id
                 ELSE 9223372036854775807 END AS low_id,
@@ -125,8 +127,10 @@ me AS MATERIALIZED (
     WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', view, created_at || ':' || id FROM (
-    SELECT s.view, s.created_at, s.id FROM submission s
+SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b) THEN (SELECT view FROM submission WHERE id = page.id) END,
+       created_at || ':' || id FROM (
+    SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
+    SELECT s.id, s.created_at, length(CAST(s.view AS BLOB)) AS size FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN -2 ELSE high_at END, high_id FROM b)
@@ -135,10 +139,12 @@ SELECT 'ok', view, created_at || ':' || id FROM (
            OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id AND g.status = (SELECT status FROM b)))
       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
     ORDER BY s.created_at DESC, s.id DESC
-    LIMIT (SELECT n FROM b))
+    LIMIT (SELECT n FROM b))) page
 UNION ALL
-SELECT 'ok', view, created_at || ':' || id FROM (
-    SELECT s.view, s.created_at, s.id FROM submission s
+SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b) THEN (SELECT view FROM submission WHERE id = page.id) END,
+       created_at || ':' || id FROM (
+    SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
+    SELECT s.id, s.created_at, length(CAST(s.view AS BLOB)) AS size FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN high_at ELSE -2 END, high_id FROM b)
@@ -147,7 +153,7 @@ SELECT 'ok', view, created_at || ':' || id FROM (
            OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id AND g.status = (SELECT status FROM b)))
       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
     ORDER BY s.created_at, s.id
-    LIMIT (SELECT n FROM b))
+    LIMIT (SELECT n FROM b))) page
 
 -- @op DOCUMENT_GET 4
 -- @answer

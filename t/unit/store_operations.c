@@ -225,12 +225,12 @@ static void isolation(link_t *l)
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
         RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL,
-            NULL);
+            NULL, "1000000");
         is_int(l->rows->nelts, owner == A_TEST ? 2 : 1, "caller %d lists what is its own", owner);
         RUN(l, SR_OP_TOKEN_LIST, callers[owner].hash, now_text, "100", "newer", NULL, NULL);
         is_int(l->rows->nelts, owner == A_OTHER_USER ? 2 : 1, "caller %d lists its tokens", owner);
     }
-    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL);
+    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL, "1000000");
     IS(l, "unauthorized", "list without a token");
     RUN(l, SR_OP_TOKEN_LIST, "nohash", now_text, "100", "older", NULL, NULL);
     IS(l, "unauthorized", "list tokens without a token");
@@ -254,7 +254,7 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
 
     for (int page = 0; page < 20; page++) {
         RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after,
-            before);
+            before, "1000000");
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
             const char *link = strchr(APR_ARRAY_IDX(l->rows, i, sr_row_t).body, '\x01') + 2;
@@ -292,6 +292,32 @@ static void listing(link_t *l)
            "and so for newer");
     is_str(walk(l, "older", "1", NULL, NULL, number(NOW + 105, p), NULL), "", "after the last");
     is_str(walk(l, "newer", "1", NULL, NULL, NULL, number(NOW + 5, p)), "", "before the first");
+}
+
+/* What has come when the views have so many bytes: "305,304,-,-". */
+static const char *bounded(link_t *l, const char *direction, apr_size_t bytes)
+{
+    const char *seen = "";
+    RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, "4", direction, NULL, NULL, NULL, NULL, NULL, NULL,
+        apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes));
+    for (int i = 0; i < l->rows->nelts; i++) {
+        const char *body = APR_ARRAY_IDX(l->rows, i, sr_row_t).body, *link = body ? strchr(body, '\x01') + 2 : "-\"";
+        seen = apr_pstrcat(l->pool, seen, i ? "," : "", apr_pstrmemdup(l->pool, link, strcspn(link, "\"")), NULL);
+        ok(strchr(key_at(l, i), ':') != NULL, "row %d has its key, whether or not it has its view", i);
+    }
+    return l->error ? link_outcome(l) : seen;
+}
+
+static void listing_by_bytes(link_t *l)
+{
+    bounded(l, "older", 1000000);
+    const apr_size_t size = strlen(APR_ARRAY_IDX(l->rows, 0, sr_row_t).body);
+    is_str(bounded(l, "older", 0), "-,-,-,-", "no bytes, no views");
+    is_str(bounded(l, "older", 1), "305,-,-,-", "the first view always comes");
+    is_str(bounded(l, "older", size), "305,-,-,-", "it is as large as is wanted");
+    is_str(bounded(l, "older", size + 1), "305,304,-,-", "one byte more is wanted");
+    is_str(bounded(l, "older", 1000000), "305,304,303,302", "room for all");
+    is_str(bounded(l, "newer", size + 1), "203,301,-,-", "newer, from the oldest");
 }
 
 static void own_tokens(link_t *l)
@@ -426,6 +452,7 @@ static void checks(base_t *base)
     creation(&link);
     isolation(&link);
     listing(&link);
+    listing_by_bytes(&link);
     own_tokens(&link);
     quota_and_keys(&link);
     refusals(&link);

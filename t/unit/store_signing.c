@@ -93,7 +93,7 @@ static void check_steps(link_t *l)
         const char *document = apr_psprintf(p, "\"%s\"", uuid(3, 2, p));
         is_str(member(body, "document", p), i == 0 ? document : i == 1 ? "null" : NULL, "as which document");
     }
-    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL);
+    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, "1000000");
     is_int(l->rows->nelts, 1, "one submission has a signer who completed");
     for (int i = 0; i < 3; i++) {
         static const char *const files[] = {"part", "cert", "nothing"};

@@ -156,9 +156,10 @@ END $$
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), without NULLs: each
 -- direction is then one range of the index, whatever is asked. The scalar subquery cannot become a hash join over
 -- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
--- does not know how many rows a user has.
+-- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
+-- pointer, without reading it: only the texts that are answered are read.
 CREATE FUNCTION sigreq.submission_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
-    p_id bigint, p_status text, p_q text, p_after bigint, p_before bigint)
+    p_id bigint, p_status text, p_q text, p_after bigint, p_before bigint, p_bytes bigint)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
@@ -179,30 +180,40 @@ BEGIN
             low_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', s.view, s.created_at || ':' || s.id
-        FROM sigreq.submission s
-        WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id AND s.environment = t.environment
-          AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-          AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
-                                    WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
-          AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
-        ORDER BY s.created_at, s.id
-        LIMIT p_limit;
+        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
+        FROM (SELECT page.view, page.created_at, page.id,
+                     sum(octet_length(page.view)) OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
+              FROM (SELECT s.view, s.created_at, s.id
+                    FROM sigreq.submission s
+                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
+                      AND s.environment = t.environment
+                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
+                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
+                    ORDER BY s.created_at, s.id
+                    LIMIT p_limit) page) p
+        ORDER BY p.created_at, p.id;
     ELSE
         IF (p_at, p_id) < (high_at, high_id) THEN
             high_at := p_at;
             high_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', s.view, s.created_at || ':' || s.id
-        FROM sigreq.submission s
-        WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id AND s.environment = t.environment
-          AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-          AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
-                                    WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
-          AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
-        ORDER BY s.created_at DESC, s.id DESC
-        LIMIT p_limit;
+        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
+        FROM (SELECT page.view, page.created_at, page.id,
+                     sum(octet_length(page.view)) OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
+              FROM (SELECT s.view, s.created_at, s.id
+                    FROM sigreq.submission s
+                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
+                      AND s.environment = t.environment
+                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
+                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
+                    ORDER BY s.created_at DESC, s.id DESC
+                    LIMIT p_limit) page) p
+        ORDER BY p.created_at DESC, p.id DESC;
     END IF;
 END $$
 
