@@ -119,6 +119,8 @@ static int type_checker(request_rec *r)
     return OK;
 }
 
+#define HOST_MAX 260 /* a name of DNS, and a port: an answer may have thousands of links */
+
 /* What links begin with; it stands in JSON and in headers as it is. NULL when the client calls this host by what cannot
  * be a name: httpd refuses that itself unless told "HttpProtocolOptions Unsafe". */
 static const char *base_url(request_rec *r, const sr_conf_t *conf)
@@ -126,7 +128,7 @@ static const char *base_url(request_rec *r, const sr_conf_t *conf)
     static const char of_hosts[] = "-._:[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     const char *host = ap_get_server_name_for_url(r);
     if (*conf->base_url) return conf->base_url;
-    if (host[strspn(host, of_hosts)]) return NULL;
+    if (host[strspn(host, of_hosts)] || strlen(host) > HOST_MAX) return NULL;
     return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
 }
 
@@ -155,6 +157,7 @@ static int handler(request_rec *r)
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
         .max_fields = (int)conf->max_fields,
+        .max_pages = (int)conf->max_pages,
         .refuse_active = conf->refuse_active,
         .area_origin = conf->area_origin,
         .max_token_age = conf->max_token_age};
@@ -169,6 +172,7 @@ static int handler(request_rec *r)
                       .service = &service,
                       .limits = &limits,
                       .page = &page,
+                      .folder = conf->documents,
                       .rates = &conf->rates,
                       .secret_paths = area->secret};
     if (area->begin) area->begin(&http);

@@ -24,10 +24,15 @@ sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page)
     json_object_set_new(pagination, "count", json_integer(page->bodies->nelts));
     json_object_set_new(pagination, "next", sr_json_string_or_null(page->next));
     json_object_set_new(pagination, "prev", sr_json_string_or_null(page->prev));
-    const char *data = apr_array_pstrcat(http->pool, page->bodies, ',');
-    return sr_http_view(http, HTTP_OK,
-                        apr_pstrcat(http->pool, "{\"data\":[", data,
-                                    "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL));
+    apr_array_header_t *parts = apr_array_make(http->pool, 2 * page->bodies->nelts + 3, sizeof(const char *));
+    APR_ARRAY_PUSH(parts, const char *) = "{\"data\":[";
+    for (int i = 0; i < page->bodies->nelts; i++) {
+        if (i) APR_ARRAY_PUSH(parts, const char *) = ",";
+        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(page->bodies, i, const char *);
+    }
+    APR_ARRAY_PUSH(parts, const char *) =
+        apr_pstrcat(http->pool, "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL);
+    return sr_http_views(http, parts);
 }
 
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)

@@ -37,8 +37,12 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
     SR_TRY(check_status(http, filter.status));
     SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
-    SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, http->pool));
-    return sr_api_page_reply(http, &page);
+    apr_pool_t *rows; /* not kept until a slow client has read the answer */
+    apr_pool_create(&rows, http->pool);
+    SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, rows));
+    sr_error_t *error = sr_api_page_reply(http, &page);
+    apr_pool_destroy(rows);
+    return error;
 }
 
 sr_error_t *sr_api_signature_get(sr_http_t *http)

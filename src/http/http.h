@@ -1,6 +1,6 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · rate.c · reply.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
+ * Sections: router.c · rate.c · reply.c · views.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -11,6 +11,7 @@
 #include "http/multipart.h"
 
 #define SR_HTTP_PARAMS 4
+#define SR_HTTP_JSON "application/json"
 
 /* One request of ours. All of it lives in r->pool. */
 typedef struct sr_http_t sr_http_t;
@@ -23,6 +24,7 @@ struct sr_http_t {
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
     const struct sr_page_settings_t *page;
+    const char *folder; /* where files without a name can be made */
     const sr_rates_t *rates;
     bool secret_paths; /* whoever knows the first part of the path is let in; else a bearer token */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
@@ -63,6 +65,10 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
 /* Stored JSON text in which each SR_BASE_MARK becomes the base URL. */
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
+/* JSON from a file, which lives as long as the request. */
+sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length);
+/* views.c: 200 with such texts (const char *) joined. When this returns they are not needed any more. */
+sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views);
 /* 204 */
 sr_error_t *sr_http_empty(sr_http_t *http);
 /* Bytes of a type, in memory that lives as long as the process or the request. */

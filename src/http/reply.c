@@ -13,7 +13,6 @@
 
 APLOG_USE_MODULE(sigreq);
 
-#define JSON_TYPE "application/json"
 #define TEXT_TYPE "text/plain; charset=utf-8"
 #define RETRY_AFTER 2 /* seconds, of what does not say */
 
@@ -45,13 +44,13 @@ sr_error_t *sr_http_empty(sr_http_t *http)
 sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value)
 {
     const char *text = sr_json_text(sr_json_own(value, http->pool), http->pool);
-    return sr_http_bytes(http, status, JSON_TYPE, text, strlen(text));
+    return sr_http_bytes(http, status, SR_HTTP_JSON, text, strlen(text));
 }
 
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
 {
     const char *text = sr_text_with_base(view, http->base_url, http->pool);
-    return sr_http_bytes(http, status, JSON_TYPE, text, strlen(text));
+    return sr_http_bytes(http, status, SR_HTTP_JSON, text, strlen(text));
 }
 
 /* RFC 6266: an ASCII fallback, and the name itself percent-encoded as filename*. */
@@ -68,6 +67,18 @@ static const char *disposition(const char *given, apr_pool_t *pool)
     }
     ascii[length] = *out = '\0';
     return apr_psprintf(pool, "attachment; filename=\"%s\"; filename*=UTF-8''%s", ascii, encoded);
+}
+
+sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length)
+{
+    request_rec *r = http->r;
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    set_headers(http, status, SR_HTTP_JSON);
+    ap_set_content_length(r, length);
+    apr_brigade_insert_file(brigade, file, 0, length, http->pool);
+    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
+    ap_pass_brigade(r->output_filters, brigade);
+    return NULL;
 }
 
 static sr_error_t *add_path(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *length, const char *path)

@@ -166,6 +166,11 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 /* Finds each field's document and page and works out its placement. Errors: SR_EVALIDATION,
  * "Document {name} not found" and "Index page unknown". */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
+/* Then: the texts of a submission are repeated in every answer that shows it, so all of them have a limit together. The
+ * name of a document counts for each field in it. */
+#define SR_SIGNERS_TEXTS_MAX 262144
+sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
+                                   const apr_array_header_t *documents, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- submission.c
  * A submission and its view: the JSON text that GET answers, stored with it and written anew by the same

@@ -47,3 +47,22 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
     }
     return NULL;
 }
+
+sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
+                                   const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    apr_size_t size = strlen(name);
+    for (int i = 0; i < documents->nelts; i++)
+        size += strlen(APR_ARRAY_IDX(documents, i, sr_document_t).name);
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        size += strlen(signer->firstname) + strlen(signer->lastname) + (signer->email ? strlen(signer->email) : 0);
+        for (int j = 0; j < signer->fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
+            size += strlen(field->name) + strlen(field->document);
+        }
+    }
+    if (size <= SR_SIGNERS_TEXTS_MAX) return NULL;
+    return sr_error(pool, SR_EVALIDATION, "All names and emails together must have at most %d bytes",
+                    SR_SIGNERS_TEXTS_MAX);
+}

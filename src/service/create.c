@@ -156,12 +156,21 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
     return NULL;
 }
 
+static sr_error_t *check_pages(const sr_service_t *service, const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    apr_int64_t pages = 0;
+    for (int i = 0; i < documents->nelts; i++) pages += APR_ARRAY_IDX(documents, i, sr_document_t).pages->count;
+    if (pages <= service->max_pages) return NULL;
+    return sr_error(pool, SR_EVALIDATION, "All documents together must have at most %d pages", service->max_pages);
+}
+
 /* Everything that can be refused without touching disk or database, in the contract's order. */
 static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
                          const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
     SR_TRY(sr_uploads_check(service, intake, request, pool));
+    SR_TRY(check_pages(service, intake->documents, pool));
     SR_TRY(check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
         return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
@@ -171,6 +180,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
                                 service->max_fields};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
+    SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
     SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
     submission->name = request->name;
     submission->documents = intake->documents;

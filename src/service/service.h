@@ -29,7 +29,7 @@ typedef struct sr_service_t {
     sr_pdf_pool_t *pdf;
     sr_seen_t *seen;                  /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
-    int max_files, max_signers, max_fields;
+    int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
     bool refuse_active;                /* documents with active content (sr_warning_row_t) */

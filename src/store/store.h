@@ -101,8 +101,9 @@ typedef enum sr_op_t {
     SR_OP_SUBMISSION_GET,
     /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, status|NULL, q (folded)|NULL,
      * created after|NULL, created before|NULL, bytes → per row OK + view + key; no row: the list is empty; or one row
-     * UNAUTHORIZED. Rows after the one with which the views have that many bytes come without their view (NULL). "older": newest first, what is older than the key (or everything); "newer": oldest first, what
-     * is newer than the key. status: at least one signer has it. created after is exclusive, before too. */
+     * UNAUTHORIZED. Rows after the one with which the views have that many bytes come without their view (NULL).
+     * "older": newest first, what is older than the key (or everything); "newer": oldest first, what is newer than the
+     * key. status: at least one signer has it. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
      *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,

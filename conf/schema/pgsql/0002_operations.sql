@@ -181,8 +181,8 @@ BEGIN
         END IF;
         RETURN QUERY
         SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
-        FROM (SELECT page.view, page.created_at, page.id,
-                     sum(octet_length(page.view)) OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
+        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+                         OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
               FROM (SELECT s.view, s.created_at, s.id
                     FROM sigreq.submission s
                     WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
@@ -201,8 +201,8 @@ BEGIN
         END IF;
         RETURN QUERY
         SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
-        FROM (SELECT page.view, page.created_at, page.id,
-                     sum(octet_length(page.view)) OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
+        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+                         OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
               FROM (SELECT s.view, s.created_at, s.id
                     FROM sigreq.submission s
                     WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
