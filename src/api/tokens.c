@@ -41,7 +41,7 @@ sr_error_t *sr_api_tokens_create(sr_http_t *http)
     json_t *body;
     SR_TRY(sr_http_bearer(&token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX));
+    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
     SR_TRY(read_name(&name, http, body));
     SR_TRY(read_expiry(&expires_at, http, body));
     SR_TRY(sr_service_token_create(http->service, &token, &secret, token_hash, name, expires_at, http->pool));

@@ -36,7 +36,7 @@ static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t
     json_t *body;
     SR_TRY(sr_http_bearer(token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &caller, *token_hash, http->pool));
-    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX));
+    SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
     const json_t *sent = json_object_get(body, "url");
     *url = NULL;
     if (json_is_null(sent)) return NULL;

@@ -76,8 +76,12 @@ sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
 /* Parses any JSON value. On failure the error is SR_EBADREQUEST and its message is the reason alone, such as
  * "unexpected token near 'x' at line 1 column 4". */
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
+/* The same, but a text of more than `max_values` values is refused before it takes memory for them: for what clients
+ * send. Each comma and each opening bracket counts as one. */
+sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
+                                  apr_pool_t *pool);
 /* The same, but a number out of range is read as null: so that the check of the value it stands for refuses it, with
- * that value's own message. And a text of more than `max_values` values is refused before it takes memory for them. */
+ * that value's own message. */
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                    apr_pool_t *pool);
 /* Ties a json_t (whose reference is taken over) to a pool, and returns it. */

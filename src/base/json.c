@@ -73,6 +73,12 @@ sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, a
     return parse(value, text, length, length, pool);
 }
 
+sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
+                                  apr_pool_t *pool)
+{
+    return parse(value, text, length, max_values, pool);
+}
+
 /* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */
 static char *number_end(char *text)
 {

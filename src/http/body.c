@@ -128,7 +128,7 @@ static sr_error_t *buffer_append(void *baton, const char *data, apr_size_t lengt
     return NULL;
 }
 
-sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit)
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit, apr_size_t max_values)
 {
     sr_error_t *mistyped = sr_http_expect_type(http, "application/json", NULL);
     if (mistyped && apr_table_get(http->r->headers_in, "Content-Type")) return mistyped;
@@ -142,7 +142,7 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
         return NULL;
     }
     if (mistyped) return mistyped;
-    sr_error_t *bad = sr_json_parse(object, buffer->data, buffer->length, http->pool);
+    sr_error_t *bad = sr_json_parse_bounded(object, buffer->data, buffer->length, max_values, http->pool);
     buffer_free(buffer);
     if (bad) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object: %s", bad->message);
     if (!json_is_object(*object)) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object");

@@ -1,6 +1,7 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · rate.c · reply.c · views.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c · query.c
+ * Sections: router.c · rate.c · reply.c · views.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c ·
+ * query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -97,8 +98,10 @@ typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t 
 /* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
 #define SR_HTTP_JSON_MAX 65536
-/* The JSON object of an application/json body of at most `limit` bytes; an absent body is an empty object. */
-sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit);
+#define SR_HTTP_JSON_VALUES 200
+/* The JSON object of an application/json body of at most `limit` bytes and `max_values` values (sr_json_parse_bounded);
+ * an absent body is an empty object. */
+sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit, apr_size_t max_values);
 /* A field of an application/x-www-form-urlencoded body. */
 typedef struct sr_http_field_t {
     const char *name;

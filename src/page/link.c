@@ -5,6 +5,7 @@
 #include "page/page.h"
 
 #define SIGN_JSON_MAX ((apr_size_t)2 << 20) /* an image of 1 MiB in base64, or 20,000 points */
+#define SIGN_JSON_VALUES ((apr_size_t)90000)        /* 20,000 points of three numbers, 1,000 strokes, and room */
 
 const char *sr_page_ancestors(sr_http_t *http)
 {
@@ -110,7 +111,7 @@ static sr_error_t *read_consent(action_t *action, sr_http_t *http, bool given, c
 static sr_error_t *read_json(action_t *action, sr_http_t *http)
 {
     json_t *body;
-    SR_TRY(sr_http_read_json(&body, http, SIGN_JSON_MAX));
+    SR_TRY(sr_http_read_json(&body, http, SIGN_JSON_MAX, SIGN_JSON_VALUES));
     SR_TRY(read_name(action, sr_json_string(body, "action"), http->pool));
     const json_t *reason = json_object_get(body, "reason");
     if (reason && !json_is_null(reason) && !json_is_string(reason))

@@ -118,6 +118,9 @@ static void test_values(void)
     apr_pool_t *inner;
 
     ok(!parse("1") && !parse("\"x\"") && !parse("null"), "any value may stand at the top");
+    ok(!sr_json_parse_bounded(&value, "[{},{}]", 7, 4, pool), "four values");
+    const sr_error_t *error = sr_json_parse_bounded(&value, "[{},{}]", 7, 3, pool);
+    is_str(error ? error->message : NULL, "more than 3 values", "and no more");
     apr_pool_create(&inner, pool);
     ok(!sr_json_parse(&value, apr_pstrcat(pool, text, "x", NULL), sizeof text - 1, inner), "the length counts");
     is_str(sr_json_string(value, "s"), "\xC3\xA9", "a string");
