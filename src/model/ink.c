@@ -82,7 +82,9 @@ sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
 
     reading.longer = fmax(reading.width, reading.height);
     reading.strokes = json_array();
-    json_t *out = sr_json_own(json_object(), pool);
+    apr_pool_t *scratch; /* thousands of points are megabytes */
+    apr_pool_create(&scratch, pool);
+    json_t *out = sr_json_own(json_object(), scratch);
     json_object_set_new(out, "width", json_real(reading.width / reading.longer));
     json_object_set_new(out, "height", json_real(reading.height / reading.longer));
     json_object_set_new(out, "strokes", reading.strokes);
@@ -90,5 +92,6 @@ sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
     if (!reading.points) return sr_error(pool, SR_EBADREQUEST, "The signature is empty");
     *ink = apr_palloc(pool, sizeof **ink);
     **ink = (sr_ink_t){.text = sr_json_text(out, pool), .points = reading.points};
+    apr_pool_destroy(scratch);
     return NULL;
 }

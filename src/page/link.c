@@ -122,7 +122,9 @@ static sr_error_t *read_json(action_t *action, sr_http_t *http)
     if (version && !json_is_string(version))
         return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
     SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
-    return sr_signature_parse(&action->signature, json_object_get(body, "signature"), http->pool);
+    SR_TRY(sr_signature_parse(&action->signature, json_object_get(body, "signature"), http->pool));
+    if (!action->signature.text) json_object_del(body, "signature"); /* megabytes that have been read */
+    return NULL;
 }
 
 static sr_error_t *read_form(action_t *action, sr_http_t *http)

@@ -65,7 +65,7 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
 }
 
 static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
-                        const sr_signature_t *signature, const sr_joined_t *joined)
+                        const sr_signature_t *signature, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
     const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
@@ -76,19 +76,19 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                                      .text = signature->text,
                                      .image = signature->image,
                                      .image_size = signature->image_size};
-    return sr_seal(service, revision, joined, &what, step->pool);
+    return sr_seal(service, revision, joined, &what, pool);
 }
 
 static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_t *document,
-                        const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision)
+                        const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision, apr_pool_t *scratch_pool)
 {
     const apr_size_t size = prepared->length + revision->length;
     const char *part = prepared->length ? NULL : (const char *)revision->bytes;
     sr_revised_t revised = {.size = (apr_off_t)size,
-                            .whole_sha256 = revision->sha256,
+                            .whole_sha256 = apr_pstrdup(step->pool, revision->sha256),
                             .whole_size = sr_signed_document_size(document) + (apr_off_t)size};
     if (!part) {
-        char *both = apr_palloc(step->pool, size);
+        char *both = apr_palloc(scratch_pool, size);
         memcpy(both, prepared->bytes, prepared->length);
         memcpy(both + prepared->length, revision->bytes, revision->length);
         part = both;
@@ -106,16 +106,19 @@ static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s
                                  sr_signed_document_t *document, json_t *evidence)
 {
     const char *before = sr_signed_document_sha256(document);
+    apr_pool_t *work; /* its documents, answers and files go when this document is done */
     sr_joined_t joined;
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
-    SR_TRY(join(&joined, s, document, NULL, step->pool));
-    SR_TRY(prepare(service, &prepared, step->signing, document, &joined, step->pool));
-    if (prepared.length) SR_TRY(join(&joined, s, document, &prepared, step->pool));
-    SR_TRY(fill(service, &revision, step, s->signature, &joined));
-    SR_TRY(keep(s, step, document, &prepared, &revision));
+    apr_pool_create(&work, step->pool);
+    SR_TRY(join(&joined, s, document, NULL, work));
+    SR_TRY(prepare(service, &prepared, step->signing, document, &joined, work));
+    if (prepared.length) SR_TRY(join(&joined, s, document, &prepared, work));
+    SR_TRY(fill(service, &revision, step, s->signature, &joined, work));
+    SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
+    apr_pool_destroy(work);
     return NULL;
 }
 
