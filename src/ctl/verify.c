@@ -37,6 +37,9 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
     else if (one->covers && one->later >= 0)
         print_line("covers",
                    apr_psprintf(ctl->pool, "its first %" APR_OFF_T_FMT " bytes; %s came later", one->covers, updates));
+    for (const char *const *change = one->changes; change && *change; change++) print_line("changed", *change);
+    for (const char *const *field = one->filled; field && *field; field++) print_line("filled in", *field);
+    if (!one->changes) print_line("changed", "it cannot be told what came later");
     if (signer)
         print_line("certificate",
                    apr_psprintf(ctl->pool, "%s%s", signer->subject, one->signer.expired ? " (expired by now)" : ""));

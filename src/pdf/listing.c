@@ -29,6 +29,24 @@ static bool read_range(sr_pdf_listed_t *listed, const json_t *range)
     return listed->has_range;
 }
 
+/* Ends with NULL. NULL when it is not there; false when it is none. */
+static bool read_texts(const char *const **texts, const json_t *object, const char *key, apr_pool_t *pool)
+{
+    const json_t *array = json_object_get(object, key);
+    *texts = NULL;
+    if (!array) return true;
+    size_t count = json_array_size(array);
+    if (!json_is_array(array) || count > SR_PDF_MAX_CHANGES + 1) return false;
+    const char **all = apr_pcalloc(pool, (count + 1) * sizeof *all);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(array, i));
+        if (!text || !*text || strlen(text) > MAX_TEXT_BYTES) return false;
+        all[i] = apr_pstrdup(pool, sr_text_printable(text, pool));
+    }
+    *texts = all;
+    return true;
+}
+
 static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_pool_t *pool)
 {
     const json_t *later = json_object_get(object, "later");
@@ -42,6 +60,8 @@ static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_po
         return false;
     if (listed->fault && !sr_pdf_is_plain(listed->fault)) return false;
     if (!read_range(listed, json_object_get(object, "range"))) return false;
+    if (!read_texts(&listed->changes, object, "changes", pool) || !read_texts(&listed->filled, object, "filled", pool))
+        return false;
     return listed->has_range || listed->fault;
 }
 
@@ -68,5 +88,6 @@ bool sr_pdf_list_read(void *result, const json_t *answer, apr_pool_t *pool)
     list->signatures = apr_pcalloc(pool, sizeof *list->signatures * (apr_size_t)(list->count + 1));
     for (int at = 0; at < list->count; at++)
         if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
-    return true;
+    list->validation = json_is_true(json_object_get(answer, "validation"));
+    return read_texts(&list->appended, answer, "appended", pool);
 }

@@ -10,6 +10,7 @@ typedef struct sr_pdf_listed_t {
     bool has_range;
     int later;
     const char *fault;
+    const char *const *changes, *const *filled; /* as in sr_pdf_found_t */
 } sr_pdf_listed_t;
 
 typedef struct sr_pdf_list_t {
@@ -17,6 +18,8 @@ typedef struct sr_pdf_list_t {
     const char *reason;
     sr_pdf_listed_t *signatures;
     int count;
+    const char *const *appended; /* what was changed after the last signature */
+    bool validation;             /* data for the validation of signatures, and nothing else, was added there */
 } sr_pdf_list_t;
 
 /* ------------------------------------------------------------------------------------------------ client.c */

@@ -298,16 +298,21 @@ typedef struct sr_pdf_found_t {
     bool whole;                /* intact, and it covers every byte of the file but itself: nothing came later */
     apr_off_t covers;          /* the file's size when it was signed; 0 when that cannot be told */
     int later;                 /* incremental updates after it; -1 when that cannot be told */
+    /* What later updates changed that is not explained by later signatures, form filling, validation data or metadata,
+     * in plain words; and the names of form fields that were filled in later. Both end with NULL, or are NULL when that
+     * cannot be told. Of the last signature: what was appended after it. */
+    const char *const *changes, *const *filled;
     const char *name, *reason; /* as the signer wrote them: claims; NULL when there is none */
     apr_time_t claimed;        /* /M, the signer's clock; 0 when there is none */
     sr_cms_result_t signer;    /* `state` and `fault` there are those of the CMS alone */
 } sr_pdf_found_t;
 
 typedef enum sr_pdf_conclusion_t {
-    SR_PDF_SIGNED,    /* every signature is intact, and one covers the whole document */
+    SR_PDF_SIGNED,    /* every signature is intact, later ones explain what was added, one covers the whole document */
     SR_PDF_EXTENDED,  /* every signature is intact, and something was appended after the last */
+    SR_PDF_CHANGED,   /* none is broken, and between two of them something was changed that nothing explains */
     SR_PDF_BROKEN,    /* a signature is broken */
-    SR_PDF_UNCHECKED, /* none is broken, and some cannot be checked */
+    SR_PDF_UNCHECKED, /* none is broken, and some, or what came between them, cannot be checked */
     SR_PDF_UNSIGNED,
     SR_PDF_UNREADABLE /* `verdict` and `reason` say why */
 } sr_pdf_conclusion_t;
@@ -316,24 +321,28 @@ typedef struct sr_pdf_verification_t {
     sr_pdf_conclusion_t conclusion;
     sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED but for SR_PDF_UNREADABLE */
     const char *reason;         /* of SR_PDF_REFUSED: plain words that go on after "cannot be verified: " */
+    bool changed;               /* between signatures something was changed that nothing explains */
+    bool incomparable;          /* what was changed between signatures cannot be told */
     sr_pdf_found_t *signatures; /* in the order they were made, broken ones first where that cannot be told */
     int count;
 } sr_pdf_verification_t;
 
 /* Checks the signatures that a PDF reader shows. `descriptor` as for sr_pdf_probe, and nobody may write to it. A
  * worker says where signatures are; bytes are hashed and signatures checked here, so that a worker which a document
- * has taken over can make no signature valid. */
+ * has taken over can make no signature valid. What changed between signatures is the worker's word alone: a worker in
+ * the hands of the document could leave a change out. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- result.c */
-/* "signed", "extended", "broken", "unchecked", "unsigned", "unreadable" */
+/* "signed", "extended", "changed", "broken", "unchecked", "unsigned", "unreadable" */
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
 /* "intact", "broken", "unchecked" */
 const char *sr_cms_state_name(sr_cms_state_t state);
 /* The conclusion in plain words; why, when it is SR_PDF_UNREADABLE. */
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
-/* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,"ours",
+/* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
+ * "changes":[…]|null,"filled":[…]|null,"ours",
  * "name"|null,"reason"|null,"claimedAt"|null,"signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
  * what docs/api.md calls a verification. The caller's reference. */
 json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);

@@ -31,7 +31,12 @@
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
  *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
- *                                               is there when the signature does not cover what it must.
+ *                                               is there when the signature does not cover what it must. But for the
+ *                                               last one there are "changes":["page 1: its content",…] and
+ *                                               "filled":["a field",…]: what happened until the last signature (pdf.h);
+ *                                               without them that cannot be told. Beside "signatures": "appended":[…],
+ *                                               the changes after the last one, and "validation":true where those are
+ *                                               data for validation alone.
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     what pdf.h says                           bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
@@ -85,6 +90,7 @@
 
 #define SR_PDF_OP_SIGNATURES "signatures"
 
+#define SR_PDF_MAX_CHANGES 20 /* that are named of one signature, and "and more" */
 #define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
 
 /* Indexed by sr_pdf_verdict_t. */

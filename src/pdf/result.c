@@ -3,7 +3,8 @@
 
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
 {
-    static const char *const names[] = {"signed", "extended", "broken", "unchecked", "unsigned", "unreadable"};
+    static const char *const names[] = {"signed",    "extended", "changed",   "broken",
+                                        "unchecked", "unsigned", "unreadable"};
     return names[conclusion];
 }
 
@@ -13,16 +14,33 @@ const char *sr_cms_state_name(sr_cms_state_t state)
     return names[state];
 }
 
+/* Whoever looks for signatures of this service is not to take others for them. */
+static bool is_mixed(const sr_pdf_verification_t *found)
+{
+    int ours = 0;
+    for (int i = 0; i < found->count; i++) ours += found->signatures[i].signer.ours;
+    return ours > 0 && ours < found->count;
+}
+
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
 {
-    static const char *const sentences[] = {
-        [SR_PDF_SIGNED] = "every signature is intact, and nothing was added after the last",
-        [SR_PDF_EXTENDED] = "every signature is intact, and something was added after the last",
-        [SR_PDF_BROKEN] = "not every signature is intact",
-        [SR_PDF_UNCHECKED] = "not every signature can be checked here",
-        [SR_PDF_UNSIGNED] = "it has no signatures",
+#define MIXED "not all signatures are of this service; "
+#define BOTH(sentence)                                                                                                 \
+    {                                                                                                                  \
+        sentence, MIXED sentence                                                                                       \
+    }
+    static const char *const sentences[][2] = {
+        [SR_PDF_SIGNED] = BOTH("every signature is intact, and nothing was added after the last"),
+        [SR_PDF_EXTENDED] = BOTH("every signature is intact, and something was added after the last"),
+        [SR_PDF_CHANGED] = BOTH("the document was changed between its signatures, in a way that they do not explain"),
+        [SR_PDF_BROKEN] = BOTH("not every signature is intact"),
+        [SR_PDF_UNCHECKED] = BOTH("not every signature can be checked here"),
+        [SR_PDF_UNSIGNED] = BOTH("it has no signatures"),
     };
-    if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion];
+    static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be told here");
+    bool mixed = is_mixed(found);
+    if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return incomparable[mixed];
+    if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion][mixed];
     if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";
     return found->verdict == SR_PDF_REFUSED ? found->reason : "it is no PDF, or one that is damaged beyond repair";
 }
@@ -42,6 +60,14 @@ static json_t *signer_json(const sr_cms_certificate_t *signer)
     return object;
 }
 
+static json_t *texts_json(const char *const *texts)
+{
+    if (!texts) return json_null();
+    json_t *array = json_array();
+    for (; *texts; texts++) json_array_append_new(array, json_string(*texts));
+    return array;
+}
+
 static json_t *signature_json(const sr_pdf_found_t *one)
 {
     static const char *const trusts[] = {"unknown", "trusted", "untrusted"};
@@ -52,6 +78,8 @@ static json_t *signature_json(const sr_pdf_found_t *one)
     json_object_set_new(object, "whole", json_boolean(one->whole));
     json_object_set_new(object, "covers", one->covers ? json_integer(one->covers) : json_null());
     json_object_set_new(object, "laterUpdates", one->later < 0 ? json_null() : json_integer(one->later));
+    json_object_set_new(object, "changes", texts_json(one->changes));
+    json_object_set_new(object, "filled", texts_json(one->filled));
     json_object_set_new(object, "ours", json_boolean(one->signer.ours));
     json_object_set_new(object, "name", sr_json_string_or_null(one->name));
     json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));

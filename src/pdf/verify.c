@@ -230,15 +230,39 @@ static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *c
     signature->whole = signature->state == SR_CMS_INTACT && signature->covers == verify->size;
 }
 
-static sr_pdf_conclusion_t conclude(const sr_pdf_found_t *signatures, int count)
+/* Of the last signature, and of any other that covers as much, nothing is told by itself. */
+static bool is_last(const sr_pdf_found_t *signatures, int count, int which)
 {
-    bool whole = false, unchecked = false;
-    for (int i = 0; i < count; i++) {
-        if (signatures[i].state == SR_CMS_BROKEN) return SR_PDF_BROKEN;
-        unchecked = unchecked || signatures[i].state == SR_CMS_UNCHECKED;
-        whole = whole || signatures[i].whole;
+    for (int i = 0; i < count; i++)
+        if (signatures[i].covers > signatures[which].covers) return false;
+    return true;
+}
+
+/* Whatever the worker leaves out is unknown, so that its silence makes nothing better. */
+static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list)
+{
+    static const char *const none[] = {NULL};
+    for (int i = 0; i < found->count; i++) {
+        sr_pdf_found_t *one = &found->signatures[i];
+        bool last = is_last(found->signatures, found->count, i);
+        one->changes = !last ? list->signatures[i].changes : one->whole ? none : list->appended;
+        one->filled = last && one->changes ? none : list->signatures[i].filled;
+        if (last || list->signatures[i].fault) continue;
+        found->incomparable = found->incomparable || !one->changes || !one->filled;
+        found->changed = found->changed || (one->changes && *one->changes);
     }
-    if (!count) return SR_PDF_UNSIGNED;
+}
+
+static sr_pdf_conclusion_t conclude(const sr_pdf_verification_t *found)
+{
+    bool whole = false, unchecked = found->incomparable;
+    for (int i = 0; i < found->count; i++) {
+        if (found->signatures[i].state == SR_CMS_BROKEN) return SR_PDF_BROKEN;
+        unchecked = unchecked || found->signatures[i].state == SR_CMS_UNCHECKED;
+        whole = whole || found->signatures[i].whole;
+    }
+    if (!found->count) return SR_PDF_UNSIGNED;
+    if (found->changed) return SR_PDF_CHANGED;
     if (unchecked) return SR_PDF_UNCHECKED;
     return whole ? SR_PDF_SIGNED : SR_PDF_EXTENDED;
 }
@@ -277,7 +301,8 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
     }
     SR_TRY(hash_all(jobs, list->count, verify));
     for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
-    verification->conclusion = conclude(verification->signatures, list->count);
+    add_changes(verification, list);
+    verification->conclusion = conclude(verification);
     return NULL;
 }
 

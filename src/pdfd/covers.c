@@ -2,8 +2,11 @@
  * 2021, pdf-insecurity.org) live on readers that take two parsers' words for one thing: a gap wider than the
  * Contents, a second Contents, a ByteRange that ends early, a revision that nothing refers to. So the dictionary is
  * read again at the gap, token by token, and anything unexpected is a fault. (ISO 32000-2, 12.8.1) */
+#include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
+
+#include <assert.h>
 
 #define HEAD_WITHIN ((int64_t)256 << 10) /* how far before its Contents a signature's object may begin */
 #define MAX_HEADS 16
@@ -208,4 +211,18 @@ const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain
     for (int i = 0; i < chain->count; i++)
         if (chain->sections[i] >= end - base) (*later)++;
     return NULL;
+}
+
+int sr_pdfd_sections_read(sr_pdfd_sections_t *sections, const unsigned char *data, size_t size)
+{
+    static_assert(SR_PDFD_MAX_STARTS == SR_PDFD_MAX_SECTIONS, "the same limit");
+    sr_pdfd_chain_t chain;
+    const sr_pdfd_bytes_t bytes = {data, size};
+    if (!sr_pdfd_covers_chain(&chain, &bytes)) return 0;
+    memcpy(sections->starts, chain.sections, sizeof sections->starts);
+    sections->count = chain.count;
+    sections->base = header_offset(&bytes);
+    sections->hybrids = chain.hybrids;
+    sections->overlaps = chain.overlaps;
+    return 1;
 }

@@ -1,5 +1,5 @@
 // drawform.cc: draws the fields of a form that asks readers to draw them (/NeedAppearances), and no longer asks. qpdf
-// does that, but not by its C interface: this is all the C++ there is. Exceptions end here.
+// does that, but not by its C interface. Exceptions end here.
 #include "pdfd/drawform.h"
 
 #define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */

@@ -3,7 +3,7 @@
  * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
  * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
  * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
- * · covers.c · signatures.c · compose.c · typeset.c (typeset.h) ·
+ * · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) ·
  * fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
@@ -81,6 +81,7 @@ typedef struct sr_pdfd_chain_t {
     int count;
     bool stream; /* the newest one is a stream */
     int64_t highest;
+    int hybrids, overlaps; /* sections with a second one (/XRefStm); sections that name a number twice */
 } sr_pdfd_chain_t;
 /* The same, and which sections there are: as many as were reached where it returns false. */
 bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size);

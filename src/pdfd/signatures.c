@@ -1,8 +1,10 @@
 /* signatures.c: the signatures that a reader of this document shows: those of its form's signature fields, each with
  * what its ByteRange covers. What is signed is not checked here: keys and hashes are the client's. A signature
  * with a fault is listed with it, never left out: a document must not look unsigned because somebody damaged it. */
+#include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEPTH 32
@@ -25,6 +27,7 @@ typedef struct list_t {
     const sr_pdfd_chain_t *chain; /* the above, or NULL */
     qpdf_data q;
     json_t *found;
+    int64_t end[SR_PDF_MAX_SIGNATURES]; /* of the revision that each of `found` covers; 0: of none */
     struct {
         int object, generation;
     } seen[SR_PDF_MAX_SIGNATURES];
@@ -95,6 +98,7 @@ static const char *read_signature(json_t *answer, list_t *list, const field_t *f
     const char *fault = sr_pdfd_covers_itself(&signature, list->bytes);
     if (fault) return fault;
     fault = sr_pdfd_covers_revision(&later, signature.range[2] + signature.range[3], list->chain, list->bytes);
+    if (!fault) list->end[json_array_size(list->found) - 1] = signature.range[2] + signature.range[3];
     json_object_set_new(answer, "later", json_integer(later));
     json_object_set_new(answer, "range",
                         json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
@@ -215,6 +219,47 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
 }
 
+/* ----------------------------------------------------------------------------------------------------- changes */
+
+static int by_end(const void *a, const void *b)
+{
+    size_t one = ((const sr_pdfd_revision_t *)a)->end, other = ((const sr_pdfd_revision_t *)b)->end;
+    return (one > other) - (one < other);
+}
+
+static const sr_pdfd_revision_t *find_revision(const sr_pdfd_revision_t *revisions, int count, int64_t end)
+{
+    for (int i = 0; i < count; i++)
+        if (revisions[i].end == (size_t)end) return &revisions[i];
+    return NULL;
+}
+
+/* A signature that covers no revision is broken, whatever came after it. */
+static void compare_revisions(list_t *list, json_t *answer)
+{
+    sr_pdfd_revision_t *revisions = apr_pcalloc(list->pool, sizeof *revisions * SR_PDF_MAX_SIGNATURES);
+    int count = 0, signatures = (int)json_array_size(list->found);
+    for (int i = 0; i < signatures; i++)
+        if (list->end[i] && !find_revision(revisions, count, list->end[i]))
+            revisions[count++].end = (size_t)list->end[i];
+    if (!count) return;
+    qsort(revisions, (size_t)count, sizeof *revisions, by_end);
+    sr_pdfd_changes_find(revisions, count, list->bytes->data, list->bytes->size);
+    for (int i = 0; i < signatures; i++) {
+        const sr_pdfd_revision_t *one = find_revision(revisions, count - 1, list->end[i]);
+        if (!one || !one->changes) continue;
+        json_object_set(json_array_get(list->found, (size_t)i), "changes", one->changes);
+        json_object_set(json_array_get(list->found, (size_t)i), "filled", one->filled);
+    }
+    const sr_pdfd_revision_t *last = &revisions[count - 1];
+    if (last->changes) json_object_set(answer, "appended", last->changes);
+    if (last->validation) json_object_set_new(answer, "validation", json_true());
+    for (int i = 0; i < count; i++) {
+        json_decref(revisions[i].changes);
+        json_decref(revisions[i].filled);
+    }
+}
+
 json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
@@ -230,6 +275,7 @@ json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
     json_object_set_new(answer, "verdict", json_string(names[verdict]));
     if (verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(reason));
     if (verdict == SR_PDF_ACCEPTED) json_object_set(answer, "signatures", list->found);
+    if (verdict == SR_PDF_ACCEPTED) compare_revisions(list, answer);
     json_decref(list->found);
     return answer;
 }

@@ -7,8 +7,17 @@
 #define TAIL_BYTES 1054 /* where readers look for startxref: 1 kB, and the words themselves */
 #define MAX_ENTRIES 10000000
 
+#define MAX_RANGES 1024 /* that may be out of order */
+
+/* The object numbers that one section names. */
+typedef struct ranges_t {
+    int64_t first[MAX_RANGES], end[MAX_RANGES], highest;
+    int count;
+    bool overlap; /* a number is named twice: readers take the first or the last */
+} ranges_t;
+
 typedef struct section_t {
-    bool stream;
+    bool stream, hybrid;
     int64_t size, previous; /* -1: not there */
     cursor_t index;         /* behind /Index; empty when there is none */
 } section_t;
@@ -36,6 +45,8 @@ static bool read_dictionary(section_t *section, cursor_t c)
             if (!read_number(&value, &section->size)) return false;
         } else if (is_name(from, c.at, "/Prev")) {
             if (!read_number(&value, &section->previous)) return false;
+        } else if (is_name(from, c.at, "/XRefStm")) {
+            section->hybrid = true;
         } else if (is_name(from, c.at, "/Index")) {
             if (!read_word(&value, "[")) return false;
             section->index = value;
@@ -51,6 +62,19 @@ static void claim(int64_t *highest, int64_t first, int64_t count)
     if (count > 0 && first + count - 1 > *highest) *highest = first + count - 1;
 }
 
+static void note_range(ranges_t *ranges, int64_t first, int64_t count)
+{
+    if (count <= 0) return;
+    for (int i = 0; first < ranges->highest && i < ranges->count; i++)
+        if (first < ranges->end[i] && ranges->first[i] < first + count) ranges->overlap = true;
+    if (ranges->count == MAX_RANGES && first < ranges->highest) ranges->overlap = true;
+    if (ranges->count < MAX_RANGES) {
+        ranges->first[ranges->count] = first;
+        ranges->end[ranges->count++] = first + count;
+    }
+    if (first + count > ranges->highest) ranges->highest = first + count;
+}
+
 /* Entries are 20 bytes by the book; readers take 19 and 21, so what is read is tokens. */
 static bool read_entry(cursor_t *c)
 {
@@ -61,7 +85,7 @@ static bool read_entry(cursor_t *c)
     return true;
 }
 
-static bool read_table(cursor_t *c, int64_t *highest)
+static bool read_table(cursor_t *c, int64_t *highest, ranges_t *ranges)
 {
     for (;;) {
         if (read_word(c, "trailer")) return true;
@@ -70,17 +94,18 @@ static bool read_table(cursor_t *c, int64_t *highest)
         skip_space(c);
         if (count > MAX_ENTRIES || c->end - c->at < count * 19) return false;
         claim(highest, first, count);
+        note_range(ranges, first, count);
         for (int64_t i = 0; i < count; i++)
             if (!read_entry(c)) return false;
     }
 }
 
-static bool read_section(section_t *section, cursor_t c, int64_t *highest)
+static bool read_section(section_t *section, cursor_t c, int64_t *highest, ranges_t *ranges)
 {
     int64_t number, generation, first, count;
     bool stream = !read_word(&c, "xref");
     if (!stream) {
-        if (!read_table(&c, highest)) return false;
+        if (!read_table(&c, highest, ranges)) return false;
     } else {
         if (!read_number(&c, &number) || !read_number(&c, &generation) || !read_word(&c, "obj")) return false;
         claim(highest, number, 1);
@@ -89,7 +114,10 @@ static bool read_section(section_t *section, cursor_t c, int64_t *highest)
     if (!read_dictionary(section, c)) return false;
     section->stream = stream;
     claim(highest, 0, section->size);
-    while (read_number(&section->index, &first) && read_number(&section->index, &count)) claim(highest, first, count);
+    while (read_number(&section->index, &first) && read_number(&section->index, &count)) {
+        claim(highest, first, count);
+        note_range(ranges, first, count);
+    }
     return true;
 }
 
@@ -108,9 +136,8 @@ bool sr_pdfd_xref_start(int64_t *offset, const unsigned char *data, apr_size_t s
 bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_size_t size)
 {
     int64_t next;
-    chain->count = 0;
-    chain->highest = 0;
-    chain->stream = false;
+    ranges_t ranges;
+    *chain = (sr_pdfd_chain_t){0};
     if (!sr_pdfd_xref_start(&next, data, size)) return false;
     for (; next > 0; chain->count++) {
         if (chain->count == SR_PDFD_MAX_SECTIONS || next >= (int64_t)size) return false;
@@ -118,7 +145,12 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
             if (chain->sections[i] == next) return false;
         chain->sections[chain->count] = next;
         section_t section;
-        if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest)) return false;
+        ranges.count = 0;
+        ranges.highest = 0;
+        ranges.overlap = false;
+        if (!read_section(&section, (cursor_t){data + next, data + size}, &chain->highest, &ranges)) return false;
+        chain->hybrids += section.hybrid;
+        chain->overlaps += ranges.overlap;
         if (chain->count == 0) chain->stream = section.stream;
         next = section.previous;
     }

@@ -1,0 +1,155 @@
+// revision.cc: a revision of a document: its objects, where they are, and the references between them. Two revisions
+// can be compared only if every reader sees the same objects in each, so nothing is repaired here.
+#include "pdfd/revision.h"
+#include "pdfd/changes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <qpdf/Buffer.hh>
+#include <qpdf/QPDFObjectHandle.hh>
+
+namespace sr
+{
+
+namespace
+{
+
+const int MAX_NESTING = 200;
+
+// A number without what its spelling adds: "+01.50" is "1.5".
+std::string plain_number(std::string text)
+{
+    bool negative = !text.empty() && text[0] == '-';
+    if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.erase(0, 1);
+    if (text.find('.') != std::string::npos) {
+        while (!text.empty() && text.back() == '0') text.pop_back();
+        if (!text.empty() && text.back() == '.') text.pop_back();
+    }
+    size_t zeros = text.find_first_not_of('0');
+    text.erase(0, zeros == std::string::npos ? text.size() : zeros);
+    if (text.empty()) return "0";
+    if (text[0] == '.') text.insert(0, "0");
+    return negative ? "-" + text : text;
+}
+
+bool is_harmless(const std::string &warning)
+{
+    return warning.compare(0, 26, "reported number of objects") == 0
+           || warning.compare(0, 17, "name with stray #") == 0;
+}
+
+// Whether there was a warning of something that qpdf had to guess.
+bool take_warnings(QPDF &pdf)
+{
+    for (auto const &warning : pdf.getWarnings())
+        if (!is_harmless(warning.getMessageDetail())) return true;
+    return false;
+}
+
+bool is_same_map(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
+{
+    auto first = one.getDictAsMap(), second = other.getDictAsMap();
+    if (first.size() != second.size()) return false;
+    for (auto &item : first) {
+        auto found = second.find(item.first);
+        if (found == second.end() || !is_same(item.second, found->second, nesting)) return false;
+    }
+    return true;
+}
+
+bool is_same_stream(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
+{
+    if (!is_same_map(one.getDict(), other.getDict(), nesting)) return false;
+    auto first = one.getRawStreamData(), second = other.getRawStreamData();
+    return first->getSize() == second->getSize() && !memcmp(first->getBuffer(), second->getBuffer(), first->getSize());
+}
+
+} // namespace
+
+int number_of(QPDFObjectHandle value)
+{
+    return value.isIndirect() ? value.getObjGen().getObj() : 0;
+}
+
+QPDFObjectHandle raw(QPDFObjectHandle dictionary, const std::string &key)
+{
+    if (!dictionary.isDictionary()) return QPDFObjectHandle::newNull();
+    auto all = dictionary.getDictAsMap();
+    auto found = all.find(key);
+    return found == all.end() ? QPDFObjectHandle::newNull() : found->second;
+}
+
+bool is_same(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
+{
+    if (++nesting > MAX_NESTING) return false;
+    if (nesting > 1 && (one.isIndirect() || other.isIndirect()))
+        return one.isIndirect() && other.isIndirect() && one.getObjGen() == other.getObjGen();
+    if (one.isInteger() || one.isReal()) {
+        if (!other.isInteger() && !other.isReal()) return false;
+        return plain_number(one.unparseResolved()) == plain_number(other.unparseResolved());
+    }
+    if (one.getTypeCode() != other.getTypeCode()) return false;
+    if (one.isString()) return one.getStringValue() == other.getStringValue();
+    if (one.isStream()) return is_same_stream(one, other, nesting);
+    if (one.isDictionary()) return is_same_map(one, other, nesting);
+    if (!one.isArray()) return one.unparseResolved() == other.unparseResolved();
+    auto first = one.getArrayAsVector(), second = other.getArrayAsVector();
+    if (first.size() != second.size()) return false;
+    for (size_t i = 0; i < first.size(); i++)
+        if (!is_same(first[i], second[i], nesting)) return false;
+    return true;
+}
+
+Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create()), bytes(data), size(length)
+{
+    sr_pdfd_sections_t chain;
+    if (!sr_pdfd_sections_read(&chain, data, length)) throw Incomparable();
+    base = chain.base;
+    sections.insert(chain.starts, chain.starts + chain.count);
+    hybrids = chain.hybrids;
+    overlaps = chain.overlaps;
+    pdf->setSuppressWarnings(true);
+    pdf->setAttemptRecovery(false);
+    pdf->processMemoryFile("document", reinterpret_cast<const char *>(data), length);
+    if (pdf->isEncrypted() || take_warnings(*pdf)) throw Incomparable();
+    auto table = pdf->getXRefTable();
+    entries.reserve(table.size());
+    for (auto &item : table) {
+        int number = item.first.getObj();
+        QPDFXRefEntry &found = item.second;
+        Entry entry = {found.getType(), item.first.getGen(), 0, 0, 0};
+        if (entry.type == 1) entry.where = found.getOffset();
+        if (entry.type == 2) {
+            entry.where = found.getObjStreamNumber();
+            entry.index = found.getObjStreamIndex();
+            auto stream = table.find(QPDFObjGen(found.getObjStreamNumber(), 0));
+            entry.stream_where = stream == table.end() ? -1 : stream->second.getOffset();
+        }
+        if (!entries.empty() && entries.back().first == number) ambiguous.insert(number);
+        else entries.emplace_back(number, entry);
+    }
+}
+
+const Entry *Revision::entry(int number) const
+{
+    auto found = std::lower_bound(entries.begin(), entries.end(), number,
+                                  [](const std::pair<int, Entry> &item, int wanted) { return item.first < wanted; });
+    return found == entries.end() || found->first != number ? nullptr : &found->second;
+}
+
+QPDFObjectHandle Revision::object(int number, bool *readable)
+{
+    const Entry *found = entry(number);
+    if (!found) return QPDFObjectHandle::newNull();
+    auto value = pdf->getObjectByID(number, found->generation);
+    value.getTypeCode(); // reads it
+    if (pdf->numWarnings() && take_warnings(*pdf) && readable) *readable = false;
+    return value;
+}
+
+int Revision::root() const
+{
+    return number_of(raw(pdf->getTrailer(), "/Root"));
+}
+
+} // namespace sr

@@ -1,0 +1,476 @@
+// rules.cc: what may change after a signature without touching what was signed: further signatures and their fields,
+// form filling, validation data, document timestamps, metadata. Everything is denied unless its exact shape is
+// allowed here. An object of the older revision may be replaced only if all its uses are those that the rule knows:
+// an object that a page draws and a form fills at once is no form field.
+#include "pdfd/rules.h"
+
+namespace sr
+{
+
+namespace
+{
+
+const int MAX_NESTING = 32;
+const std::string BUTTON_PREFIX = "Signature_"; // pdfd.h: SR_PDFD_FIELD
+
+using Keys = std::set<std::string>;
+
+const Keys CATALOG_KEYS = {"/AcroForm", "/DSS", "/Extensions", "/Metadata", "/MarkInfo", "/Version"};
+const Keys FIELD_USES = {"/Annots", "/Fields", "/Kids", "/Parent", "/Obj", "/CO", "/T", "/IRT", "/Popup"};
+const Keys STORE_USES = {"/DSS", "/VRI", "/Certs", "/CRLs", "/OCSPs", "/Cert", "/CRL", "/OCSP"};
+const Keys SIGNING_KEYS = {"/V", "/AP", "/AS", "/F", "/DA", "/Q", "/Ff", "/Type", "/M"};
+const Keys FILLING_KEYS = {"/V", "/AP", "/AS", "/F", "/DA", "/Q", "/Ff", "/Type", "/M", "/RV", "/I"};
+const Keys SIGNED_KEYS = {"/Ff", "/Type"};
+const Keys NEW_FIELD_KEYS = {"/Type",   "/Subtype", "/FT",   "/T",  "/TU",   "/TM",     "/Ff",
+                             "/F",      "/P",       "/Rect", "/AP", "/AS",   "/MK",     "/BS",
+                             "/Border", "/V",       "/Lock", "/SV", "/DA",   "/Q",      "/DR",
+                             "/M",      "/NM",      "/C",    "/H",  "/Kids", "/Parent", "/Contents"};
+
+bool is_subset(const Keys &some, const Keys &all)
+{
+    for (auto &key : some)
+        if (!all.count(key)) return false;
+    return true;
+}
+
+bool is_name(QPDFObjectHandle value, const char *name)
+{
+    return value.isName() && value.getName() == name;
+}
+
+bool is_plain_dictionary(QPDFObjectHandle value)
+{
+    return value.isDictionary() && !value.isStream();
+}
+
+bool is_visible(QPDFObjectHandle widget)
+{
+    auto rect = raw(widget, "/Rect");
+    if (!rect.isArray() || rect.getArrayNItems() != 4) return false;
+    double side[4];
+    for (int i = 0; i < 4; i++) {
+        auto item = rect.getArrayItem(i);
+        if (!item.isNumber()) return false;
+        side[i] = item.getNumericValue();
+    }
+    return side[0] != side[2] && side[1] != side[3];
+}
+
+long long integer(QPDFObjectHandle value)
+{
+    return value.isInteger() ? value.getIntValue() : 0;
+}
+
+} // namespace
+
+std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other)
+{
+    std::set<std::string> keys;
+    auto first = one.getDictAsMap(), second = other.getDictAsMap();
+    for (auto &item : first) {
+        auto found = second.find(item.first);
+        if (found == second.end() || !is_same(item.second, found->second, 1)) keys.insert(item.first);
+    }
+    for (auto &item : second)
+        if (!first.count(item.first)) keys.insert(item.first);
+    return keys;
+}
+
+std::string own_name(QPDFObjectHandle field)
+{
+    auto name = raw(field, "/T");
+    return name.isString() ? name.getUTF8Value() : "";
+}
+
+// ------------------------------------------------------------------------------------------------------- the step
+
+void Step::find_changed()
+{
+    for (auto &item : after.entries) {
+        int number = item.first;
+        const Entry *old_entry = before.entry(number);
+        if (!old_entry) continue;
+        bool same_place = *old_entry == item.second;
+        if (same_place && !uses.is_unreadable(number)) continue;
+        bool readable = true;
+        auto one = before.object(number), other = after.object(number, &readable);
+        if (old_entry->generation != item.second.generation) complain(number);
+        else if (!is_same(one, other)) changed.insert(number);
+        if (!readable && !same_place) complain(number);
+    }
+    for (auto &item : before.entries)
+        if (!after.entry(item.first)) complain(item.first);
+    for (auto &item : after.entries)
+        if (!before.entry(item.first) && !uses.of(item.first, before).empty()) complain(item.first);
+}
+
+// What readers may understand in more than one way.
+void Step::check_structure()
+{
+    bool clear = after.hybrids <= before.hybrids && after.overlaps <= before.overlaps;
+    for (auto start : after.sections)
+        clear = clear && (before.sections.count(start) || start >= static_cast<long long>(before.size) - 1024);
+    for (int number : after.ambiguous) clear = clear && before.ambiguous.count(number);
+    if (!clear) complain(0, "the table of its objects: readers may see different ones");
+}
+
+bool Step::is_used_as(int number, const Keys &keys, int nesting) const
+{
+    if (nesting > 3) return false;
+    for (auto &use : uses.of(number, before)) {
+        if (keys.count(*use.key)) continue;
+        if (!use.key->empty() || !is_used_as(use.referrer, keys, nesting + 1)) return false;
+    }
+    for (auto &item : before.pdf->getTrailer().getDictAsMap())
+        if (number_of(item.second) == number && !keys.count(item.first)) return false;
+    return true;
+}
+
+void Step::explain(QPDFObjectHandle reference, const Keys &keys)
+{
+    int number = number_of(reference);
+    if (is_changed(number) && is_used_as(number, keys)) explained.insert(number);
+}
+
+void Step::run()
+{
+    find_changed();
+    check_structure();
+    check_trailer();
+    check_catalog();
+    check_buttons();
+    check_annotations();
+    for (int number : changed)
+        if (!explained.count(number)) complain(number);
+}
+
+// A cross-reference stream is an object that nothing refers to; some writers use its number again.
+void Step::check_trailer()
+{
+    for (auto revision : {&before, &after}) {
+        auto info = raw(revision->pdf->getTrailer(), "/Info");
+        if (is_plain_dictionary(after.object(number_of(info)))) explain(info, {"/Info"});
+    }
+    for (int number : changed) {
+        auto one = before.object(number), other = after.object(number);
+        if (one.isStream() && other.isStream() && is_name(raw(one.getDict(), "/Type"), "/XRef")
+            && is_name(raw(other.getDict(), "/Type"), "/XRef") && is_used_as(number, {}))
+            explained.insert(number);
+    }
+}
+
+void Step::check_catalog()
+{
+    int old_root = before.root(), new_root = after.root();
+    auto one = before.object(old_root), other = after.object(new_root);
+    if (!is_plain_dictionary(one) || !is_plain_dictionary(other) || (old_root != new_root && !is_new(new_root))) {
+        complain(old_root, "its catalog");
+        return;
+    }
+    auto keys = differing_keys(one, other);
+    for (auto &key : keys)
+        if (!CATALOG_KEYS.count(key)) complain(0, "its catalog: " + key);
+    explained.insert(old_root);
+    if (keys.count("/Extensions") && !is_plain_dictionary(raw(other, "/Extensions")))
+        complain(0, "its catalog: /Extensions");
+    explain(raw(other, "/Extensions"), {"/Extensions"});
+    explain(raw(other, "/MarkInfo"), {"/MarkInfo"});
+    check_metadata(raw(one, "/Metadata"), raw(other, "/Metadata"));
+    check_security_store(raw(one, "/DSS"), raw(other, "/DSS"));
+    check_form(raw(one, "/AcroForm"), raw(other, "/AcroForm"));
+}
+
+// A stream that a page draws as well would be a page's content, so where it is used is looked at twice.
+void Step::check_metadata(QPDFObjectHandle old_value, QPDFObjectHandle new_value)
+{
+    int number = number_of(new_value);
+    if (is_same(old_value, new_value, 1) && !is_changed(number)) return;
+    if (!new_value.isNull() && !new_value.isStream()) complain(0, "its catalog: /Metadata");
+    for (auto &use : uses.of(number, before))
+        if (use.referrer != before.root() || use.depth != 1) return;
+    explain(new_value, {"/Metadata"});
+}
+
+// Certificates, revocation lists and answers (ISO 32000-2, 12.8.4.3): nothing of it is ever shown.
+void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new_store)
+{
+    static const Keys known = {"/Type", "/VRI", "/Certs", "/CRLs", "/OCSPs"};
+    if (new_store.isNull() && old_store.isNull()) return;
+    Keys keys;
+    if (is_plain_dictionary(new_store)) keys = new_store.getKeys();
+    auto old_entries = raw(old_store, "/VRI"), new_entries = raw(new_store, "/VRI");
+    bool good = is_plain_dictionary(new_store) && is_subset(keys, known)
+                && (new_entries.isNull() || is_plain_dictionary(new_entries));
+    for (auto &item :
+         old_entries.isDictionary() ? old_entries.getDictAsMap() : std::map<std::string, QPDFObjectHandle>())
+        good = good && is_same(item.second, raw(new_entries, item.first), 1);
+    for (auto key : {"/Certs", "/CRLs", "/OCSPs"}) {
+        auto list = raw(new_store, key);
+        good = good && (list.isNull() || list.isArray());
+        explain(list, STORE_USES);
+    }
+    if (!good) complain(0, "its validation data (DSS)");
+    has_validation = !is_same(old_store, new_store, 1) || is_changed(number_of(new_store));
+    explain(new_store, {"/DSS"});
+    explain(new_entries, {"/VRI"});
+}
+
+// ------------------------------------------------------------------------------------------------------- the form
+
+// Resources of a form may only be added to.
+void Step::check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_value)
+{
+    bool good = old_value.isNull() || is_plain_dictionary(new_value);
+    for (auto &item : old_value.isDictionary() ? old_value.getDictAsMap() : std::map<std::string, QPDFObjectHandle>()) {
+        auto more = raw(new_value, item.first);
+        if (!item.second.isDictionary() || !more.isDictionary()) {
+            good = good && is_same(item.second, more, 1);
+            continue;
+        }
+        for (auto &one : item.second.getDictAsMap()) good = good && is_same(one.second, raw(more, one.first), 1);
+        if (uses.of(number_of(more), before).size() <= 1) explain(more, {item.first}); // no page's as well
+    }
+    if (!good) complain(0, "its form: /DR");
+    explain(new_value, {"/DR"});
+}
+
+void Step::check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form)
+{
+    if (old_form.isNull() && new_form.isNull()) return;
+    if (!is_plain_dictionary(new_form)) {
+        complain(0, "its form");
+        return;
+    }
+    if (old_form.isNull()) old_form = QPDFObjectHandle::newDictionary();
+    for (auto &key : differing_keys(old_form, new_form)) {
+        auto one = raw(old_form, key), other = raw(new_form, key);
+        bool good = key == "/Fields" || key == "/DR";
+        if (key == "/SigFlags") good = (integer(one) & ~integer(other)) == 0 && other.isInteger();
+        if (key == "/DA") good = other.isString();
+        if (key == "/Q") good = other.isInteger();
+        if (key == "/NeedAppearances") good = !other.isBool() || !other.getBoolValue();
+        if (!good) complain(0, "its form: " + key);
+    }
+    explain(new_form, {"/AcroForm"});
+    explain(raw(new_form, "/Fields"), {"/Fields"});
+    check_resources(raw(old_form, "/DR"), raw(new_form, "/DR"));
+    check_fields(raw(old_form, "/Fields"), raw(new_form, "/Fields"));
+}
+
+void Step::check_fields(QPDFObjectHandle old_list, QPDFObjectHandle new_list)
+{
+    if (!new_list.isArray() || (!old_list.isNull() && !old_list.isArray())) {
+        if (!new_list.isNull() || !old_list.isNull()) complain(0, "its form: /Fields");
+        return;
+    }
+    std::vector<QPDFObjectHandle> olds, added;
+    if (old_list.isArray()) olds = old_list.getArrayAsVector();
+    std::map<int, int> known;
+    size_t direct = 0, kept = 0;
+    for (auto &item : olds) {
+        if (number_of(item)) known[number_of(item)]++;
+        else direct++;
+        field_names.insert(own_name(item));
+    }
+    for (auto &item : new_list.getArrayAsVector()) {
+        int number = number_of(item);
+        if (number && known[number] > 0) {
+            known[number]--;
+            kept++;
+        } else if (number) added.push_back(item);
+        else if (kept + direct > olds.size() || !direct--) complain(0, "its form: /Fields");
+        else kept++;
+    }
+    if (kept != olds.size()) complain(0, "its form: a field is missing");
+    for (auto &item : olds) check_field(item, Field(), 0);
+    for (auto &item : added)
+        if (!check_new_field(item)) complain(0, "the new form field \"" + own_name(item) + "\"");
+}
+
+void Step::check_kids(QPDFObjectHandle field, const Field &parent, int nesting)
+{
+    auto kids = raw(field, "/Kids");
+    if (!kids.isArray()) return;
+    for (auto &kid : kids.getArrayAsVector()) check_field(kid, parent, nesting + 1);
+}
+
+// A field of both revisions, or a widget of one.
+void Step::check_field(QPDFObjectHandle reference, const Field &parent, int nesting)
+{
+    if (nesting > MAX_NESTING || budget-- <= 0) throw Incomparable();
+    int number = number_of(reference);
+    if (!is_plain_dictionary(reference)) return;
+    Field field = parent;
+    auto old_field = number ? before.object(number) : reference;
+    auto new_field = number ? after.object(number) : reference;
+    auto name = own_name(old_field);
+    if (raw(old_field, "/T").isString()) {
+        field.name = parent.name.empty() ? name : parent.name + "." + name;
+        field.value_changed = field.being_signed = false;
+    }
+    if (raw(old_field, "/FT").isName()) field.type = raw(old_field, "/FT").getName();
+    if (is_changed(number)) {
+        if (!is_plain_dictionary(new_field) || !check_field_change(number, field, old_field, new_field)) return;
+        if (is_used_as(number, FIELD_USES)) explained.insert(number);
+    }
+    check_kids(old_field, field, nesting);
+}
+
+bool Step::check_field_change(int number, Field &field, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+{
+    auto keys = differing_keys(old_field, new_field);
+    bool had = !raw(old_field, "/V").isNull(), has = !raw(new_field, "/V").isNull(), good;
+    if (keys.count("/Type") && !is_name(raw(new_field, "/Type"), "/Annot")) good = false;
+    else if (field.type == "/Sig" && !had && has) {
+        good = is_subset(keys, SIGNING_KEYS) && is_signature_value(raw(new_field, "/V"))
+               && check_appearance(number, old_field, new_field);
+        bool timestamp = is_name(raw(raw(new_field, "/V"), "/Type"), "/DocTimeStamp") && !is_visible(new_field);
+        touched.push_back({field.name, false, timestamp, true});
+        signed_now.insert(field.name);
+        field.being_signed = true;
+    } else if (field.type == "/Sig") {
+        good = is_subset(keys, field.being_signed ? SIGNING_KEYS : SIGNED_KEYS) && !keys.count("/V")
+               && check_appearance(number, old_field, new_field);
+    } else {
+        if (keys.count("/V")) field.value_changed = true;
+        bool button = field.type == "/Btn" && (integer(raw(new_field, "/Ff")) & 65536);
+        good = button ? is_subset(keys, {"/AP", "/M"}) : is_filled_well(field, keys, old_field, new_field);
+        good = good && check_appearance(number, old_field, new_field);
+        if (good && button) {
+            buttons.emplace_back(number, field.name);
+            return false; // it is explained later, or not at all
+        }
+        if (good && !is_subset(keys, SIGNED_KEYS)) touched.push_back({field.name, false, false, false});
+    }
+    for (auto &key : keys)
+        if (!good) complain(number, "the form field \"" + field.name + "\": " + key);
+    if (!good) explained.insert(number); // it is told already
+    return good;
+}
+
+// A field shows something else only with another value, and is not made visible or hidden by it.
+bool Step::is_filled_well(const Field &field, const Keys &keys, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+{
+    const long long hiding = 1 | 2 | 32;
+    if (!is_subset(keys, FILLING_KEYS) || (!field.value_changed && !is_subset(keys, SIGNED_KEYS))) return false;
+    if ((integer(raw(old_field, "/F")) ^ integer(raw(new_field, "/F"))) & hiding) return false;
+    if (integer(raw(new_field, "/Ff")) & 65536 && field.type == "/Btn") return false;
+    auto value = raw(new_field, "/V"), old_value = before.object(number_of(value));
+    if (!old_value.isNumber())
+        explain(value, {"/V"}); // a number may be the length of a stream, which qpdf does not tell
+    return !value.isStream() && !value.isDictionary() && !value.isNumber();
+}
+
+// /AP may become another one. Replaced in its place it, and its streams, must be the field's own.
+bool Step::check_appearance(int number, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+{
+    auto look = raw(new_field, "/AP");
+    if (look.isNull()) return true;
+    if (!is_plain_dictionary(look) || !is_subset(look.getKeys(), {"/N", "/R", "/D"})) return false;
+    int own = number_of(raw(old_field, "/AP"));
+    if (uses.of(own, before).size() <= 1) explain(look, {"/AP"});
+    for (auto key : {"/N", "/R", "/D"}) {
+        auto stream = raw(look, key);
+        auto all = uses.of(number_of(stream), before);
+        bool alone = stream.isStream();
+        for (auto &use : all)
+            alone = alone && *use.key == key && (use.referrer == number || (own && use.referrer == own));
+        if (alone && (!own || uses.of(own, before).size() <= 1)) explain(stream, {key});
+    }
+    return true;
+}
+
+bool Step::is_signature_value(QPDFObjectHandle value)
+{
+    if (!is_plain_dictionary(value) || (number_of(value) && !is_new(number_of(value)))) return false;
+    auto type = raw(value, "/Type");
+    return (type.isNull() || is_name(type, "/Sig") || is_name(type, "/DocTimeStamp"))
+           && raw(value, "/ByteRange").isArray() && raw(value, "/Contents").isString();
+}
+
+// ---------------------------------------------------------------------------------------------------- new fields
+
+bool Step::check_new_widget(QPDFObjectHandle widget, bool merged)
+{
+    if (!is_plain_dictionary(widget) || !is_subset(widget.getKeys(), NEW_FIELD_KEYS)) return false;
+    auto look = raw(widget, "/AP");
+    if (!look.isNull() && (!is_plain_dictionary(look) || !is_subset(look.getKeys(), {"/N", "/R", "/D"}))) return false;
+    return merged || (raw(widget, "/T").isNull() && raw(widget, "/Kids").isNull() && raw(widget, "/V").isNull());
+}
+
+// A new signature field at the top of the form, or a further place of one: a button that nobody can press.
+bool Step::check_new_field(QPDFObjectHandle reference)
+{
+    int number = number_of(reference);
+    auto name = own_name(reference), type = raw(reference, "/FT").isName() ? raw(reference, "/FT").getName() : "";
+    if (!is_new(number) || !check_new_widget(reference, true) || name.empty()) return false;
+    if (!field_names.insert(name).second || !raw(reference, "/Parent").isNull()) return false;
+    auto kids = raw(reference, "/Kids");
+    bool visible = is_visible(reference);
+    if (type == "/Btn") {
+        bool further = name.compare(0, BUTTON_PREFIX.size(), BUTTON_PREFIX) == 0 && kids.isNull()
+                       && integer(raw(reference, "/Ff")) == 65537 && raw(reference, "/V").isNull();
+        if (further) buttons.emplace_back(0, name);
+        if (further) new_widgets.insert(number);
+        return further;
+    }
+    if (type != "/Sig" || (!kids.isNull() && !kids.isArray())) return false;
+    if (kids.isNull()) new_widgets.insert(number);
+    else
+        for (auto &kid : kids.getArrayAsVector()) {
+            if (!is_new(number_of(kid)) || !check_new_widget(kid, false)) return false;
+            new_widgets.insert(number_of(kid));
+            visible = visible || is_visible(kid);
+        }
+    auto value = raw(reference, "/V");
+    if (!value.isNull() && !is_signature_value(value)) return false;
+    bool timestamp = value.isNull() || is_name(raw(value, "/Type"), "/DocTimeStamp");
+    touched.push_back({name, visible, timestamp && !visible, true});
+    signed_now.insert(name); // or prepared for it
+    return true;
+}
+
+// "Signature_x_2" is a further place of "Signature_x", and shows something else only when that is signed.
+void Step::check_buttons()
+{
+    for (auto &button : buttons) {
+        size_t end = button.second.find_last_not_of("0123456789");
+        bool further = end != std::string::npos && end + 1 < button.second.size() && button.second[end] == '_'
+                       && signed_now.count(button.second.substr(0, end));
+        if (!further) complain(button.first, "the form field \"" + button.second + "\": /AP");
+        if (button.first && (!further || is_used_as(button.first, FIELD_USES))) explained.insert(button.first);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------- annotations
+
+// All annotations are there in their order, and between or after them new widgets of signatures alone.
+bool Step::has_grown(QPDFObjectHandle old_list, QPDFObjectHandle new_list)
+{
+    std::vector<QPDFObjectHandle> olds;
+    if (old_list.isArray()) olds = old_list.getArrayAsVector();
+    else if (!old_list.isNull()) return false;
+    if (!new_list.isArray()) return old_list.isNull() && new_list.isNull();
+    size_t at = 0;
+    for (auto &item : new_list.getArrayAsVector()) {
+        if (at < olds.size() && is_same(olds[at], item, 1)) at++;
+        else if (!new_widgets.count(number_of(item))) return false;
+    }
+    return at == olds.size();
+}
+
+void Step::check_annotations()
+{
+    for (int number : changed) {
+        if (explained.count(number)) continue;
+        auto one = before.object(number), other = after.object(number);
+        if (one.isArray() && other.isArray()) {
+            if (is_used_as(number, {"/Annots"}) && has_grown(one, other)) explained.insert(number);
+        } else if (is_plain_dictionary(one) && is_plain_dictionary(other)) {
+            if (differing_keys(one, other) == Keys{"/Annots"} && has_grown(raw(one, "/Annots"), raw(other, "/Annots")))
+                explained.insert(number);
+        }
+    }
+}
+
+} // namespace sr
