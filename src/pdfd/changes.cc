@@ -135,7 +135,9 @@ class Names
             texts.push_back(prefix + "it is another object");
             return;
         }
-        for (auto &key : differing_keys(one, other)) texts.push_back(prefix + (page ? part(key) : key));
+        for (auto &key : differing_keys(one, other))
+            if (key != "/Annots" || !step.has_grown(raw(one, key), raw(other, key)))
+                texts.push_back(prefix + (page ? part(key) : key));
     }
 
     // Breadth first against the references, so the nearest page or part is named.

@@ -444,7 +444,6 @@ void Step::check_buttons()
 
 // ---------------------------------------------------------------------------------------------------- annotations
 
-// All annotations are there in their order, and between or after them new widgets of signatures alone.
 bool Step::has_grown(QPDFObjectHandle old_list, QPDFObjectHandle new_list)
 {
     std::vector<QPDFObjectHandle> olds;

@@ -29,6 +29,8 @@ class Step
     {
     }
     void run();
+    // All annotations are there in their order, and between or after them new widgets of signatures alone.
+    bool has_grown(QPDFObjectHandle old_list, QPDFObjectHandle new_list);
 
     Revision &before, &after;
     const Uses &uses;
@@ -63,7 +65,6 @@ class Step
     bool check_new_widget(QPDFObjectHandle widget, bool merged);
     void check_buttons();
     void check_annotations();
-    bool has_grown(QPDFObjectHandle old_list, QPDFObjectHandle new_list);
 
     bool is_changed(int number) const
     {

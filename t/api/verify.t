@@ -95,6 +95,27 @@ subtest 'not as it was' => sub {
     my $one = raw($client, $ours . $update)->json('/signatures/0');
     is_like($one, { state => 'intact', whole => $no, laterUpdates => 1 }, 'a whole update appended');
 };
+subtest 'changed between two signatures' => sub {
+    my $start  = $ours =~ /.*startxref\n(\d+)/s ? $1 : die;
+    my ($page) = $ours =~ m{.*\n((\d+) 0 obj\n<<[^>]*/Type */Page\b.*?)\nendobj}s ? ($2) : die;
+    my $text   = $ours =~ m{.*\n\Q$page\E 0 obj\n(.*?)\nendobj}s ? $1 : die;
+    $text =~ s/>>\s*\z/\/Rotate 90>>/;
+    my $xref   = length($ours) + length(my $object = "$page 0 obj\n$text\nendobj\n");
+    my $root   = $ours =~ m{.*/Root (\d+ 0 R)}s ? $1 : die;
+    my $update = $object . sprintf "xref\n$page 1\n%010d 00000 n \ntrailer\n<</Size 10000/Root $root/Prev $start>>\n"
+        . "startxref\n$xref\n%%%%EOF\n", length $ours;
+    local $ENV{SIGN_ALIAS} = 'm';
+    my $found = raw($client, signed($ours . $update, $stranger, 'Mallory'))->json;
+    is($found->{conclusion}, 'changed', 'the conclusion');
+    is($found->{reason}, 'not all signatures are of this service; the document was changed between its signatures, in a '
+        . 'way that they do not explain', 'the reason');
+    is_deeply([map { [@$_{qw(state ours changes)}] } @{ $found->{signatures} }],
+        [['intact', $yes, ['page 1: its size or rotation']], ['intact', $no, []]], 'what was changed');
+    $found = raw($client, signed($ours, $stranger, 'Mallory'))->json;
+    is_deeply([@$found{qw(conclusion reason)}],
+        ['signed', 'not all signatures are of this service; every signature is intact, and nothing was added after the last'],
+        'a signature more is no change');
+};
 subtest 'unsigned' => sub {
     my %none = (conclusion => 'unsigned', signatures => [], reason => 'it has no signatures', %$unknown);
     is_like(raw($client, $plain)->json, \%none, 'plain');

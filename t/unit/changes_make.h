@@ -28,7 +28,7 @@ static inline pdf_t changes_contract(void)
         "<</Fields[10 0 R 11 0 R 12 0 R 13 0 R 14 0 R]/DR<</Font<</Helv 7 0 R>>>>/DA(/Helv 0 Tf 0 g)/SigFlags 0>>",
         "<</Type/Annot/Subtype/Widget/FT/Tx/T(amount)/V(1)/DA(/Helv 9 Tf)/F 4/Rect[9 9 99 29]/P 3 0 R/AP<</N 15 0 "
         "R>>>>",
-        "<</Type/Annot/Subtype/Widget/FT/Btn/T(check)/V/Off/AS/Off/F 4/Rect[9 50 29 70]/AP<</N<</Yes 15 0 R>>>>>>",
+        "<</Type/Annot/Subtype/Widget/FT/Btn/T(check)/V/Off/AS/Off/F 4/Rect[9 50 29 70]/AP<</N 22 0 R>>>>",
         "<</Type/Annot/Subtype/Widget/FT/Sig/T(empty)/F 132/Rect[300 100 500 150]/P 3 0 R>>",
         "<</Type/Annot/Subtype/Widget/FT/Btn/Ff 65536/T(push)/F 4/Rect[9 90 29 110]/P 4 0 R/AP<</N 15 0 R>>>>",
         "<</Type/Annot/Subtype/Widget/FT/Tx/T(note)/F 2/V(hidden)/DA(/Helv 9 Tf)/Rect[9 130 99 150]/AP<</N 15 0 R>>>>",
@@ -39,6 +39,7 @@ static inline pdf_t changes_contract(void)
         "<</Title(contract)>>",
         "<</Names[(a)<</X 1>>]>>",
         "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(http://example.org)>>>>",
+        "<</Yes 15 0 R>>",
     };
     pdf_t pdf;
     pdf_begin(&pdf);

@@ -85,7 +85,7 @@ static const case_t CASES[] = {
     {"an extension level", 1, "/Names<<", "/Extensions<</ESIC<</BaseVersion/1.7/ExtensionLevel 5>>>>/Names<<", NULL,
      "signed", false},
     {"the language", 1, "/Names<<", "/Lang(de)/Names<<", NULL, "changed: its catalog: /Lang", false},
-    {"a page written again", 4, "612.00", "612", NULL, "signed", false},
+    {"a page written again", 4, "612.00", "612.0", NULL, "signed", false},
 };
 #define CASE_COUNT (sizeof CASES / sizeof *CASES)
 
