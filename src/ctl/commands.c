@@ -81,7 +81,7 @@ const ctl_command_t ctl_commands[] = {
      "Says what the seal is. Exits with 1 where httpd would not start with it."},
     {"verify", "", ctl_verify, 1,
      {OPTION_FILE, OPTION_TRUST, OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE, OPTION_HELPER, OPTION_COUNT},
-     "Checks a PDF's signatures. Exits with 0 when all are intact (with --trust: trusted) and nothing else was changed."},
+     "Checks a PDF's signatures. Exits with 0 when all are intact (with --trust: trusted) and explain all changes."},
 };
 /* clang-format on */
 const int ctl_command_count = sizeof ctl_commands / sizeof *ctl_commands;

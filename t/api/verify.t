@@ -107,13 +107,14 @@ subtest 'changed between two signatures' => sub {
     local $ENV{SIGN_ALIAS} = 'm';
     my $found = raw($client, signed($ours . $update, $stranger, 'Mallory'))->json;
     is($found->{conclusion}, 'changed', 'the conclusion');
-    is($found->{reason}, 'not all signatures are of this service; the document was changed between its signatures, in a '
-        . 'way that they do not explain', 'the reason');
+    my $others = 'not all signatures are of this service';
+    is($found->{reason},
+        "$others; the document was changed between its signatures, in a way that they do not explain", 'the reason');
     is_deeply([map { [@$_{qw(state ours changes)}] } @{ $found->{signatures} }],
         [['intact', $yes, ['page 1: its size or rotation']], ['intact', $no, []]], 'what was changed');
     $found = raw($client, signed($ours, $stranger, 'Mallory'))->json;
     is_deeply([@$found{qw(conclusion reason)}],
-        ['signed', 'not all signatures are of this service; every signature is intact, and nothing was added after the last'],
+        ['signed', "$others; every signature is intact, and nothing was added after the last"],
         'a signature more is no change');
 };
 subtest 'unsigned' => sub {
