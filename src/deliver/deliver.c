@@ -1,6 +1,7 @@
 /* deliver.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for,
  * in one transaction; then all calls under way go on at once (slots.c). Now and then one process of the machine surveys
  * the database: what died with its process is recorded as that, and how much waits is seen. */
+#include "deliver/owner.h"
 #include "deliver/slots.h"
 
 #include <apr_atomic.h>
@@ -12,6 +13,7 @@
 #define LEASE apr_time_from_sec(30)  /* twice what a call may take: whoever lives has recorded it by then */
 #define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
 #define LOOK_MIN apr_time_from_sec(2)
+#define GLANCE apr_time_from_msec(250) /* at calls under way: do they take long? */
 #define LOOK_JITTER apr_time_from_sec(3)
 #define SURVEY apr_time_from_sec(5)
 #define ADDRESSES apr_time_from_sec(30) /* this host's own are read again */
@@ -24,7 +26,7 @@ typedef struct database_t {
     json_t *ended, *released;
     apr_time_t first_ended;
     bool more;       /* the last turn gave all it was asked for */
-    char after[256]; /* the destination it ended with */
+    apr_int64_t from; /* the organization it ended with */
     apr_time_t look_at, retry_at;
     apr_interval_time_t retry;
 } database_t;
@@ -32,7 +34,7 @@ typedef struct database_t {
 struct sr_deliver_t {
     sr_deliver_options_t options;
     apr_pool_t *turn_pool;
-    char owner[SR_UUID_LENGTH + 1];
+    const char *owner;
     database_t *databases;
     sr_slots_t slots;
     unsigned jitter;
@@ -63,7 +65,7 @@ static void over(void *baton, const sr_slot_t *slot, const sr_call_result_t *res
     json_t *row = json_object();
 
     if (!json_array_size(database->ended) && !json_array_size(database->released))
-        database->first_ended = apr_time_now();
+        database->first_ended = sr_lanes_clock();
     json_object_set_new(row, "id", json_integer((json_int_t)apr_atoi64(slot->id)));
     json_object_set_new(row, "claim", json_string(slot->claim));
     if (result) {
@@ -89,8 +91,8 @@ sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t
     if (!d->slots.multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
     curl_multi_setopt(d->slots.multi, CURLMOPT_MAXCONNECTS, (long)SR_SLOTS);
     apr_pool_create(&d->turn_pool, pool);
-    apr_cpystrn(d->owner, sr_uuid_make(pool), sizeof d->owner);
-    d->jitter = (unsigned)strtoul(d->owner, NULL, 16);
+    d->owner = sr_owner_name(pool);
+    d->jitter = (unsigned)strtoul(sr_uuid_make(pool), NULL, 16);
     return sr_slots_make(&d->slots, pool);
 }
 
@@ -102,7 +104,7 @@ void sr_deliver_wake(sr_deliver_t *deliver, int database)
 
 void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace)
 {
-    apr_atomic_set64(&deliver->stop_at, (apr_uint64_t)(apr_time_now() + grace));
+    apr_atomic_set64(&deliver->stop_at, (apr_uint64_t)(sr_lanes_clock() + grace));
     apr_atomic_set32(&deliver->stopping, 1);
     curl_multi_wakeup(deliver->slots.multi);
 }
@@ -133,9 +135,8 @@ static const char *turn_text(sr_deliver_t *d, int number, const char *claim, int
     json_object_set_new(turn, "claim", json_string(claim));
     json_object_set_new(turn, "lease", json_integer(LEASE));
     json_object_set_new(turn, "rows", json_integer(rows));
-    json_object_set_new(turn, "each", json_integer(SR_EACH));
-    json_object_set_new(turn, "room", sr_slots_room(&d->slots));
-    json_object_set_new(turn, "after", json_string(database->after));
+    json_object_set_new(turn, "from", json_integer((json_int_t)database->from));
+    sr_lanes_shares(turn, &d->slots.lanes, number);
     json_object_set(turn, "ended", database->ended);
     json_object_set(turn, "released", database->released);
     return sr_json_text(turn, d->turn_pool);
@@ -163,7 +164,7 @@ static void note_trouble(sr_deliver_t *d, int number, const sr_error_t *error)
                                        error->cause ? error->cause : "no further cause"));
     database->retry = database->retry ? database->retry * 2 : RETRY_MIN;
     if (database->retry > RETRY_MAX) database->retry = RETRY_MAX;
-    database->retry_at = apr_time_now() + database->retry + jitter(d, database->retry / 4);
+    database->retry_at = sr_lanes_clock() + database->retry + jitter(d, database->retry / 4);
     database->look_at = 0;
 }
 
@@ -173,7 +174,7 @@ static void note_health(sr_deliver_t *d, int number)
 
     if (database->retry) d->options.notice(d->options.baton, false, "the database is back, webhooks go on");
     database->retry = database->retry_at = 0;
-    database->look_at = apr_time_now() + LOOK_MIN + jitter(d, LOOK_JITTER);
+    database->look_at = sr_lanes_clock() + LOOK_MIN + jitter(d, LOOK_JITTER);
 }
 
 /* A turn of which nobody knows whether it came through is repeated under the same name: its claims are given again. Who
@@ -184,6 +185,7 @@ static void take_turn(sr_deliver_t *d, int number)
     const int rows = is_stopping(d) ? 0 : SR_SLOTS - d->slots.busy;
     const char *claim = apr_psprintf(d->turn_pool, "%s.%" APR_UINT64_T_FMT "%s", d->owner, database->turns,
                                      is_stopping(d) ? ".stop" : "");
+    const apr_time_t since = sr_lanes_clock(); /* before: a process that is stopped meanwhile gives back what it gets */
     apr_array_header_t *claims;
     sr_outcome_t outcome;
     int count = 0;
@@ -202,11 +204,11 @@ static void take_turn(sr_deliver_t *d, int number)
     for (int i = 0; i < claims->nelts; i++) {
         const sr_row_t *row = &APR_ARRAY_IDX(claims, i, sr_row_t);
         if (!row->body || !d->slots.free) continue;
-        apr_cpystrn(database->after, sr_slots_take(&d->slots, number, claim, row)->name, sizeof database->after);
+        database->from = sr_slots_take(&d->slots, number, claim, since, row)->organization;
         count++;
     }
     database->more = rows > 0 && count == rows;
-    if (!database->more) *database->after = '\0';
+    if (!database->more) database->from = 0;
 }
 
 /* By chance or by time: is there anything? */
@@ -226,25 +228,44 @@ static apr_uint64_t member(const json_t *object, const char *name)
     return (apr_uint64_t)json_integer_value(json_object_get(object, name));
 }
 
-/* By whichever process of this machine comes first: ends what was lost, and sees how much there is. */
-static void survey(sr_deliver_t *d, int number)
+static sr_error_t *ask_survey(sr_deliver_t *d, int number, json_t **seen, const json_t *dead)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
+
+    SR_TRY(ask(d, number, SR_OP_DELIVERY_SURVEY, &outcome, &rows, sr_json_text(dead, d->turn_pool)));
+    const char *body = APR_ARRAY_IDX(rows, 0, sr_row_t).body;
+    return sr_json_parse(seen, body, strlen(body), d->turn_pool);
+}
+
+/* Of those who have claims, the processes of this machine that are dead. */
+static json_t *dead_of(sr_deliver_t *d, const json_t *seen)
+{
+    json_t *dead = sr_json_own(json_array(), d->turn_pool), *owner;
+    size_t i;
+
+    json_array_foreach(json_object_get(seen, "owners"), i, owner)
+        if (json_is_string(owner) && sr_owner_is_dead(d->owner, json_string_value(owner)))
+            json_array_append(dead, owner);
+    return dead;
+}
+
+/* By whichever process of this machine comes first: ends what was lost, and sees how much there is. */
+static void survey(sr_deliver_t *d, int number)
+{
     json_t *seen = NULL;
 
-    if (is_stopping(d) || apr_time_now() < d->databases[number].retry_at) return;
+    if (is_stopping(d) || sr_lanes_clock() < d->databases[number].retry_at) return;
     if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, apr_time_now(), SURVEY)) return;
-    sr_error_t *error = ask(d, number, SR_OP_DELIVERY_SURVEY, &outcome, &rows, NULL);
-    if (!error) {
-        const char *body = APR_ARRAY_IDX(rows, 0, sr_row_t).body;
-        error = sr_json_parse(&seen, body, strlen(body), d->turn_pool);
-    }
+    sr_error_t *error = ask_survey(d, number, &seen, sr_json_own(json_array(), d->turn_pool));
+    const apr_uint64_t late = error ? 0 : member(seen, "interrupted");
+    const json_t *dead = error ? NULL : dead_of(d, seen);
+    if (!error && json_array_size(dead)) error = ask_survey(d, number, &seen, dead);
     if (error) {
         note_trouble(d, number, error);
         return;
     }
-    const apr_uint64_t interrupted = member(seen, "interrupted");
+    const apr_uint64_t interrupted = member(seen, "interrupted") + (json_array_size(dead) ? late : 0);
     sr_metrics_count(SR_METRIC_LOST, 0, 0, interrupted);
     sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, member(seen, "waiting"));
     sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, member(seen, "under_way"));
@@ -274,7 +295,7 @@ static bool has_room(sr_deliver_t *d)
 static bool is_due(sr_deliver_t *d, int number)
 {
     database_t *database = &d->databases[number];
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_lanes_clock();
     const bool woken = apr_atomic_read32(&database->woken) != 0;
 
     if (woken) database->retry_at = 0; /* somebody has just written there */
@@ -289,8 +310,8 @@ static bool is_due(sr_deliver_t *d, int number)
 /* Milliseconds until something is due that no socket and nobody's wake tells of. */
 static int patience(sr_deliver_t *d)
 {
-    const apr_time_t now = apr_time_now();
-    apr_time_t until = is_stopping(d) ? stop_at(d) : now + LOOK_MIN;
+    const apr_time_t now = sr_lanes_clock();
+    apr_time_t until = is_stopping(d) ? stop_at(d) : now + (d->slots.busy ? GLANCE : LOOK_MIN);
 
     for (int i = 0; i < d->options.databases; i++) {
         const database_t *database = &d->databases[i];
@@ -304,8 +325,8 @@ static int patience(sr_deliver_t *d)
 
 static void refresh_addresses(sr_deliver_t *d)
 {
-    if (apr_time_now() < d->addresses_at) return;
-    d->addresses_at = apr_time_now() + ADDRESSES;
+    if (sr_lanes_clock() < d->addresses_at) return;
+    d->addresses_at = sr_lanes_clock() + ADDRESSES;
     sr_address_refresh();
 }
 
@@ -313,7 +334,7 @@ void sr_deliver_run(sr_deliver_t *deliver)
 {
     sr_deliver_t *d = deliver;
 
-    while (!is_stopping(d) || (d->slots.busy && apr_time_now() < stop_at(d))) {
+    while (!is_stopping(d) || (d->slots.busy && sr_lanes_clock() < stop_at(d))) {
         for (int i = 0; i < d->options.databases; i++) {
             survey(d, i);
             if (is_due(d, i)) take_turn(d, i);
@@ -321,6 +342,8 @@ void sr_deliver_run(sr_deliver_t *deliver)
         refresh_addresses(d);
         apr_pool_clear(d->turn_pool);
         sr_slots_go_on(&d->slots, is_stopping(d));
+        for (int i = 0; d->slots.shared && i < d->options.databases; i++) d->databases[i].more = true;
+        d->slots.shared = false;
         curl_multi_poll(d->slots.multi, NULL, 0, patience(d), NULL);
     }
     sr_slots_abandon(&d->slots);

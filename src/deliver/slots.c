@@ -1,7 +1,5 @@
-/* slots.c: calls under way, in one libcurl multi handle. Room is shared: a destination gets at most SR_EACH calls at a
- * time, so that one that hangs delays no other and none is flooded. For one that has just answered quickly some more
- * are claimed, which wait here for their turn: a transaction costs nearly the same for few and for many. Who waits in
- * vain is given back: nothing of him has left. */
+/* slots.c: calls under way, in one libcurl multi handle, and claims that wait for a place among them (lanes.c). A claim
+ * that waits in vain is given back: nothing of it has left the host. */
 #include "deliver/slots.h"
 
 #include <stdlib.h>
@@ -9,8 +7,7 @@
 
 #include "metrics/metrics.h"
 
-enum { EACH_QUICK = 128 };
-#define QUICK apr_time_from_msec(100)
+enum { MAILS = 16 }; /* at a time: a mail server takes so many connections of one host */
 #define WAIT apr_time_from_sec(8)
 #define MAILTO "mailto:"
 
@@ -28,23 +25,9 @@ sr_error_t *sr_slots_make(sr_slots_t *slots, apr_pool_t *pool)
     return NULL;
 }
 
-/* There is one lane for each slot at least, so one that is empty is found. */
-static sr_lane_t *lane_of(sr_slots_t *slots, const char *destination)
-{
-    sr_lane_t *oldest = NULL;
-
-    for (int i = 0; i < SR_SLOTS; i++) {
-        sr_lane_t *lane = &slots->lanes[i];
-        if (!strcmp(lane->name, destination)) return lane;
-        if (!lane->taken && (!oldest || lane->used_at < oldest->used_at)) oldest = lane;
-    }
-    *oldest = (sr_lane_t){.quick = false};
-    apr_cpystrn(oldest->name, destination, sizeof oldest->name);
-    return oldest;
-}
-
-/* The key is "<id> <created_at> <destination> <url>". */
-const sr_lane_t *sr_slots_take(sr_slots_t *slots, int database, const char *claim, const sr_row_t *row)
+/* The key is "<id> <created_at> <organization> <destination> <url>". */
+const sr_lane_t *sr_slots_take(sr_slots_t *slots, int database, const char *claim, apr_time_t since,
+                               const sr_row_t *row)
 {
     sr_slot_t *slot = slots->free;
     char *key = apr_pstrdup(slot->pool, row->key);
@@ -52,39 +35,18 @@ const sr_lane_t *sr_slots_take(sr_slots_t *slots, int database, const char *clai
     slots->free = slot->next;
     slot->id = apr_strtok(key, " ", &key);
     slot->created_at = apr_atoi64(apr_strtok(NULL, " ", &key));
-    slot->lane = lane_of(slots, apr_strtok(NULL, " ", &key));
+    const apr_int64_t organization = apr_atoi64(apr_strtok(NULL, " ", &key));
+    slot->lane = sr_lanes_find(&slots->lanes, database, organization, apr_strtok(NULL, " ", &key));
     slot->url = apr_strtok(NULL, " ", &key);
     slot->body = apr_pstrdup(slot->pool, row->body);
     slot->claim = apr_pstrdup(slot->pool, claim);
     slot->database = database;
-    slot->since = slot->lane->used_at = apr_time_now();
+    slot->since = since;
     slot->easy = NULL;
-    slot->lane->taken++;
+    sr_lanes_take(&slots->lanes, slot->lane);
     slots->busy++;
     slots->waiting++;
     return slot->lane;
-}
-
-/* A quick one gets half of what the others have left, so that there is always room for one more. */
-static int places_of(const sr_slots_t *slots, const sr_lane_t *lane)
-{
-    const int half = (SR_SLOTS - (slots->busy - lane->taken)) / 2;
-
-    if (!lane->quick || half < SR_EACH) return SR_EACH;
-    return half < EACH_QUICK ? half : EACH_QUICK;
-}
-
-json_t *sr_slots_room(const sr_slots_t *slots)
-{
-    json_t *room = json_object();
-
-    for (int i = 0; i < SR_SLOTS; i++) {
-        const sr_lane_t *lane = &slots->lanes[i];
-        if (!lane->taken && !lane->quick) continue;
-        const int left = places_of(slots, lane) - lane->taken;
-        json_object_set_new(room, lane->name, json_integer(left > 0 ? left : 0));
-    }
-    return room;
 }
 
 /* --- the end of a call */
@@ -102,7 +64,7 @@ static void count(const sr_slot_t *slot, const sr_call_result_t *result)
                                               : SR_ENDING_UNANSWERED;
 
     sr_metrics_count(SR_METRIC_DELIVERIES, kind_of(slot), ending, 1);
-    sr_metrics_observe(SR_METRIC_DELIVERY_SECONDS, kind_of(slot), apr_time_now() - slot->since);
+    sr_metrics_observe(SR_METRIC_DELIVERY_SECONDS, kind_of(slot), sr_lanes_clock() - slot->since);
 }
 
 static void free_slot(sr_slots_t *slots, sr_slot_t *slot, const sr_call_result_t *result)
@@ -126,8 +88,10 @@ static void end_call(sr_slots_t *slots, sr_slot_t *slot, const sr_call_result_t 
 {
     count(slot, result);
     slot->lane->calling--;
-    slot->lane->quick = result->status && apr_time_now() - slot->since < QUICK;
+    if (slot->easy && result != &interrupted)
+        sr_lanes_judge(slot->lane, result->status != 0, sr_lanes_clock() - slot->since);
     if (slot->easy) curl_multi_remove_handle(slots->multi, slot->easy);
+    if (kind_of(slot) == SR_KIND_INVITATION) slots->mails--;
     free_slot(slots, slot, result);
 }
 
@@ -138,10 +102,11 @@ static void start_call(sr_slots_t *slots, sr_slot_t *slot)
 {
     sr_call_result_t result = {0};
 
-    slot->since = apr_time_now();
+    slot->since = sr_lanes_clock();
     slot->lane->calling++;
     slots->waiting--;
-    sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, kind_of(slot), slot->since - slot->created_at);
+    if (kind_of(slot) == SR_KIND_INVITATION) slots->mails++;
+    sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, kind_of(slot), apr_time_now() - slot->created_at);
     slot->easy = kind_of(slot) == SR_KIND_WEBHOOK
                      ? sr_call_begin(slot->call, slot->url, slot->body)
                      : sr_mail_begin(slot->call, slots->options->mail, slot->body, &result.error, slot->pool);
@@ -149,16 +114,45 @@ static void start_call(sr_slots_t *slots, sr_slot_t *slot)
     else end_call(slots, slot, &result);
 }
 
-/* Calls for whom there is a place at his destination. */
+static void see_stalled(sr_slots_t *slots, apr_time_t now)
+{
+    int stalled = 0;
+
+    for (int i = 0; i < SR_SLOTS; i++)
+        if (slots->slots[i].lane) slots->slots[i].lane->stalled = false;
+    for (int i = 0; i < SR_SLOTS; i++) {
+        const sr_slot_t *slot = &slots->slots[i];
+        if (!slot->lane || !slot->easy || !sr_lanes_is_stalled(now - slot->since)) continue;
+        slot->lane->stalled = true;
+        stalled++;
+    }
+    if (stalled > slots->stalled) slots->shared = true;
+    slots->stalled = stalled;
+}
+
+/* What waits at a lane that has become slow is given back at once: its slots are for others. */
+static bool waits_in_vain(const sr_slots_t *slots, const sr_slot_t *slot, apr_time_t now)
+{
+    return now - slot->since > WAIT || sr_lanes_is_full(&slots->lanes, slot->lane);
+}
+
+static bool has_place(const sr_slots_t *slots, const sr_slot_t *slot)
+{
+    if (kind_of(slot) == SR_KIND_INVITATION && slots->mails >= MAILS) return false;
+    return slot->lane->calling < sr_lanes_calls(&slots->lanes, slot->lane);
+}
+
+/* Begins the calls that have a place. */
 static void begin_calls(sr_slots_t *slots, bool stopping)
 {
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_lanes_clock();
 
+    see_stalled(slots, now);
     for (int i = 0; i < SR_SLOTS && slots->waiting; i++) {
         sr_slot_t *slot = &slots->slots[i];
         if (!slot->lane || slot->easy) continue;
-        if (stopping || now - slot->since > WAIT) give_back(slots, slot);
-        else if (slot->lane->calling < SR_EACH) start_call(slots, slot);
+        if (!stopping && now - slot->since <= WAIT && has_place(slots, slot)) start_call(slots, slot);
+        else if (stopping || waits_in_vain(slots, slot, now)) give_back(slots, slot);
     }
 }
 

@@ -9,8 +9,8 @@ SELECT sigreq.history_redeliver(%s, %s, %s, %s)
 -- @op DELIVERY_LOOK 0
 SELECT sigreq.delivery_look()
 
--- @op DELIVERY_SURVEY 0
-SELECT sigreq.delivery_survey()
+-- @op DELIVERY_SURVEY 1
+SELECT sigreq.delivery_survey(%s)
 
 -- @op DELIVERY_TURN 1
 SELECT outcome, body, key FROM sigreq.delivery_turn(%s)

@@ -73,23 +73,34 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN delivery_row r WHERE r.uuid = a.uuid
 -- @answer
 SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending') THEN 'ok' ELSE 'missing' END, NULL, NULL
 
--- What was lost ends; what there is, is counted, as far as 100,000.
--- @op DELIVERY_SURVEY 0 write
+-- What was lost ends: claims whose time is over, and those of processes that are dead. What there is, is counted, as
+-- far as 100,000. A claim is named <process>.<turn>; '/' follows '.'.
+-- @op DELIVERY_SURVEY 1 write
 UPDATE delivery
 SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000, success = 0,
     error = 'interrupted, outcome unknown'
-WHERE state = 'claimed' AND claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
+WHERE state = 'claimed'
+  AND (claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
+       OR substr(claimed_by, 1, instr(claimed_by || '.', '.') - 1) IN (SELECT v.value FROM json_each(%s) v))
 
 -- @answer
-WITH waiting AS MATERIALIZED (
+WITH RECURSIVE waiting AS MATERIALIZED (
     SELECT count(*) AS n, min(id) AS id
-    FROM (SELECT id FROM delivery WHERE state = 'pending' ORDER BY destination, id LIMIT 100000)),
+    FROM (SELECT id FROM delivery WHERE state = 'pending' ORDER BY organization_id, destination, id LIMIT 100000)),
 oldest AS MATERIALIZED (
     SELECT max(CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 - d.created_at, 0) AS age
-    FROM waiting w CROSS JOIN delivery d WHERE d.id = w.id)
+    FROM waiting w CROSS JOIN delivery d WHERE d.id = w.id),
+owner(name) AS (
+    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM delivery c
+            WHERE c.state = 'claimed' AND c.claimed_by > '' ORDER BY c.claimed_by LIMIT 1)
+    UNION ALL
+    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM delivery c
+            WHERE c.state = 'claimed' AND c.claimed_by > w.name || '/' ORDER BY c.claimed_by LIMIT 1)
+    FROM owner w WHERE w.name IS NOT NULL LIMIT 200)
 SELECT 'ok', json_object('interrupted', changes(), 'waiting', (SELECT n FROM waiting), 'under_way',
            (SELECT count(*) FROM (SELECT 1 FROM delivery WHERE state = 'claimed' LIMIT 100000)),
-           'oldest', coalesce((SELECT age FROM oldest), 0)), NULL
+           'oldest', coalesce((SELECT age FROM oldest), 0),
+           'owners', (SELECT json_group_array(w.name) FROM owner w WHERE w.name IS NOT NULL)), NULL
 
 -- What ended; then claims, if there are none of this very turn already, whose answer was lost.
 -- @op DELIVERY_TURN 1 write
@@ -113,60 +124,139 @@ FROM e
 WHERE delivery.id = e.id AND delivery.claimed_by = e.claim
   AND delivery.state = 'claimed'
 
--- The destinations in two walks: from the one after `after` to the last, and from the first to `after`.
+-- Organisations in two walks: from the one after `from` to the last, and from the first to it. Of each its listed
+-- destinations, and in two such walks those that are on no list; what has the lowest rank is claimed. Classes: 0
+-- destinations that answer, 1 those that nobody knows, 2 slow ones.
 WITH RECURSIVE p(j) AS (SELECT %s),
 a AS MATERIALIZED (
-    SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.each' AS each, j->>'$.after' AS after,
+    SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.new' AS most_new,
+           j->>'$.slow' AS most_slow, j->'$.share' AS share, j->'$.organizations' AS organizations,
+           j->'$.after' AS after,
            CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 + (j->>'$.lease') AS until
     FROM p),
-first_walk(destination) AS (
-    SELECT (SELECT o.destination FROM delivery o WHERE o.state = 'pending' AND o.destination > a.after
-            ORDER BY o.destination LIMIT 1) FROM a
+first_walk(id) AS (
+    SELECT (SELECT o.organization_id FROM delivery o WHERE o.state = 'pending' AND o.organization_id > a.start
+            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0
     UNION ALL
-    SELECT (SELECT o.destination FROM delivery o WHERE o.state = 'pending' AND o.destination > w.destination
-            ORDER BY o.destination LIMIT 1) FROM first_walk w WHERE w.destination IS NOT NULL),
-second_walk(destination) AS (
-    SELECT (SELECT o.destination FROM delivery o WHERE o.state = 'pending' AND o.destination > ''
-            ORDER BY o.destination LIMIT 1)
+    SELECT (SELECT o.organization_id FROM delivery o WHERE o.state = 'pending' AND o.organization_id > w.id
+            ORDER BY o.organization_id LIMIT 1) FROM first_walk w WHERE w.id IS NOT NULL),
+second_walk(id) AS (
+    SELECT (SELECT o.organization_id FROM delivery o WHERE o.state = 'pending' AND o.organization_id > 0
+            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0 AND a.start > 0
     UNION ALL
-    SELECT (SELECT o.destination FROM delivery o WHERE o.state = 'pending' AND o.destination > w.destination
-            ORDER BY o.destination LIMIT 1)
-    FROM second_walk w CROSS JOIN a WHERE w.destination < a.after),
+    SELECT (SELECT o.organization_id FROM delivery o WHERE o.state = 'pending' AND o.organization_id > w.id
+            ORDER BY o.organization_id LIMIT 1)
+    FROM second_walk w CROSS JOIN a WHERE w.id < a.start),
 walk AS MATERIALIZED (
-    SELECT 1 AS part, destination, coalesce((SELECT b.value FROM json_each(a.j, '$.room') b
-                                             WHERE b.key = w.destination), a.each) AS room
-    FROM a CROSS JOIN first_walk w WHERE w.destination IS NOT NULL
+    SELECT 1 AS part, id FROM first_walk WHERE id IS NOT NULL
     UNION ALL
-    SELECT 2, destination, coalesce((SELECT b.value FROM json_each(a.j, '$.room') b
-                                     WHERE b.key = w.destination), a.each)
-    FROM a CROSS JOIN second_walk w WHERE w.destination <= a.after),
+    SELECT 2, w.id FROM a CROSS JOIN second_walk w WHERE w.id <= a.start),
+organization AS MATERIALIZED (
+    SELECT w.id, w.part, coalesce(a.organizations->('$."' || w.id || '"'), a.share) AS share,
+           coalesce(a.after->>('$."' || w.id || '"'), '') AS after
+    FROM a CROSS JOIN walk w),
+share AS MATERIALIZED (
+    SELECT id, part, share->>'$.room' AS room, share->>'$.new' AS most_new, share->>'$.slow' AS most_slow, after
+    FROM organization),
+lane AS MATERIALIZED (
+    SELECT CAST(o.key AS INTEGER) AS organization, v.value->>0 AS destination, 2 * (v.value->>1) AS class,
+           v.value->>2 AS room, v.key AS number
+    FROM a CROSS JOIN json_each(a.j, '$.lanes') o CROSS JOIN json_each(o.value) v),
+first_new(organization, destination, id, free, looks) AS (
+    SELECT g.id, g.after, NULL, g.most_new, 400 FROM share g WHERE g.most_new > 0
+    UNION ALL
+    SELECT w.organization, n.destination,
+           (SELECT c.id FROM delivery c
+            WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
+              AND NOT EXISTS (SELECT 1 FROM lane l
+                              WHERE l.organization = w.organization AND l.destination = n.destination)
+              AND (c.kind = 'invitation'
+                   OR NOT EXISTS (SELECT 1 FROM delivery e
+                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
+                                    AND e.kind <> 'invitation'))
+            ORDER BY c.id LIMIT 1),
+           w.free - (w.id IS NOT NULL), w.looks - 1
+    FROM first_new w CROSS JOIN delivery n
+    WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
+      AND n.id = (SELECT d.id FROM delivery d
+                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
+                  ORDER BY d.destination, d.id LIMIT 1)),
+second_new(organization, destination, id, free, looks, until) AS (
+    SELECT g.id, '', NULL, g.most_new, 400, g.after FROM share g WHERE g.most_new > 0 AND g.after <> ''
+    UNION ALL
+    SELECT w.organization, n.destination,
+           (SELECT c.id FROM delivery c
+            WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
+              AND NOT EXISTS (SELECT 1 FROM lane l
+                              WHERE l.organization = w.organization AND l.destination = n.destination)
+              AND (c.kind = 'invitation'
+                   OR NOT EXISTS (SELECT 1 FROM delivery e
+                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
+                                    AND e.kind <> 'invitation'))
+            ORDER BY c.id LIMIT 1),
+           w.free - (w.id IS NOT NULL), w.looks - 1, w.until
+    FROM second_new w CROSS JOIN delivery n
+    WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
+      AND n.id = (SELECT d.id FROM delivery d
+                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
+                  ORDER BY d.destination, d.id LIMIT 1)
+      AND n.destination <= w.until),
 free AS MATERIALIZED (
-    SELECT w.part, w.destination, w.room, o.id,
-           row_number() OVER (PARTITION BY w.destination ORDER BY o.id) AS number
-    FROM walk w CROSS JOIN delivery o
-    WHERE w.room > 0
-      AND o.id IN (SELECT c.id FROM delivery c
-                   WHERE c.state = 'pending' AND c.destination = w.destination
-                     AND (c.kind = 'invitation'
+    SELECT g.id AS organization, l.class, l.number, l.room, c.id
+    FROM share g CROSS JOIN lane l ON l.organization = g.id AND l.room > 0 AND l.class = 0
+    CROSS JOIN delivery c
+    WHERE c.id IN (SELECT d.id FROM delivery d
+                   WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
+                     AND (d.kind = 'invitation'
                           OR NOT EXISTS (SELECT 1 FROM delivery e
-                                         WHERE e.submission_id = c.submission_id AND e.id < c.id
-                                           AND e.state <> 'done' AND e.kind <> 'invitation'))
-                   ORDER BY c.id LIMIT (SELECT n FROM a)))
+                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
+                                           AND e.kind <> 'invitation'))
+                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM lane x WHERE x.class = 0))
+    UNION ALL
+    SELECT g.id AS organization, l.class, l.number, l.room, c.id
+    FROM share g CROSS JOIN lane l ON l.organization = g.id AND l.room > 0 AND l.class = 2
+    CROSS JOIN delivery c
+    WHERE c.id IN (SELECT d.id FROM delivery d
+                   WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
+                     AND (d.kind = 'invitation'
+                          OR NOT EXISTS (SELECT 1 FROM delivery e
+                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
+                                           AND e.kind <> 'invitation'))
+                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM lane x WHERE x.class = 2))
+    UNION ALL
+    SELECT w.organization, 1, 1, 400, w.id FROM first_new w WHERE w.id IS NOT NULL
+    UNION ALL
+    SELECT w.organization, 1, 2, 400, w.id FROM second_new w WHERE w.id IS NOT NULL),
+of_lane AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class, f.number ORDER BY f.id) AS rank_in_lane
+    FROM free f),
+of_class AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class
+                                   ORDER BY iif(f.class = 1, f.number, f.rank_in_lane), f.number, f.id) AS rank
+    FROM of_lane f WHERE f.rank_in_lane <= f.room),
+of_all AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.class ORDER BY f.rank, g.part, g.id) AS rank_of_all, g.room AS most,
+           row_number() OVER (PARTITION BY f.organization ORDER BY f.class, f.rank) AS rank_of_organization, g.part
+    FROM of_class f JOIN share g ON g.id = f.organization
+    WHERE f.rank <= CASE f.class WHEN 1 THEN g.most_new WHEN 2 THEN g.most_slow ELSE g.room END)
 UPDATE delivery SET state = 'claimed', claimed_by = a.claim, claimed_until = a.until
 FROM a
-WHERE id IN (SELECT f.id FROM free f WHERE f.number <= f.room ORDER BY f.part, f.destination, f.id
-             LIMIT (SELECT n FROM a))
+WHERE id IN (SELECT f.id FROM of_all f
+             WHERE f.rank_of_organization <= f.most
+               AND f.rank_of_all <= CASE f.class WHEN 1 THEN (SELECT most_new FROM a)
+                                                 WHEN 2 THEN (SELECT most_slow FROM a) ELSE (SELECT n FROM a) END
+             ORDER BY f.rank_of_organization, f.part, f.organization LIMIT (SELECT n FROM a))
   AND NOT EXISTS (SELECT 1 FROM delivery c WHERE c.state = 'claimed' AND c.claimed_by = a.claim)
 
 -- @answer
 WITH p(j) AS (SELECT %s),
-a AS MATERIALIZED (SELECT j->>'$.claim' AS claim, j->>'$.after' AS after FROM p)
+a AS MATERIALIZED (SELECT j->>'$.claim' AS claim, j->>'$.from' AS start FROM p)
 SELECT * FROM (
     SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || json_quote(d.url) || ',' || substr(d.body, 2),
-           d.id || ' ' || d.created_at || ' ' || d.destination || ' ' || d.url
+           d.id || ' ' || d.created_at || ' ' || d.organization_id || ' ' || d.destination || ' ' || d.url
     FROM a CROSS JOIN delivery d CROSS JOIN token t
     WHERE d.state = 'claimed' AND d.claimed_by = a.claim AND t.id = d.token_id
-    ORDER BY d.destination <= a.after, d.destination, d.id)
+    ORDER BY d.organization_id <= a.start, d.organization_id, d.id)
 UNION ALL
 SELECT 'ok', NULL, NULL
 

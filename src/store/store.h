@@ -165,18 +165,26 @@ typedef enum sr_op_t {
     /* The delivery thread (src/deliver). */
     /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
     SR_OP_DELIVERY_LOOK,
-    /* → OK + {"interrupted","waiting","under_way","oldest" (microseconds)}: records claims whose lease is over as
-     * "interrupted, outcome unknown" (should the truth still come, it replaces that), and tells how many there were,
-     * how many rows wait and are claimed (as far as 100,000), and how long the oldest has waited. */
+    /* JSON ["<owner>", …] of processes that are dead → OK + {"interrupted","waiting","under_way","oldest"
+     * (microseconds),"owners":["<owner>", …]}: records their claims, and those whose lease is over, as "interrupted,
+     * outcome unknown" (should the truth still come, it replaces that), and tells how many there were, how many rows
+     * wait and are claimed (as far as 100,000), how long the oldest has waited, and whose claims there are (200 at
+     * most). A claim's owner is its name up to the first '.'. */
     SR_OP_DELIVERY_SURVEY,
-    /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),"each" (at most, of one destination),
-     *  "room":{"<destination>":<at most, of this one>},"after" (a destination, or ""),
+    /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),
+     *  "lanes":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
+     *  "share":{"room","new","slow"},"organizations":{"<id>":{"room","new","slow"}},"new","slow",
+     *  "from" (an organization's id, or 0),"after":{"<id>":"<destination>"},
      *  "ended":[{"id","claim","status"|null,"success","error"|null}],"released":[{"id","claim"}]}
-     * → OK, a row for each claim: body is what to post, key "<id> <created_at> <destination> <url>"; the last row has
-     * neither. Records how the calls of `ended` went; gives back the claims of `released`, of which nothing has left;
-     * then claims what is pending for `lease` under the name `claim`.
-     * A later event of a submission waits for the earlier ones. Destinations take turns, beginning after `after`.
-     * Repeating it with the same `claim` gives the same claims again. */
+     * → OK, a row for each claim: body is what to post, key "<id> <created_at> <organization> <destination> <url>"; the
+     * last row has neither. Records how the calls of `ended` went; gives back the claims of `released`, of which
+     * nothing has left; then claims what is pending for `lease` under the name `claim`:
+     * of a listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations
+     * that are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
+     * organizations together `new` and `slow` of those. Organizations take turns, beginning after `from`, and so do the
+     * destinations of one that are not listed, beginning after `after`.
+     * A later event of a submission waits for the earlier ones. Repeating it with the same `claim` gives the same
+     * claims again. */
     SR_OP_DELIVERY_TURN,
 
     /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"

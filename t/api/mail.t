@@ -144,6 +144,7 @@ subtest 'a server that hangs, or is not there' => sub {
     my $receiver = Sigreq::Receiver->new;
     $client->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
     my $ann  = Sigreq::Client::signers({ email => 'slow@x.org' });
+    invite([{ email => 'first@x.org' }]);    # the mail server answers
     my $slow = sub { $client->create(sendEmail => 'true', signers => $ann) };
     my $made = $slow->()->json;
     ok(wait_for(sub { $receiver->received('/ok') }, 2), 'the webhook of its submission does not wait for mail');

@@ -1,67 +1,20 @@
 /* Webhook calls on both databases: which rows an event makes, which are claimed and in what order, what is recorded,
  * what becomes of claims whose process died, the history, and calling once more. */
-#include "store.h"
-
-#define NOW ((apr_time_t)1790000000000000)
-#define LEASE "30000000"
+#include "delivery.h"
 
 static const char hash[] = "00000000000000000000000000000000000000000000000000000000000000a1";
 static const char hash_other[] = "00000000000000000000000000000000000000000000000000000000000000a2";
-static const char *now_text;
-static unsigned events; /* made so far */
 
-/* An event of submission `n` (its step's state follows from how many it had). */
-static const char *event(link_t *l, unsigned n, int seen, const char *kind)
-{
-    const char *id = uuid(9, ++events, l->pool);
-
-    RUN(l, SR_OP_SIGNING_CHANGE,
-        apr_psprintf(
-            l->pool,
-            "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"e%d\","
-            "\"view\":\"v\",\"status\":\"opened\",\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],"
-            "\"webhooks\":[{\"event_id\":\"%s\",\"kind\":\"%s\",\"body\":\"{\\\"n\\\":\\\"\xc3\xa9 %u\\\"}\"}]}",
-            uuid(1, n, l->pool), uuid(4, n * 2, l->pool), NOW + seen, seen, seen, seen + 1, id, kind, events));
-    if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "an event of submission %u", n);
-    return id;
-}
-
-static void set_url(link_t *l, const char *token, const char *kind, const char *url)
-{
-    RUN(l, SR_OP_WEBHOOK_SET, token, now_text, kind, url);
-}
-
-/* One turn; the claims' destinations come as "a b c". */
+/* One turn for which all destinations answer, `each` for each. */
 static const char *turn(link_t *l, const char *claim, int rows, int each, const char *more)
 {
-    const char *said = "";
+    static const char *const hosts[] = {"a.org", "b.org", "c.org", "r.org", "new.org", "user.example.org:8443", NULL};
+    const char *lanes = "";
 
-    RUN(l, SR_OP_DELIVERY_TURN,
-        apr_psprintf(l->pool, "{\"claim\":\"%s\",\"lease\":" LEASE ",\"rows\":%d,\"each\":%d%s}", claim, rows, each,
-                     *more ? more : ",\"room\":{},\"after\":\"\",\"ended\":[]"));
-    if (strcmp(link_outcome(l), "ok") != 0) return link_outcome(l);
-    for (int i = 0; i < l->rows->nelts - 1; i++) {
-        const char *key = strchr(strchr(key_at(l, i), ' ') + 1, ' ') + 1; /* behind the id and the time */
-        said = apr_pstrcat(l->pool, said, *said ? " " : "", apr_pstrndup(l->pool, key, strcspn(key, " ")), NULL);
-    }
-    ok(l->rows->nelts > 0 && !APR_ARRAY_IDX(l->rows, l->rows->nelts - 1, sr_row_t).body, "the last row is empty");
-    return said;
+    for (int i = 0; hosts[i]; i++)
+        lanes = apr_psprintf(l->pool, "%s%s[\"%s\",false,%d]", lanes, i ? "," : "", hosts[i], each);
+    return turn_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"lanes\":{\"1\":[", lanes, "]}", NULL), more);
 }
-
-/* The `ended` of everything the last turn claimed. */
-static const char *ended(link_t *l, const char *claim, const char *rest)
-{
-    const char *said = "";
-
-    for (int i = 0; i < l->rows->nelts - 1; i++) {
-        const char *key = key_at(l, i);
-        said = apr_pstrcat(l->pool, said, i ? "," : "", "{\"id\":", apr_pstrndup(l->pool, key, strcspn(key, " ")),
-                           ",\"claim\":\"", claim, "\",", rest, "}", NULL);
-    }
-    return apr_pstrcat(l->pool, ",\"room\":{},\"after\":\"\",\"ended\":[", said, "]", NULL);
-}
-
-#define GOOD "\"status\":204,\"success\":true,\"error\":null"
 
 static void set_up(link_t *l)
 {
@@ -85,7 +38,7 @@ static void check_rows(link_t *l)
 
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "nothing to do");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(member(body, "waiting", l->pool), "0", "nor to count");
     is_str(member(body, "oldest", l->pool), "0", "… nor old");
     event(l, 1, 1, "signed");
@@ -94,7 +47,7 @@ static void check_rows(link_t *l)
     id = event(l, 1, 2, "signed");
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "ok", "something to do");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(member(body, "waiting", l->pool), "1", "one waits");
     ok(strtoll(member(body, "oldest", l->pool), NULL, 10) > 1000000, "… for long, as its time is long ago");
     is_str(turn(l, "c1", 10, 10, ""), "user.example.org:8443", "claimed by its host");
@@ -140,6 +93,7 @@ static void check_order(link_t *l)
     turn(l, "o4", 0, 0, ended(l, "o3", GOOD));
 }
 
+/* Two events for each of three destinations of one organization, one for one of another. */
 static void check_shares(link_t *l)
 {
     const char *const hosts[] = {"http://a.org/", "http://b.org?", "http://c.org#"};
@@ -148,12 +102,27 @@ static void check_shares(link_t *l)
         set_url(l, hash, "signed", hosts[i % 3]);
         event(l, (unsigned)i + 3, i ? 1 : 2, "signed");
     }
-    is_str(turn(l, "s1", 2, 1, ",\"room\":{},\"after\":\"\",\"ended\":[]"), "a.org b.org", "one of each");
-    is_str(turn(l, "s2", 2, 1, ",\"room\":{\"a.org\":0,\"b.org\":0},\"after\":\"b.org\",\"ended\":[]"), "c.org",
-           "whoever has his share waits");
-    is_str(turn(l, "s3", 9, 2, ",\"room\":{\"c.org\":0,\"b.org\":1},\"after\":\"a.org\",\"ended\":[]"), "b.org a.org",
-           "from there on, and around");
-    is_str(turn(l, "s4", 9, 9, ",\"room\":{},\"after\":\"zz\",\"ended\":[]"), "c.org", "the rest");
+    is_str(turn_of(l, "s0", 0, PLENTY "," LANES(""), ""), "", "no rows, no claims");
+    is_str(turn_of(l, "s1", 1, PLENTY "," LANES(""), ""), "a.org", "of destinations that nobody knows one each");
+    is_str(turn_of(l, "s2", 9,
+                   "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
+                   "\"after\":{\"1\":\"b.org\"}," LANES(LANE("a.org", true, 0) "," LANE("b.org", true, 0)), ""),
+           "c.org", "one that is listed without room waits");
+    is_str(turn_of(l, "s3", 9,
+                   "\"share\":" SHARE(99, 1, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
+                   "\"after\":{\"1\":\"b.org\"}," LANES(LANE("c.org", true, 0)), ""),
+           "a.org", "from there on, and around, as many as the share says");
+    is_str(turn_of(l, "s4", 9,
+                   "\"share\":" SHARE(99, 9, 9) ",\"new\":0,\"slow\":0," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
+           "", "none where all together have enough");
+    is_str(turn_of(l, "s5", 9,
+                   "\"share\":" SHARE(99, 9, 1) ",\"new\":0,\"slow\":9," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
+           "b.org", "of a slow one as many as the share says");
+    is_str(turn_of(l, "s6", 9,
+                   "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
+                   "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LANES(LANE("b.org", false, 9)), ""),
+           "b.org", "an organization has its share");
+    is_str(turn_of(l, "s7", 9, PLENTY "," LANES(LANE("c.org", true, 2)), ""), "c.org", "the rest");
 }
 
 /* A claim whose call has not begun can be given back. */
@@ -163,9 +132,9 @@ static void check_released(link_t *l)
     event(l, 6, 2, "signed");
     is_str(turn(l, "g1", 9, 9, ""), "r.org", "claimed");
     const char *back = ended(l, "g1", "\"x\":1");
-    back = apr_pstrcat(l->pool, ",\"room\":{\"r.org\":0},\"after\":\"\",\"ended\":[],\"released\":",
+    back = apr_pstrcat(l->pool, ",\"ended\":[],\"released\":",
                        strstr(back, "\"ended\":") + strlen("\"ended\":"), NULL);
-    is_str(turn(l, "g2", 9, 9, back), "", "given back");
+    is_str(turn(l, "g2", 9, 0, back), "", "given back");
     is_str(turn(l, "g3", 9, 9, ""), "r.org", "somebody else has it");
     is_str(turn(l, "g4", 9, 9, back), "", "who cannot be robbed of it");
     turn(l, "g3", 9, 9, "");
@@ -186,13 +155,13 @@ static void check_interrupted(link_t *l)
 
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
-    turn(l, "s3", 9, 2, ",\"room\":{},\"after\":\"a.org\",\"ended\":[]");
+    turn(l, "s3", 9, 2, "");
     const char *truth = ended(l, "s3", GOOD);
-    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(member(body, "interrupted", l->pool), "0", "a survey ends none of them");
     is_str(member(body, "under_way", l->pool), "6", "… and counts them");
     make_late(l);
-    body = RUN(l, SR_OP_DELIVERY_SURVEY);
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(link_outcome(l), "ok", "those whose time is over are");
     is_str(member(body, "interrupted", l->pool), "6", "… ended by it");
     is_str(member(body, "under_way", l->pool), "0", "… and gone");
@@ -203,9 +172,30 @@ static void check_interrupted(link_t *l)
     is_str(member(body, "status", l->pool), "null", "without a status");
     turn(l, "i2", 0, 0, truth);
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
-    is_int(l->rows->nelts, 6, "the truth replaces it where it still comes");
+    is_int(l->rows->nelts, 7, "the truth replaces it where it still comes");
     RUN(l, SR_OP_DELIVERY_LOOK);
     is_str(link_outcome(l), "missing", "nothing is left to do");
+}
+
+/* Claims of a process that is known to be dead end before their time, those of others do not. */
+static void check_dead(link_t *l)
+{
+    const char *body;
+
+    set_url(l, hash, "signed", "http://a.org/x");
+    event(l, 1, 3, "signed");
+    set_url(l, hash, "signed", "http://b.org/x");
+    event(l, 1, 4, "signed");
+    event(l, 2, 3, "signed");
+    is_str(turn(l, "d-1-2.7", 9, 9, ""), "a.org b.org", "two are claimed, the third waits for the first");
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[\"d-1\",\"d-1-2.7\",\"\"]");
+    is_str(member(body, "interrupted", l->pool), "0", "other processes are dead");
+    is_str(member(body, "owners", l->pool), "[\"d-1-2\"]", "whose the claims are");
+    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[\"x\",\"d-1-2\"]");
+    is_str(member(body, "interrupted", l->pool), "2", "this one is");
+    is_str(member(body, "owners", l->pool), "[]", "nobody has claims then");
+    is_str(turn(l, "d-1-3.1", 9, 9, ""), "b.org", "and the third has its turn");
+    turn(l, "d-1-3.2", 0, 0, ended(l, "d-1-3.1", GOOD));
 }
 
 static void check_history(link_t *l)
@@ -276,6 +266,7 @@ static void checks(base_t *base)
     check_interrupted(&l);
     check_released(&l);
     check_history(&l);
+    check_dead(&l);
     link_close(&l);
 }
 

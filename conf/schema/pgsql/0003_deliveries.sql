@@ -1,6 +1,6 @@
 -- Webhook calls to make, and what became of those that were made. A row is written by the transaction that changed what
 -- it tells of. A claim is committed before the call, so that no call is ever made twice; one whose time is over was lost
--- with its process. destination, the host, is what gets its fair share. uuid is event_id where an event is delivered for
+-- with its process. Organisations get fair shares, and of these their destinations, which are hosts. uuid is event_id where an event is delivered for
 -- the first time; whoever asks for it again makes a row of another uuid.
 CREATE TABLE sigreq.delivery (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -31,7 +31,7 @@ CREATE TABLE sigreq.delivery (
         REFERENCES sigreq.token (id, user_id, organization_id, environment)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05)
 
-CREATE INDEX delivery_pending ON sigreq.delivery (destination, id) WHERE state = 'pending'
+CREATE INDEX delivery_pending ON sigreq.delivery (organization_id, destination, id) WHERE state = 'pending'
 
 CREATE INDEX delivery_claimed ON sigreq.delivery (claimed_by) WHERE state = 'claimed'
 
@@ -89,8 +89,9 @@ BEGIN
     RETURN CASE WHEN FOUND THEN 'ok' ELSE 'missing' END;
 END $$
 
--- What was lost ends; what there is, is counted, as far as 100,000.
-CREATE FUNCTION sigreq.delivery_survey() RETURNS text
+-- What was lost ends: claims whose time is over, and those of processes that are dead. What there is, is counted, as
+-- far as 100,000. A claim is named <process>.<turn>; '/' follows '.'.
+CREATE FUNCTION sigreq.delivery_survey(p_dead json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_now bigint := sigreq.delivery_clock();
@@ -98,30 +99,47 @@ DECLARE
     v_waiting bigint;
     v_under_way bigint;
     v_oldest bigint;
+    v_claim text := '';
+    v_owners text[] := '{}';
 BEGIN
     UPDATE sigreq.delivery d
     SET state = 'done', ended_at = v_now, success = false, error = 'interrupted, outcome unknown'
-    WHERE d.id IN (SELECT l.id FROM sigreq.delivery l WHERE l.state = 'claimed' AND l.claimed_until < v_now
+    WHERE d.id IN (SELECT l.id FROM sigreq.delivery l
+                   WHERE l.state = 'claimed'
+                     AND (l.claimed_until < v_now
+                          OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p_dead)))
                    FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS v_interrupted = ROW_COUNT;
     SELECT count(*), min(p.id) INTO v_waiting, v_oldest
-    FROM (SELECT id FROM sigreq.delivery WHERE state = 'pending' ORDER BY destination, id LIMIT 100000) p;
+    FROM (SELECT id FROM sigreq.delivery WHERE state = 'pending' ORDER BY organization_id, destination, id
+          LIMIT 100000) p;
     SELECT count(*) INTO v_under_way
     FROM (SELECT 1 FROM sigreq.delivery WHERE state = 'claimed' LIMIT 100000) c;
     SELECT greatest(v_now - created_at, 0) INTO v_oldest FROM sigreq.delivery WHERE id = v_oldest;
+    FOR i IN 1 .. 200 LOOP
+        SELECT split_part(claimed_by, '.', 1) INTO v_claim FROM sigreq.delivery
+        WHERE state = 'claimed' AND claimed_by > v_claim ORDER BY claimed_by LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        v_owners := v_owners || v_claim;
+        v_claim := v_claim || '/';
+    END LOOP;
     RETURN E'ok\n' || json_build_object('interrupted', v_interrupted, 'waiting', v_waiting, 'under_way', v_under_way,
-                                        'oldest', coalesce(v_oldest, 0));
+                                        'oldest', coalesce(v_oldest, 0), 'owners', v_owners);
 END $$
 
--- Claims of one destination. MATERIALIZED: a join must not ask for the rows anew, and so for more of them.
-CREATE FUNCTION sigreq.delivery_claim(p_destination text, p_room integer, p_claim text, p_until bigint) RETURNS integer
+-- Claims of one destination of an organisation. MATERIALIZED: a join must not ask for the rows anew, and so for more.
+CREATE FUNCTION sigreq.delivery_claim(p_organization bigint, p_destination text, p_room integer, p_claim text,
+    p_until bigint) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer;
 BEGIN
+    IF p_room <= 0 THEN
+        RETURN 0;
+    END IF;
     WITH free AS MATERIALIZED (
         SELECT o.id FROM sigreq.delivery o
-        WHERE o.state = 'pending' AND o.destination = p_destination
+        WHERE o.state = 'pending' AND o.organization_id = p_organization AND o.destination = p_destination
           AND (o.kind = 'invitation'
                OR NOT EXISTS (SELECT 1 FROM sigreq.delivery e
                               WHERE e.submission_id = o.submission_id AND e.id < o.id AND e.state <> 'done'
@@ -135,28 +153,101 @@ BEGIN
     RETURN v_count;
 END $$
 
--- Destination after destination, from the one after `after` around to it again, until there are enough rows.
-CREATE FUNCTION sigreq.delivery_claims(p_claim text, p_until bigint, p_rows integer, p_each integer, p_room json,
-    p_after text) RETURNS void
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Claims of destinations that are on no list, one each: from the one after p_after around to it again. At most 400 are
+-- looked at; the next walk begins elsewhere.
+CREATE FUNCTION sigreq.delivery_claim_new(p_organization bigint, p_most integer, p_listed text[], p_after text,
+    p_claim text, p_until bigint) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_at text := p_after;
-    v_round integer := 1;
-    v_left integer := p_rows;
-    v_room integer;
+    v_around boolean := p_after = '';
+    v_count integer := 0;
 BEGIN
-    WHILE v_left > 0 LOOP
+    FOR i IN 1 .. 400 + coalesce(array_length(p_listed, 1), 0) LOOP
+        EXIT WHEN v_count >= p_most;
         SELECT destination INTO v_at FROM sigreq.delivery
-        WHERE state = 'pending' AND destination > v_at ORDER BY destination LIMIT 1;
-        IF NOT FOUND OR (v_round = 2 AND v_at > p_after) THEN
-            EXIT WHEN v_round = 2 OR p_after = '';
-            v_round := 2;
+        WHERE state = 'pending' AND organization_id = p_organization AND destination > v_at
+        ORDER BY destination LIMIT 1;
+        IF NOT FOUND THEN
+            EXIT WHEN v_around;
+            v_around := true;
             v_at := '';
             CONTINUE;
         END IF;
-        v_room := least(v_left, coalesce((p_room->>v_at)::integer, p_each));
-        IF v_room > 0 THEN
-            v_left := v_left - sigreq.delivery_claim(v_at, v_room, p_claim, p_until);
+        EXIT WHEN v_around AND p_after <> '' AND v_at > p_after;
+        CONTINUE WHEN v_at = ANY (p_listed);
+        v_count := v_count + sigreq.delivery_claim(p_organization, v_at, 1, p_claim, p_until);
+    END LOOP;
+    RETURN v_count;
+END $$
+
+-- Claims of the listed destinations of an organisation that are slow, or of those that are not.
+CREATE FUNCTION sigreq.delivery_claim_listed(p_organization bigint, p_lanes jsonb, p_slow boolean, p_most integer,
+    p_claim text, p_until bigint) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_lane record;
+    v_count integer := 0;
+BEGIN
+    FOR v_lane IN SELECT l->>0 AS destination, (l->>2)::integer AS room
+                  FROM jsonb_array_elements(p_lanes) WITH ORDINALITY AS e(l, n)
+                  WHERE (l->>1)::boolean = p_slow AND (l->>2)::integer > 0
+                  ORDER BY n LOOP
+        EXIT WHEN v_count >= p_most;
+        v_count := v_count + sigreq.delivery_claim(p_organization, v_lane.destination,
+                                                   least(v_lane.room, p_most - v_count), p_claim, p_until);
+    END LOOP;
+    RETURN v_count;
+END $$
+
+-- Organisation after organisation, from the one after `from` around to it again, until there are enough rows: each
+-- takes of its share what it can use, first for destinations that answer, then for unknown ones, then for slow ones.
+CREATE FUNCTION sigreq.delivery_claims(p_until bigint, p_turn json) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_at bigint;
+    v_around boolean;
+    v_left integer;
+    v_room integer;
+    v_count integer;
+    v_share jsonb;
+    v_lanes jsonb;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_turn) AS r(claim text, rows integer, "from" bigint, "new" integer,
+        slow integer, share jsonb, organizations jsonb, "after" jsonb, lanes jsonb);
+    v_at := p."from";
+    v_around := p."from" = 0;
+    v_left := p.rows;
+    WHILE v_left > 0 LOOP
+        SELECT organization_id INTO v_at FROM sigreq.delivery
+        WHERE state = 'pending' AND organization_id > v_at ORDER BY organization_id LIMIT 1;
+        IF NOT FOUND THEN
+            EXIT WHEN v_around;
+            v_around := true;
+            v_at := 0;
+            CONTINUE;
+        END IF;
+        EXIT WHEN v_around AND p."from" <> 0 AND v_at > p."from";
+        v_share := coalesce(p.organizations->v_at::text, p.share);
+        v_lanes := coalesce(p.lanes->v_at::text, '[]');
+        v_room := least((v_share->>'room')::integer, greatest(v_left / 2, 16), v_left);
+        v_count := sigreq.delivery_claim_listed(v_at, v_lanes, false, v_room, p.claim, p_until);
+        v_left := v_left - v_count;
+        v_room := v_room - v_count;
+        IF v_room > 0 AND p."new" > 0 THEN
+            v_count := sigreq.delivery_claim_new(v_at, least(v_room, p."new", (v_share->>'new')::integer),
+                                                 array(SELECT l->>0 FROM jsonb_array_elements(v_lanes) AS e(l)),
+                                                 coalesce(p."after"->>v_at::text, ''), p.claim, p_until);
+            v_left := v_left - v_count;
+            v_room := v_room - v_count;
+            p."new" := p."new" - v_count;
+        END IF;
+        IF v_room > 0 AND p.slow > 0 THEN
+            v_count := least(v_room, p.slow, (v_share->>'slow')::integer);
+            v_count := sigreq.delivery_claim_listed(v_at, v_lanes, true, v_count, p.claim, p_until);
+            v_left := v_left - v_count;
+            p.slow := p.slow - v_count;
         END IF;
     END LOOP;
 END $$
@@ -170,7 +261,7 @@ DECLARE
     v_now bigint := sigreq.delivery_clock();
 BEGIN
     SELECT * INTO p FROM json_to_record(p_turn) AS r(
-        claim text, lease bigint, rows integer, each integer, room json, "after" text, ended json, released json);
+        claim text, lease bigint, rows integer, "from" bigint, ended json, released json);
     UPDATE sigreq.delivery d
     SET state = 'done', ended_at = v_now, status = e.status, success = e.success, error = e.error
     FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text)
@@ -180,16 +271,16 @@ BEGIN
     FROM json_to_recordset(p.released) AS e(id bigint, claim text)
     WHERE d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
     PERFORM 1 FROM sigreq.delivery WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
-    IF NOT FOUND THEN
-        PERFORM sigreq.delivery_claims(p.claim, v_now + p.lease, p.rows, p.each, p.room, p."after");
+    IF NOT FOUND AND p.rows > 0 THEN
+        PERFORM sigreq.delivery_claims(v_now + p.lease, p_turn);
     END IF;
     RETURN QUERY
     SELECT 'ok', '{"userTokenId":"' || t.uuid || '","webhookUrl":' || to_json(d.url) || ',' || substr(d.body, 2),
-           d.id || ' ' || d.created_at || ' ' || d.destination || ' ' || d.url
+           d.id || ' ' || d.created_at || ' ' || d.organization_id || ' ' || d.destination || ' ' || d.url
     FROM sigreq.delivery d
     JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.state = 'claimed' AND d.claimed_by = p.claim
-    ORDER BY d.destination <= p."after", d.destination, d.id;
+    ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
     RETURN QUERY SELECT 'ok', NULL::text, NULL::text;
 END $$
 

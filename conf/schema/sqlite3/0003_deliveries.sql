@@ -28,7 +28,7 @@ CREATE TABLE delivery (
         REFERENCES token (id, user_id, organization_id, environment)
 ) STRICT
 
-CREATE INDEX delivery_pending ON delivery (destination, id) WHERE state = 'pending'
+CREATE INDEX delivery_pending ON delivery (organization_id, destination, id) WHERE state = 'pending'
 
 CREATE INDEX delivery_claimed ON delivery (claimed_by) WHERE state = 'claimed'
 

@@ -1,0 +1,261 @@
+/* Fair shares in a real delivery thread, over a real database: receivers that accept and never answer, however many
+ * they are and whatever they are called, delay neither another organization nor another destination of their own. */
+#include "delivery.h"
+#include "deliver/deliver.h"
+
+#include <apr_thread_proc.h>
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+enum { HEALTHY = 30, SECONDS = 12 }; /* less than a call may take: none of those that hang is over by then */
+
+static char hashes[2][65];
+
+/* --- receivers */
+
+static int listen_at(int *port, int backlog)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+    socklen_t length = sizeof address;
+    const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (bind(one, (struct sockaddr *)&address, length) || listen(one, backlog)
+        || getsockname(one, (struct sockaddr *)&address, &length))
+        die("listen", "no port");
+    *port = ntohs(address.sin_port);
+    return one;
+}
+
+static void *answer_all(void *data)
+{
+    static const char good[] = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    char request[4096];
+
+    for (int one; (one = accept(*(int *)data, NULL, NULL)) >= 0; close(one)) {
+        if (recv(one, request, sizeof request, 0) > 0) send(one, good, sizeof good - 1, MSG_NOSIGNAL);
+        shutdown(one, SHUT_WR);
+        while (recv(one, request, sizeof request, 0) > 0) continue;
+    }
+    return NULL;
+}
+
+/* --- the thread's database */
+
+typedef struct lender_t {
+    sr_store_source_t source;
+    link_t link;
+} lender_t;
+
+static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+{
+    link_t *link = &((lender_t *)source)->link;
+
+    (void)pool;
+    *store = link->store;
+    return link->store ? NULL : link_open(link);
+}
+
+static void give_back(sr_store_source_t *source, sr_store_t *store)
+{
+    (void)source;
+    (void)store;
+}
+
+static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
+{
+    lender_t *lender = baton;
+
+    (void)number;
+    (void)pool;
+    if (!lender->link.store) link_open(&lender->link);
+    return &lender->source;
+}
+
+static void notice(void *baton, bool grave, const char *message)
+{
+    (void)baton;
+    if (grave) printf("# %s\n", message);
+}
+
+static void *run(void *data)
+{
+    sr_deliver_run(data);
+    return NULL;
+}
+
+/* --- events */
+
+static long ask(link_t *l, const char *sql)
+{
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    apr_pool_t *pool;
+    long number = -1;
+
+    apr_pool_create(&pool, l->pool);
+    const int status = apr_dbd_select(l->base->driver, pool, l->handle, &results, sql, 1);
+    if (status) die(sql, apr_dbd_error(l->base->driver, l->handle, status));
+    while (apr_dbd_get_row(l->base->driver, pool, results, &row, -1) == 0)
+        if (apr_dbd_get_entry(l->base->driver, row, 0)) number = atol(apr_dbd_get_entry(l->base->driver, row, 0));
+    apr_pool_destroy(pool);
+    return number;
+}
+
+static bool is_pgsql(const link_t *l)
+{
+    return strcmp(l->base->driver_name, "pgsql") == 0;
+}
+
+/* So many events, each of a submission of its own; the host is an SQL expression. */
+static void add(link_t *l, int organization, int count, const char *host, int port)
+{
+    static const char columns[] = "token_id, user_id, organization_id, environment, created_at, updated_at, name, "
+                                  "template_uuid, skip_intro, send_email, search, base_url, view, events, events_hash";
+    const bool pg = is_pgsql(l);
+    const char *uuid_sql = pg ? "gen_random_uuid()"
+                              : "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || "
+                                "substr(hex(randomblob(2)), 2) || '-8' || substr(hex(randomblob(2)), 2) || '-' || "
+                                "hex(randomblob(6)))";
+    const char *numbers = pg ? apr_psprintf(l->pool, "generate_series(1, %d) AS n(i)", count)
+                             : apr_psprintf(l->pool,
+                                            "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+                                            "%d) SELECT i FROM n) AS n",
+                                            count);
+    const char *prefix = pg ? "sigreq." : "";
+    const long before = ask(l, apr_psprintf(l->pool, "SELECT coalesce(max(id), 0) FROM %ssubmission", prefix));
+
+    execute(l, apr_psprintf(l->pool,
+                            "INSERT INTO %ssubmission (uuid, %s) SELECT %s, %s FROM (SELECT * FROM %ssubmission "
+                            "WHERE organization_id = %d ORDER BY id LIMIT 1) s, %s",
+                            prefix, columns, uuid_sql, columns, prefix, organization, numbers));
+    execute(l, apr_psprintf(l->pool,
+                            "INSERT INTO %sdelivery (uuid, event_id, submission_id, token_id, user_id, "
+                            "organization_id, environment, kind, created_at, url, body) "
+                            "SELECT uuid, uuid, id, token_id, user_id, "
+                            "organization_id, environment, 'sent', created_at, 'http://' || %s || ':%d/', '{\"x\":1}' "
+                            "FROM %ssubmission WHERE id > %ld",
+                            prefix, host, port, prefix, before));
+}
+
+static long ended_at(link_t *l, int port, bool success)
+{
+    return ask(l, apr_psprintf(l->pool,
+                               "SELECT count(*) FROM %sdelivery WHERE state = 'done' AND url LIKE '%%:%d/' AND "
+                               "success = %s",
+                               is_pgsql(l) ? "sigreq." : "", port, is_pgsql(l) ? success ? "true" : "false"
+                                                                  : success ? "1" : "0"));
+}
+
+static void set_up(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *name = apr_psprintf(p, "Org %u", i);
+        apr_snprintf(hashes[i], sizeof hashes[i], "%063d%u", 0, i + 1);
+        RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, i, p), name, NULL, now_text);
+        RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, i, p), name, "Ann", "Lee", "ann@x.org", now_text);
+        RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, i, p), name, "ann@x.org", "test", "t", hashes[i], NULL, now_text);
+        RUN(l, SR_OP_SUBMISSION_CREATE,
+            wish(&(wish_t){.token = hashes[i], .now = NOW, .number = i + 1, .name = "One"}, p));
+        is_str(link_outcome(l), "ok", "a submission");
+    }
+}
+
+/* --- the checks */
+
+static sr_deliver_t *deliver;
+
+/* One event after the other at a receiver that answers, while others hang. */
+static void check_healthy(link_t *l, int organization, int port, int hanging, const char *what)
+{
+    const apr_time_t start = apr_time_now();
+    const long before = ended_at(l, port, true);
+    apr_time_t longest = 0;
+    long ended = 0;
+
+    for (int i = 0; i < HEALTHY && apr_time_now() - start < apr_time_from_sec(SECONDS); i++) {
+        const apr_time_t at = apr_time_now();
+        add(l, organization, 1, "'127.0.0.1'", port);
+        sr_deliver_wake(deliver, 0);
+        while ((ended = ended_at(l, port, true) - before) <= i && apr_time_now() - start < apr_time_from_sec(SECONDS))
+            apr_sleep(2000);
+        if (apr_time_now() - at > longest) longest = apr_time_now() - at;
+    }
+    is_int(ended, HEALTHY, "%s: every call is made (at most after %d ms)", what, (int)(longest / 1000));
+    is_int(ended_at(l, hanging, false), 0, "… before one that hangs is over");
+}
+
+static long under_way(link_t *l)
+{
+    return ask(l, apr_psprintf(l->pool, "SELECT count(*) FROM %sdelivery WHERE state = 'claimed'",
+                               is_pgsql(l) ? "sigreq." : ""));
+}
+
+/* A delivery thread of its own for each case: it knows nobody. */
+static void check_case(const base_t *base, link_t *l, void (*check)(link_t *l))
+{
+    apr_array_header_t *allowed = apr_array_make(base->pool, 1, sizeof(apr_ipsubnet_t *));
+    lender_t lender = {.source = {.borrow = borrow, .give_back = give_back}};
+    apr_pool_t *pool;
+    pthread_t thread;
+
+    apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.0", "8", base->pool);
+    link_connect(&lender.link, base, base->pool);
+    const sr_deliver_options_t options = {
+        .databases = 1, .database = database, .baton = &lender, .notice = notice, .agent = "t", .allowed = allowed};
+    apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
+    ok(!sr_deliver_create(&deliver, &options, pool), "a delivery thread");
+    pthread_create(&thread, NULL, run, deliver);
+    check(l);
+    sr_deliver_stop(deliver, 0);
+    pthread_join(thread, NULL);
+    apr_pool_destroy(pool);
+    link_close(&lender.link);
+    execute(l, is_pgsql(l) ? "DELETE FROM sigreq.delivery" : "DELETE FROM delivery");
+}
+
+static int good, dead;
+
+static void other_organization(link_t *l)
+{
+    add(l, 1, 1000, "'127.1.' || (id / 200 % 200) || '.' || (1 + id % 200)", dead);
+    sr_deliver_wake(deliver, 0);
+    check_healthy(l, 2, good, dead, "beside a thousand names that hang, another organization");
+    ok(under_way(l) <= 64, "the names have a quarter of the slots: %ld", under_way(l));
+}
+
+static void same_organization(link_t *l)
+{
+    add(l, 1, 1000, "'127.2.0.' || (1 + id % 50)", dead); /* twenty events for each of fifty */
+    sr_deliver_wake(deliver, 0);
+    check_healthy(l, 1, good, dead, "beside fifty receivers that hang, another one of their organization");
+    ok(under_way(l) <= 64, "they have a call each: %ld", under_way(l));
+}
+
+static void checks(base_t *base)
+{
+    apr_array_header_t *applied;
+    link_t l;
+
+    link_connect(&l, base, base->pool);
+    now_text = number(NOW, base->pool);
+    events = 0;
+    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
+    set_up(&l);
+    check_case(base, &l, other_organization);
+    check_case(base, &l, same_organization);
+    link_close(&l);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int listener = listen_at(&good, 100);
+
+    listen_at(&dead, 4096);
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    pthread_create(&thread, NULL, answer_all, &listener);
+    return each_base(checks);
+}

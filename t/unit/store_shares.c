@@ -1,0 +1,86 @@
+/* Shares of the delivery thread on both databases: a wildcard domain has as many names as its owner likes, and they do
+ * not take the turn of another organization; a walk over them goes on where the last one ended. */
+#include "delivery.h"
+
+enum { NAMES = 200, ROUNDS = 20 };
+
+static char hashes[2][65];
+
+static void set_up(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+
+    for (unsigned i = 0; i < 2; i++) {
+        const char *name = apr_psprintf(p, "Org %u", i);
+        apr_snprintf(hashes[i], sizeof hashes[i], "%063d%u", 0, i + 1);
+        RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, i, p), name, NULL, now_text);
+        RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, i, p), name, "Ann", "Lee", "ann@x.org", now_text);
+        RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, i, p), name, "ann@x.org", "test", "t", hashes[i], NULL, now_text);
+    }
+}
+
+static void add(link_t *l, unsigned n, const char *hash, const char *url)
+{
+    RUN(l, SR_OP_SUBMISSION_CREATE,
+        wish(&(wish_t){.token = hash, .now = NOW, .number = n, .name = "One"}, l->pool));
+    if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "a submission");
+    set_url(l, hash, "signed", url);
+    event(l, n, 1, "signed");
+}
+
+/* How many of what the last turn claimed have this word in their keys. */
+static int claimed(link_t *l, const char *word)
+{
+    int count = 0;
+
+    for (int i = 0; i < l->rows->nelts - 1; i++) count += strstr(key_at(l, i), word) != NULL;
+    return count;
+}
+
+static void checks(base_t *base)
+{
+    static const char shares[] = "\"share\":" SHARE(128, 32, 32) ",\"new\":64,\"slow\":64," NOBODY ",\"lanes\":{}";
+    apr_array_header_t *applied;
+    const char *after = "";
+    int total = 0;
+    link_t l;
+
+    link_connect(&l, base, base->pool);
+    now_text = number(NOW, base->pool);
+    events = 0;
+    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
+    set_up(&l);
+    for (unsigned i = 0; i < NAMES; i++) add(&l, i + 1, hashes[0], apr_psprintf(l.pool, "http://%03u.wild.org/", i));
+    for (unsigned i = 0; i < 3; i++) add(&l, NAMES + i + 1, hashes[1], "http://zz.org/");
+
+    turn_of(&l, "w1", 100, shares, "");
+    is_int(claimed(&l, "wild.org"), 32, "of the names of one there are no more than its share");
+    is_int(claimed(&l, "zz.org"), 1, "another organization has its own");
+    const char *done = ended(&l, "w1", GOOD);
+    total = claimed(&l, "wild.org");
+    turn_of(&l, "w2", 64, PLENTY ",\"lanes\":{\"2\":[" LANE("zz.org", false, 16) "]}", done);
+    is_int(claimed(&l, "zz.org"), 2, "… and the rest of it");
+    total += claimed(&l, "wild.org");
+    turn_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
+
+    for (int round = 0; round < ROUNDS && total < NAMES; round++) {
+        const char *turn = apr_psprintf(
+            l.pool, "\"share\":" SHARE(128, 10, 32) ",\"new\":64,\"slow\":64,\"from\":1,\"organizations\":{},"
+                    "\"after\":{\"1\":\"%s\"},\"lanes\":{}", after);
+        turn_of(&l, apr_psprintf(l.pool, "x%d", round), 99, turn, "");
+        if (l.rows->nelts < 2) break;
+        const char *last = strstr(key_at(&l, l.rows->nelts - 2), "wild.org") - 4;
+        after = apr_pstrmemdup(l.pool, last, 12);
+        total += l.rows->nelts - 1;
+        turn_of(&l, "xx", 0, shares, ended(&l, apr_psprintf(l.pool, "x%d", round), GOOD));
+    }
+    is_int(total, NAMES, "all names have their turn");
+    RUN(&l, SR_OP_DELIVERY_LOOK);
+    is_str(link_outcome(&l), "missing", "nothing is left");
+    link_close(&l);
+}
+
+int main(void)
+{
+    return each_base(checks);
+}
