@@ -10,6 +10,7 @@
        */
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
 #define REASON_MAX 1000
+#define LONGEST_WAIT apr_time_from_sec(5) /* for another one that makes the same page */
 
 typedef struct work_t {
     const sr_service_t *service;
@@ -139,7 +140,10 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     sr_error_t *error = recall_refusal(work);
     if (error) return error;
     SR_TRY(sr_documents_open(&documents, work->service->documents_root, work->pool));
-    if (sr_documents_turn(&turn, documents, work->key, work->pool)) turn = NULL;
+    const apr_time_t until = apr_time_now() + LONGEST_WAIT;
+    error = sr_documents_turn(&turn, documents, work->key, until, work->pool);
+    if (error && apr_time_now() >= until) return error;
+    error = NULL;
     if (!find(shown, work)) {
         error = recall_refusal(work);
         if (!error) error = make(shown, work, documents, files);

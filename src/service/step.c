@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ATTEMPTS 20
+#define LONGEST_WAIT apr_time_from_sec(8) /* for those who are before us */
 
 void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail)
 {
@@ -115,7 +116,7 @@ sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, co
     sr_outcome_t outcome = SR_STALE;
     sr_error_t *error = NULL;
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
-    SR_TRY(sr_documents_turn(&turn, documents, (*signing)->submission, pool));
+    SR_TRY(sr_documents_turn(&turn, documents, (*signing)->submission, apr_time_now() + LONGEST_WAIT, pool));
     for (int i = 0; i < ATTEMPTS && !error && outcome == SR_STALE; i++)
         error = try_once(service, &step, (*signing)->signer, body, baton, &outcome);
     sr_documents_turn_end(turn);

@@ -35,11 +35,14 @@ sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr
     return sync_folder(folder_of(sr_documents_path(documents, sha256, pool), pool), pool);
 }
 
+#define LONGEST_HOLD apr_time_from_sec(10) /* for others, who sync files under it */
+
 /* One lock for each folder ab/cd. */
 sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,
                               apr_pool_t *pool)
 {
-    return sr_documents_turn(turn, documents, apr_psprintf(pool, "folder %.4s", sha256), pool);
+    const apr_time_t until = apr_time_now() + LONGEST_HOLD;
+    return sr_documents_turn(turn, documents, apr_psprintf(pool, "folder %.4s", sha256), until, pool);
 }
 
 /* --- using what is there

@@ -175,9 +175,14 @@ static int open_lock_file(const sr_documents_t *documents, const char *path)
     return descriptor;
 }
 
+/* The kernel's own wait for a lock has no deadline, so it is asked again and again. */
+#define SHORTEST_PAUSE 500 /* microseconds */
+#define LONGEST_PAUSE 8000
+
 /* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
  * other as processes do, and a process that dies lets go. Two keys that meet at one byte only wait for each other. */
-sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool)
+sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_time_t until,
+                              apr_pool_t *pool)
 {
     const char *const path = apr_pstrcat(pool, documents->root, "/.turns", NULL);
     sr_documents_turn_t *const made = apr_pcalloc(pool, sizeof *made);
@@ -188,8 +193,16 @@ sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *docume
     made->descriptor = open_lock_file(documents, path);
     if (made->descriptor < 0) return sr_documents_trouble(pool, "opening", path);
     apr_pool_cleanup_register(pool, made, end_turn, apr_pool_cleanup_null);
-    while (fcntl(made->descriptor, F_OFD_SETLKW, &lock) != 0)
-        if (errno != EINTR) return sr_documents_trouble(pool, "locking", path);
+    for (apr_interval_time_t pause = SHORTEST_PAUSE; fcntl(made->descriptor, F_OFD_SETLK, &lock) != 0;) {
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR) return sr_documents_trouble(pool, "locking", path);
+        if (apr_time_now() >= until) {
+            sr_documents_turn_end(made);
+            return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Others are at work here, try again in a moment"),
+                                    pool, "the wait for a turn was too long");
+        }
+        apr_sleep(pause);
+        if (pause < LONGEST_PAUSE) pause *= 2;
+    }
     *turn = made;
     return NULL;
 }

@@ -350,10 +350,11 @@ sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, co
 sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                                         apr_pool_t *pool);
 
-/* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key. Ends with the pool,
- * with the process, or by sr_documents_turn_end. */
+/* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key: at most until that
+ * time, then it is SR_EUNAVAILABLE. The turn ends with the pool, with the process, or by sr_documents_turn_end. */
 typedef struct sr_documents_turn_t sr_documents_turn_t;
-sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_pool_t *pool);
+sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_time_t until,
+                              apr_pool_t *pool);
 void sr_documents_turn_end(sr_documents_turn_t *turn);
 
 /* gc deletes a file that no row names when it was last used a day ago. A file is used when it is stored, and when a

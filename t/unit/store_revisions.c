@@ -172,7 +172,7 @@ static sr_documents_turn_t *take(const char *key, apr_pool_t *own)
 {
     sr_documents_turn_t *turn = NULL;
 
-    if (sr_documents_turn(&turn, documents, key, own)) abort();
+    if (sr_documents_turn(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
     return turn;
 }
 
@@ -290,6 +290,27 @@ static void test_ends(void)
     ok(is_free(KEY), "and has it no more");
 }
 
+/* Nobody waits for ever, and who gave up has left nothing behind. */
+static void test_deadline(void)
+{
+    const int before = open_descriptors();
+    sr_documents_turn_t *late = NULL;
+    apr_pool_t *own;
+
+    apr_pool_create(&own, pool);
+    sr_documents_turn_t *const turn = take(KEY, own);
+    const apr_time_t begun = apr_time_now();
+    sr_error_t *const error = sr_documents_turn(&late, documents, KEY, begun + apr_time_from_msec(300), own);
+    const int ms = (int)apr_time_as_msec(apr_time_now() - begun);
+    ok(error && error->code == SR_EUNAVAILABLE && !late, "a wait that is too long is an error: %s",
+       error ? error->message : "none");
+    ok(ms >= 300 && ms < 5000, "at the time that was said (%d ms)", ms);
+    is_int(open_descriptors(), before + 1, "and leaves no descriptor");
+    sr_documents_turn_end(turn);
+    ok(!sr_documents_turn(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
+    apr_pool_destroy(own);
+}
+
 static void test_forever(void)
 {
     const int before = open_descriptors();
@@ -322,6 +343,7 @@ int main(void)
     test_threads();
     test_processes();
     test_ends();
+    test_deadline();
     test_forever();
     end();
     return done();
