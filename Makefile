@@ -96,6 +96,7 @@ $(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
 include t/fuzz/fuzz.mk
 
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
+build/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
 

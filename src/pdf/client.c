@@ -1,48 +1,83 @@
 /* client.c: one question to a worker, and what becomes of it when the worker fails. A worker that dies while it
  * answers is replaced and the question asked once more: the first one may have died of something else. When the
- * second dies too, or time runs out, the document is to blame, unless it had no fair share of the time. */
+ * second dies too, or one has used up its processor time, the document is to blame. Where the machine is too busy to
+ * give it this time, it is not: that is an error which passes. */
 #include "pdf/listing.h"
 #include "pdf/worker.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "metrics/metrics.h"
 
 typedef enum outcome_t {
     ANSWERED,
-    GONE, /* it had ended while idle: replaced without a word */
+    GONE, /* it had ended before it was asked: replaced without a word */
     LOST, /* it died, or answered nonsense */
-    LATE
+    LATE, /* it used up the processor time that one question may take */
+    BUSY  /* it did not, but the machine had no more time for it before the deadline */
 } outcome_t;
 
-static outcome_t ask(bool *last, sr_pdf_worker_t *worker, const sr_pdf_question_t *question, const int *descriptors,
-                     int64_t deadline, apr_pool_t *pool)
+typedef struct limits_t {
+    apr_interval_time_t cpu;
+    int64_t deadline;
+} limits_t;
+
+/* How often a spare that died may be replaced: not for ever, where something kills them all. */
+#define MAX_GONE (SR_PDF_SPARES + 2)
+#define HOPELESS 8 /* the part of the processor that a worker must have got at least */
+
+/* A process of one thread cannot use more processor time than has passed, so its clock is looked at seldom. One that
+ * got nearly none while it could have used up all of it is not waited for any longer: it hangs, or the machine is so
+ * busy that it would not end in time. */
+static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, const limits_t *limits)
 {
+    const int64_t asked = sr_pdf_clock();
+    for (;;) {
+        const int64_t now = sr_pdf_clock(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
+        if (left <= 0) return LATE;
+        if (now - asked >= limits->cpu && used < limits->cpu / HOPELESS) return BUSY;
+        int64_t until = now + left + 1000;
+        if (until > limits->deadline) until = limits->deadline;
+        if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;
+        if (sr_pdf_clock() >= limits->deadline) return BUSY;
+    }
+}
+
+static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_question_t *question, const int *descriptors,
+                     const limits_t *limits, int64_t *used, apr_pool_t *pool)
+{
+    const int64_t before = sr_pdf_worker_used(worker);
     uint32_t id = ++worker->asked;
     const char *text = question->text ? question->text : apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
-    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, descriptors, deadline);
-    if (state == SR_PDF_WIRE_CLOSED && id > 1) return GONE;
+    sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, descriptors, limits->deadline);
+    if (state == SR_PDF_WIRE_CLOSED) return GONE;
+    if (state == SR_PDF_WIRE_LATE) return BUSY;
+    if (state != SR_PDF_WIRE_OK) return LOST;
+    outcome_t outcome = wait_for_answer(worker, before, limits);
+    *used = sr_pdf_worker_used(worker) - before;
+    if (outcome != ANSWERED) return outcome;
     sr_pdf_header_t header;
-    if (state == SR_PDF_WIRE_OK)
-        state = sr_pdf_receive(&header, &text, NULL, worker->socket, SR_PDF_MAX_ANSWER, deadline, pool);
-    if (state == SR_PDF_WIRE_LATE) return LATE;
+    state = sr_pdf_receive(&header, &text, NULL, worker->socket, SR_PDF_MAX_ANSWER, limits->deadline, pool);
+    if (state == SR_PDF_WIRE_LATE) return BUSY;
     if (state != SR_PDF_WIRE_OK || header.id != id) return LOST;
     json_t *answer;
     if (sr_json_parse(&answer, text, header.length, pool)) return LOST;
     if (question->output && !sr_pdf_output_end(question->output, json_object_get(answer, "length"))) return LOST;
-    if (!question->read(question->result, answer, pool)) return LOST;
-    *last = header.flags & SR_PDF_LAST;
-    return ANSWERED;
+    return question->read(question->result, answer, pool) ? ANSWERED : LOST;
 }
 
 static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_question_t *question,
                          const char *death, apr_pool_t *pool)
 {
-    sr_metrics_count(SR_METRIC_HELPER_LOSSES, outcome == LATE ? SR_LOSS_LATE : SR_LOSS_DIED, 0, 1);
-    const char *what = outcome == LATE ? "had no answer in time and was killed" : "died or answered nonsense";
-    sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what, death));
+    static const char *const what[] = {[LOST] = "died or answered nonsense",
+                                       [LATE] = "used up its processor time and was killed",
+                                       [BUSY] = "had no answer in time and was killed"};
+    sr_metrics_count(SR_METRIC_HELPER_LOSSES, outcome == LOST ? SR_LOSS_DIED : SR_LOSS_LATE, 0, 1);
+    sr_pdf_pool_notice(workers,
+                       apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what[outcome], death));
 }
 
 /* What a worker gets of a document: a descriptor of its own that cannot write, whatever the caller's can, or code
@@ -55,50 +90,72 @@ static int open_again(int descriptor, apr_pool_t *pool)
     return own < 0 ? descriptor : own;
 }
 
-/* The tries at one question. An error is that of starting a worker in place of another. */
-static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
-                           const sr_pdf_question_t *question, int document, int64_t deadline, apr_pool_t *pool)
+/* Pages are shown when nothing else is to be done. */
+#define SHOW_NICE 10
+
+static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
+                              const sr_pdf_question_t *question, int document, const limits_t *limits, apr_pool_t *pool)
 {
-    for (int tries = 0;;) {
-        int descriptors[SR_PDF_DESCRIPTORS] = {document, -1};
-        bool last = false;
-        if (question->output) {
-            SR_TRY(sr_pdf_output_begin(question->output, question->room, pool));
-            descriptors[document < 0 ? 0 : 1] = question->output->descriptor;
+    int descriptors[SR_PDF_DESCRIPTORS] = {document, -1};
+    if (question->output) {
+        sr_error_t *error = sr_pdf_output_begin(question->output, question->room, pool);
+        if (error) {
+            sr_pdf_pool_return(workers, worker, pool);
+            return error;
         }
-        *outcome = ask(&last, worker, question, descriptors, deadline, pool);
-        if (*outcome == ANSWERED && !last) return NULL;
-        const char *death = sr_pdf_worker_end(worker, pool);
-        if (*outcome == ANSWERED) return NULL;
-        if (*outcome != GONE) {
-            report_death(workers, *outcome, question, death, pool);
-            tries++;
-        }
-        if (*outcome == LATE || tries == 2 || sr_pdf_clock() >= deadline) return NULL;
-        SR_TRY(sr_pdf_worker_start(worker, &workers->options, deadline, pool));
+        descriptors[document < 0 ? 0 : 1] = question->output->descriptor;
     }
+    if (question->class == SR_PDF_SHOW) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
+    int64_t used = 0;
+    *outcome = ask(worker, question, descriptors, limits, &used, pool);
+    if (workers->keeps) workers->used += used;
+    return NULL;
+}
+
+/* The tries at one question. An error is that of having no worker. */
+static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int document,
+                           const limits_t *limits, apr_pool_t *pool)
+{
+    for (int lost = 0, gone = 0;;) {
+        sr_pdf_worker_t worker;
+        SR_TRY(sr_pdf_pool_lend(&worker, workers, limits->deadline, pool));
+        SR_TRY(ask_worker(outcome, workers, &worker, question, document, limits, pool));
+        if (*outcome == ANSWERED) {
+            sr_pdf_pool_return(workers, &worker, pool);
+            return NULL;
+        }
+        sr_pdf_death_t death = sr_pdf_pool_end(workers, &worker, pool);
+        if (*outcome == LOST && death.used >= limits->cpu) *outcome = LATE; /* the kernel was quicker */
+        if (*outcome != GONE) report_death(workers, *outcome, question, death.text, pool);
+        if (*outcome == GONE && ++gone == MAX_GONE) *outcome = LOST;
+        else if (*outcome == GONE) continue;
+        if (*outcome != LOST || ++lost == 2 || gone == MAX_GONE || sr_pdf_clock() >= limits->deadline) return NULL;
+    }
+}
+
+/* Twice the processor time, which an idle machine gives it at once. */
+static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int64_t begun)
+{
+    limits_t limits = {.cpu = question->timeout ? question->timeout : workers->shared->options.timeout};
+    limits.deadline = begun + 2 * limits.cpu;
+    if (workers->latest && workers->latest < limits.deadline) limits.deadline = workers->latest;
+    return limits;
 }
 
 sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
 {
-    apr_interval_time_t timeout = question->timeout ? question->timeout : workers->options.timeout;
-    const int64_t begun = sr_pdf_clock(), deadline = begun + timeout;
-    sr_pdf_worker_t *worker;
-    SR_TRY(sr_pdf_pool_lend(&worker, workers, deadline, pool));
-    int64_t asked = sr_pdf_clock();
+    const int64_t begun = sr_pdf_clock();
+    const limits_t limits = limits_of(workers, question, begun);
+    SR_TRY(sr_pdf_pool_enter(workers->shared, question->class, limits.deadline, pool));
     outcome_t outcome = LOST;
     int document = open_again(question->descriptor, pool);
-    sr_error_t *error = persist(&outcome, workers, worker, question, document, deadline, pool);
+    sr_error_t *error = persist(&outcome, workers, question, document, &limits, pool);
     if (document != question->descriptor) close(document);
-    sr_pdf_pool_return(workers, worker);
+    sr_pdf_pool_leave(workers->shared, question->class);
     sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, question->op),
                        sr_pdf_clock() - begun);
-    if (error) {
-        sr_pdf_pool_notice(workers, error->cause);
-        return error;
-    }
-    if (outcome == LATE && sr_pdf_clock() - asked < timeout / 2)
-        return sr_pdf_unavailable(pool, "all workers stayed busy for most of the time there was");
+    if (error) return error;
+    if (outcome == BUSY) return sr_pdf_unavailable(pool, "the machine was too busy for a worker to answer in time");
     *failed = outcome != ANSWERED;
     return NULL;
 }
@@ -157,15 +214,29 @@ sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descrip
     return NULL;
 }
 
+#define PING_LASTS_US (APR_USEC_PER_SEC / 2)
+
 static bool read_ping(void *result, const json_t *answer, apr_pool_t *pool)
 {
     return json_is_object(answer);
 }
 
+/* It needs no place, so it never waits for a question. One that was answered a moment ago answers for this one, too. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
-    sr_pdf_question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
-    bool failed = false;
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
-    return failed ? sr_pdf_unavailable(pool, "no worker answered a ping") : NULL;
+    const sr_pdf_question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
+    sr_pdf_shared_t *shared = workers->shared;
+    const int64_t begun = sr_pdf_clock();
+    const limits_t limits = limits_of(workers, &question, begun);
+    outcome_t outcome = LOST;
+    pthread_mutex_lock(&shared->mutex);
+    bool fresh = shared->pinged && begun - shared->pinged < PING_LASTS_US;
+    pthread_mutex_unlock(&shared->mutex);
+    if (fresh) return NULL;
+    SR_TRY(persist(&outcome, workers, &question, -1, &limits, pool));
+    if (outcome != ANSWERED) return sr_pdf_unavailable(pool, "no worker answered a ping");
+    pthread_mutex_lock(&shared->mutex);
+    shared->pinged = sr_pdf_clock();
+    pthread_mutex_unlock(&shared->mutex);
+    return NULL;
 }

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIMEOUT (8 * APR_USEC_PER_SEC) /* where the pool's settings have none: as for showing a page */
-
 /* The field must be a place on a page that is there. */
 static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
 {
@@ -65,7 +63,7 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
     *answer.output = (sr_pdf_output_t){.descriptor = -1};
     question.output = answer.output;
     question.room = SR_PDF_MAX_COMPOSED;
-    question.timeout = workers->options.show_timeout ? workers->options.show_timeout : TIMEOUT;
+    question.timeout = workers->shared->options.show_timeout; /* all pages of a document */
     question.read = read_answer;
     question.result = &answer;
     SR_TRY(sr_pdf_put(&failed, workers, &question, pool));

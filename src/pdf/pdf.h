@@ -1,15 +1,16 @@
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes; and the signatures, which are made and
  * checked here, where the key is and the parser is not.
  *
- * Sections: pool.c (workers: started, lent, replaced) · client.c (one question to a worker) · output.c (results of
- * many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a document that is signed) ·
- * compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c issue.c (keys and
- * certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a document) ·
- * result.c (what was found, as JSON)
+ * Sections: pool.c (how many workers, and for whom) · template.c (where they come from) · client.c (one question to a
+ * worker) · output.c (results of many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a
+ * document that is signed) · compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c
+ * issue.c (keys and certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a
+ * document) · result.c (what was found, as JSON)
  *
- * A pool belongs to one process and any number of threads. Workers are started when first needed, each serves
- * one question at a time over its own Unix socket, gets the document as a file descriptor, and is killed when
- * its answer is late. Whatever happens to a worker costs the one question it had.
+ * A pool belongs to one process and any number of threads. A worker is a process that reads one document: it gets the
+ * document as a file descriptor over its own Unix socket, answers one question at a time, and is ended with the
+ * questions about this document. No worker ever reads two documents, so a hostile one reaches no other. Workers are
+ * forked from a template that is started when it is first needed.
  */
 #ifndef SR_PDF_H
 #define SR_PDF_H
@@ -21,16 +22,24 @@ typedef struct sr_pdf_pool_t sr_pdf_pool_t;
 
 typedef struct sr_pdf_options_t {
     const char *program;              /* absolute path of sigreq-pdfd */
-    int workers;                      /* at most so many at once */
-    apr_interval_time_t timeout;      /* wall clock for one question, waiting for a free worker included */
-    apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 8 seconds */
+    int workers;                      /* at most so many questions at once, beside pages to be shown */
+    int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
+    apr_interval_time_t timeout;      /* processor time of one question. It ends after twice that, by the clock, which
+                                         waiting for a free place is part of */
+    apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 5 seconds */
     /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
     void (*notice)(void *baton, const char *message);
     void *baton;
 } sr_pdf_options_t;
 
-/* The pool ends its workers when `pool` is destroyed. */
+/* The pool ends its workers when `pool` is destroyed. Each question has a new worker. */
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
+/* A pool over the same workers for one thread and all questions about one document, which may have the same worker. It
+ * ends with `pool`. With `within` not 0 every question ends until so much time has passed from now. */
+sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_time_t within, apr_pool_t *pool);
+
+/* The processor time that its questions took so far, of one that is for a document. */
+apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);
 
 typedef enum sr_pdf_verdict_t {
     SR_PDF_ACCEPTED,
@@ -45,9 +54,9 @@ typedef struct sr_pdf_probe_t {
     sr_pages_t *pages;  /* of SR_PDF_ACCEPTED */
 } sr_pdf_probe_t;
 
-/* Asks what a document is. `descriptor` is read from offset 0 and stays the caller's. A document that kills or
- * outlasts a worker is SR_PDF_REFUSED; errors are for what is no fault of the document: SR_EUNAVAILABLE when no
- * worker can be had. */
+/* Asks what a document is. `descriptor` is read from offset 0 and stays the caller's. A document that kills its
+ * workers, or takes more processor time than there is for it, is SR_PDF_REFUSED; errors are for what is no fault of the
+ * document: SR_EUNAVAILABLE when no worker can be had, or the machine is too busy for an answer in time. */
 sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                          apr_pool_t *pool);
 /* Asks a worker for a sign of life: for GET /health. */

@@ -1,130 +1,176 @@
-/* pool.c: the workers of one process, lent to its threads one question at a time. Last in, first out: the warm
- * one is asked again and the others may end for want of questions. All memory is allocated at creation, since an
- * apr_pool_t is not safe to share between threads; the mutex is never held while a process starts or answers. */
+/* pool.c: how many workers one process may have, and for whom. A worker reads one document, so nothing is lent twice:
+ * each question has a new worker, or that of the question before it about the same document. Places are counted by
+ * class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held while
+ * a process starts or answers. */
 #include "pdf/worker.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
-#define GRACE_US 200000 /* for workers to end by themselves when the pool is destroyed; idle ones take 1 ms */
-
-static void end_all(sr_pdf_pool_t *workers)
-{
-    bool closed = false;
-    for (int i = 0; i < workers->options.workers; i++) {
-        if (!workers->slots[i].pid) continue;
-        shutdown(workers->slots[i].socket, SHUT_RDWR);
-        closed = true;
-    }
-    for (int64_t until = sr_pdf_clock() + GRACE_US; closed && sr_pdf_clock() < until;) {
-        closed = false;
-        for (int i = 0; i < workers->options.workers; i++)
-            if (workers->slots[i].pid && !sr_pdf_worker_reap(&workers->slots[i])) closed = true;
-        if (closed) nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
-    }
-}
+#define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
 
 static apr_status_t destroy(void *data)
 {
-    sr_pdf_pool_t *workers = data;
-    if (workers->owner != getpid()) return APR_SUCCESS;
-    end_all(workers);
+    sr_pdf_shared_t *shared = data;
+    if (shared->owner != getpid()) return APR_SUCCESS;
     apr_pool_t *scratch;
     apr_pool_create(&scratch, NULL);
-    for (int i = 0; i < workers->options.workers; i++) sr_pdf_worker_end(&workers->slots[i], scratch);
+    sr_pdf_template_end(shared, scratch);
+    for (int i = 0; i < shared->alive_room; i++) {
+        sr_pdf_worker_t left = {.pid = shared->alive[i], .socket = -1};
+        if (left.pid) sr_pdf_worker_end(&left, scratch);
+    }
     apr_pool_destroy(scratch);
-    pthread_cond_destroy(&workers->freed);
-    pthread_mutex_destroy(&workers->mutex);
+    pthread_cond_destroy(&shared->freed);
+    pthread_mutex_destroy(&shared->mutex);
+    pthread_mutex_destroy(&shared->template.mutex);
     return APR_SUCCESS;
 }
 
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool)
 {
-    if (!options->program || options->program[0] != '/' || options->workers < 1 || options->timeout < 1)
+    if (!options->program || options->program[0] != '/' || options->workers < 1 || options->show_workers < 0
+        || options->timeout < 1)
         return sr_error(pool, SR_EINTERNAL, "The PDF helper's settings are not valid");
 
-    apr_size_t count = (apr_size_t)options->workers;
-    sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
-    made->options = *options;
-    made->options.program = apr_pstrdup(pool, options->program);
-    made->owner = getpid();
-    made->slots = apr_pcalloc(pool, count * sizeof *made->slots);
-    made->idle = apr_pcalloc(pool, count * sizeof *made->idle);
-    made->vacant = apr_pcalloc(pool, count * sizeof *made->vacant);
-    while (made->vacant_count < options->workers) {
-        made->vacant[made->vacant_count] = made->vacant_count;
-        made->vacant_count++;
-    }
+    sr_pdf_shared_t *shared = apr_pcalloc(pool, sizeof *shared);
+    shared->options = *options;
+    shared->options.program = apr_pstrdup(pool, options->program);
+    if (!options->show_timeout) shared->options.show_timeout = SHOW_TIMEOUT;
+    shared->owner = getpid();
+    shared->limit[SR_PDF_WORK] = options->workers;
+    shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
+    shared->alive_room = 2 * (shared->limit[SR_PDF_WORK] + shared->limit[SR_PDF_SHOW]); /* used, and kept */
+    shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
 
     pthread_condattr_t monotonic;
-    pthread_mutex_init(&made->mutex, NULL);
+    pthread_mutex_init(&shared->mutex, NULL);
+    pthread_mutex_init(&shared->template.mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->freed, &monotonic);
+    pthread_cond_init(&shared->freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    apr_pool_cleanup_register(pool, made, destroy, apr_pool_cleanup_null);
-    *workers = made;
+    apr_pool_cleanup_register(pool, shared, destroy, apr_pool_cleanup_null);
+    *workers = apr_pcalloc(pool, sizeof **workers);
+    (*workers)->shared = shared;
     return NULL;
 }
 
-/* A slot for the calling thread alone: an idle worker, or an empty slot, or NULL when the deadline has passed. */
-static sr_pdf_worker_t *take(sr_pdf_pool_t *workers, int64_t deadline)
+/* --- places */
+
+sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, int64_t deadline, apr_pool_t *pool)
 {
     struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
-    int taken = -1, waited = 0;
-    pthread_mutex_lock(&workers->mutex);
-    while (!workers->idle_count && !workers->vacant_count && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&workers->freed, &workers->mutex, &until);
-    if (workers->idle_count) taken = workers->idle[--workers->idle_count];
-    else if (workers->vacant_count) taken = workers->vacant[--workers->vacant_count];
-    pthread_mutex_unlock(&workers->mutex);
-    return taken < 0 ? NULL : &workers->slots[taken];
+    int waited = 0;
+    pthread_mutex_lock(&shared->mutex);
+    while (shared->busy[class] >= shared->limit[class] && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&shared->freed, &shared->mutex, &until);
+    bool entered = shared->busy[class] < shared->limit[class];
+    if (entered) shared->busy[class]++;
+    pthread_mutex_unlock(&shared->mutex);
+    if (entered) return NULL;
+    return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", shared->limit[class]));
 }
 
-/* An idle worker ends by itself after a while: reaped here, since nobody asks it any more. */
-static void sweep(sr_pdf_pool_t *workers)
+/* Those that wait for the other class may be woken, too: all are, and look again. */
+void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 {
-    int kept = 0;
-    for (int i = 0; i < workers->idle_count; i++) {
-        int slot = workers->idle[i];
-        if (sr_pdf_worker_reap(&workers->slots[slot])) workers->vacant[workers->vacant_count++] = slot;
-        else workers->idle[kept++] = slot;
+    pthread_mutex_lock(&shared->mutex);
+    shared->busy[class]--;
+    pthread_cond_broadcast(&shared->freed);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+/* --- workers. Whoever is in the list when the pool ends is ended with it. */
+
+static void list(sr_pdf_shared_t *shared, pid_t from, pid_t to)
+{
+    pthread_mutex_lock(&shared->mutex);
+    for (int i = 0; i < shared->alive_room; i++) {
+        if (shared->alive[i] != from) continue;
+        shared->alive[i] = to;
+        break;
     }
-    workers->idle_count = kept;
+    pthread_mutex_unlock(&shared->mutex);
 }
 
-void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker)
+static bool may_keep(sr_pdf_pool_t *workers)
 {
-    int slot = (int)(worker - workers->slots);
-    pthread_mutex_lock(&workers->mutex);
-    sweep(workers);
-    if (worker->pid) workers->idle[workers->idle_count++] = slot;
-    else workers->vacant[workers->vacant_count++] = slot;
-    pthread_cond_signal(&workers->freed);
-    pthread_mutex_unlock(&workers->mutex);
+    sr_pdf_shared_t *shared = workers->shared;
+    if (!workers->keeps) return false;
+    pthread_mutex_lock(&shared->mutex);
+    bool may = shared->kept < shared->limit[SR_PDF_WORK];
+    if (may) shared->kept++;
+    pthread_mutex_unlock(&shared->mutex);
+    return may;
 }
 
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool)
+static void keep_no_longer(sr_pdf_pool_t *workers)
 {
-    sr_pdf_worker_t *taken = take(workers, deadline);
-    if (!taken)
-        return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", workers->options.workers));
+    pthread_mutex_lock(&workers->shared->mutex);
+    workers->shared->kept--;
+    pthread_mutex_unlock(&workers->shared->mutex);
+    workers->worker = (sr_pdf_worker_t){.socket = -1};
+}
 
-    if (!taken->pid) {
-        sr_error_t *error = sr_pdf_worker_start(taken, &workers->options, deadline, pool);
-        if (error) {
-            sr_pdf_pool_return(workers, taken);
-            sr_pdf_pool_notice(workers, error->cause);
-            return error;
-        }
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool)
+{
+    if (workers->worker.pid) {
+        *worker = workers->worker;
+        keep_no_longer(workers);
+        return NULL;
     }
-    *worker = taken;
-    return NULL;
+    sr_error_t *error = sr_pdf_template_take(worker, workers->shared, deadline, pool);
+    if (error) sr_pdf_pool_notice(workers, error->cause);
+    else list(workers->shared, 0, worker->pid);
+    return error;
+}
+
+sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
+{
+    list(workers->shared, worker->pid, 0); /* first: once it is reaped, the number may be another process's */
+    return sr_pdf_worker_end(worker, pool);
+}
+
+void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
+{
+    if (may_keep(workers)) workers->worker = *worker;
+    else sr_pdf_pool_end(workers, worker, pool);
+}
+
+/* --- the questions about one document */
+
+static apr_status_t end_kept(void *data)
+{
+    sr_pdf_pool_t *workers = data;
+    sr_pdf_worker_t worker = workers->worker;
+    apr_pool_t *scratch;
+    if (!worker.pid || workers->shared->owner != getpid()) return APR_SUCCESS;
+    keep_no_longer(workers);
+    apr_pool_create(&scratch, NULL);
+    sr_pdf_pool_end(workers, &worker, scratch);
+    apr_pool_destroy(scratch);
+    return APR_SUCCESS;
+}
+
+sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_time_t within, apr_pool_t *pool)
+{
+    sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
+    made->shared = workers->shared;
+    made->keeps = true;
+    made->latest = within ? sr_pdf_clock() + within : workers->latest;
+    apr_pool_cleanup_register(pool, made, end_kept, apr_pool_cleanup_null);
+    return made;
+}
+
+apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers)
+{
+    return workers->used;
 }
 
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message)
 {
-    if (workers->options.notice) workers->options.notice(workers->options.baton, message);
+    const sr_pdf_options_t *options = &workers->shared->options;
+    if (options->notice) options->notice(options->baton, message);
 }

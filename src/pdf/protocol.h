@@ -8,6 +8,12 @@
  * id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault,
  * afterwards the document's.
  *
+ * The program that the client starts is a template, if its first message has the flag SR_PDF_TEMPLATE. It answers no
+ * questions and reads no documents. Each message to it, {"cpu":seconds} with a socket, makes it fork a worker that has
+ * this socket as its own, is a child of the client, and says its process id in its first message: {"pid":n}. The number
+ * is the processor time that one question may take before the kernel ends the worker. A first message without the flag
+ * is that of a program that cannot fork safely, and is a worker itself.
+ *
  *   question                                    answer
  *   ping                                        {}
  *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
@@ -104,11 +110,11 @@
 typedef struct sr_pdf_header_t {
     uint32_t magic;
     uint32_t id;     /* of the question; 0: the worker's greeting */
-    uint32_t flags;  /* SR_PDF_LAST */
+    uint32_t flags;  /* SR_PDF_TEMPLATE */
     uint32_t length; /* of the JSON text that follows */
 } sr_pdf_header_t;
 
-#define SR_PDF_LAST 1u /* in an answer: the worker ends after it, ask another */
+#define SR_PDF_TEMPLATE 2u /* in a first message: it is a template's */
 
 typedef enum sr_pdf_wire_t {
     SR_PDF_WIRE_OK,
@@ -125,6 +131,9 @@ int64_t sr_pdf_clock(void);
  * along. */
 sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
                           int64_t deadline);
+
+/* Waits until a message has begun to arrive, or the other side is gone. */
+sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline);
 
 /* Receives one message of at most `limit` bytes; *text (NUL-terminated, header->length bytes) is in `pool`.
  * With `descriptors` not NULL so many may come along (the others are -1) and are the caller's to close; with NULL

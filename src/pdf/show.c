@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TIMEOUT (8 * APR_USEC_PER_SEC) /* where the pool's settings have none */
-
 typedef struct shown_t {
     const char *reason, *unavailable;
     bool missing;
@@ -71,7 +69,8 @@ static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_
     shown->output = apr_palloc(pool, sizeof *shown->output);
     *shown->output = (sr_pdf_output_t){.descriptor = -1};
     question->output = shown->output;
-    question->timeout = workers->options.show_timeout ? workers->options.show_timeout : TIMEOUT;
+    question->class = SR_PDF_SHOW;
+    question->timeout = workers->shared->options.show_timeout;
     question->read = read_shown;
     question->result = shown;
     SR_TRY(sr_pdf_put(&failed, workers, question, pool));

@@ -31,6 +31,11 @@ static sr_pdf_wire_t wait_for(int socket, short events, int64_t deadline)
     }
 }
 
+sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline)
+{
+    return wait_for(socket, POLLIN, deadline);
+}
+
 /* What an errno of sendmsg or recvmsg means; SR_PDF_WIRE_OK: wait and try again. */
 static sr_pdf_wire_t after_error(int socket, short events, int64_t deadline)
 {

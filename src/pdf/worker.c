@@ -1,4 +1,4 @@
-/* worker.c: one sigreq-pdfd process: started, greeted, watched, ended. posix_spawn and not fork, because httpd
+/* worker.c: one process of sigreq-pdfd: started, greeted, watched, ended. posix_spawn and not fork, because httpd
  * has threads and much memory; waitpid for its own pids alone, because httpd has other children. */
 #include "pdf/worker.h"
 
@@ -7,11 +7,11 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "metrics/metrics.h"
 
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
 {
@@ -72,15 +72,14 @@ static int spawn(pid_t *pid, const char *program, int socket)
     return failed;
 }
 
-sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t *options, int64_t deadline,
-                                apr_pool_t *pool)
+sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
+                                int64_t deadline, apr_pool_t *pool)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return sr_pdf_unavailable(pool, apr_psprintf(pool, "socketpair: %s", strerror(errno)));
     pid_t pid = 0;
     int failed = spawn(&pid, options->program, pair[1]);
-    sr_metrics_count(SR_METRIC_HELPER_STARTS, 0, 0, 1);
     close(pair[1]);
     if (failed) {
         close(pair[0]);
@@ -92,17 +91,20 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t 
     sr_pdf_header_t header;
     const char *text;
     sr_pdf_wire_t state = sr_pdf_receive(&header, &text, NULL, pair[0], SR_PDF_MAX_QUESTION, deadline, pool);
-    if (state == SR_PDF_WIRE_OK && header.id == 0) return NULL;
+    if (state == SR_PDF_WIRE_OK && header.id == 0) {
+        *template = header.flags & SR_PDF_TEMPLATE;
+        return NULL;
+    }
     const char *how = state == SR_PDF_WIRE_LATE     ? "did not get ready in time"
                       : state == SR_PDF_WIRE_CLOSED ? "ended before it was ready"
                                                     : "does not speak this version's protocol";
-    return sr_pdf_unavailable(pool,
-                              apr_psprintf(pool, "%s %s (%s)", options->program, how, sr_pdf_worker_end(worker, pool)));
+    return sr_pdf_unavailable(
+        pool, apr_psprintf(pool, "%s %s (%s)", options->program, how, sr_pdf_worker_end(worker, pool).text));
 }
 
 static void forget(sr_pdf_worker_t *worker)
 {
-    close(worker->socket);
+    if (worker->socket >= 0) close(worker->socket);
     *worker = (sr_pdf_worker_t){.socket = -1};
 }
 
@@ -114,17 +116,37 @@ bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
     return true;
 }
 
-const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
+static const char *death_text(pid_t pid, pid_t reaped, int status, apr_pool_t *pool)
 {
-    if (!worker->pid) return "no process";
-    pid_t pid = worker->pid, reaped;
-    int status = 0;
-    kill(pid, SIGKILL); /* no effect on one that has ended already: its own status is kept */
-    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
-    forget(worker);
     if (reaped != pid) return apr_psprintf(pool, "worker %d: already reaped", (int)pid);
     if (WIFSIGNALED(status))
         return apr_psprintf(pool, "worker %d: signal %d, %s", (int)pid, WTERMSIG(status),
                             sigdescr_np(WTERMSIG(status)));
     return apr_psprintf(pool, "worker %d: exit status %d", (int)pid, WEXITSTATUS(status));
+}
+
+static int64_t microseconds(const struct timeval *time)
+{
+    return (int64_t)time->tv_sec * 1000000 + time->tv_usec;
+}
+
+sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
+{
+    if (!worker->pid) return (sr_pdf_death_t){.text = "no process"};
+    pid_t pid = worker->pid, reaped;
+    struct rusage used = {0};
+    int status = 0;
+    kill(pid, SIGKILL); /* no effect on one that has ended already: its own status is kept */
+    while ((reaped = wait4(pid, &status, 0, &used)) < 0 && errno == EINTR) continue;
+    forget(worker);
+    return (sr_pdf_death_t){.text = death_text(pid, reaped, status, pool),
+                            .used = microseconds(&used.ru_utime) + microseconds(&used.ru_stime)};
+}
+
+int64_t sr_pdf_worker_used(const sr_pdf_worker_t *worker)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(worker->pid, &clock) || clock_gettime(clock, &used)) return 0;
+    return (int64_t)used.tv_sec * 1000000 + used.tv_nsec / 1000;
 }

@@ -1,5 +1,5 @@
-/* worker.h: what the files of src/pdf share: one worker process, the pool that lends it, one question to it, and what
- * a long answer comes in. Private to src/pdf. */
+/* worker.h: what the files of src/pdf share: one worker process, the template that they are forked from, the pool that
+ * says who may have one, one question, and what a long answer comes in. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
@@ -14,37 +14,81 @@ typedef struct sr_pdf_worker_t {
     uint32_t asked; /* questions so far: the next one's id is one more */
 } sr_pdf_worker_t;
 
-struct sr_pdf_pool_t {
+/* Showing a page is work that a signer can ask for as often as they like: it has places of its own, so that creating,
+ * signing and checking never wait for it. */
+typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_CLASSES } sr_pdf_class_t;
+
+#define SR_PDF_SPARES 2 /* workers that are forked before anybody needs them */
+
+/* The template of a process, and its spares. template.c */
+typedef struct sr_pdf_template_t {
+    pthread_mutex_t mutex;
+    sr_pdf_worker_t process;
+    int spares[SR_PDF_SPARES]; /* sockets of workers that were asked for, and have greeted or will; the oldest first */
+    int spare_count;
+} sr_pdf_template_t;
+
+/* What all pools of a process share. */
+typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
     pid_t owner; /* the process that made it: a fork that clears its pools ends nobody's workers */
+    sr_pdf_template_t template;
     pthread_mutex_t mutex;
     pthread_cond_t freed;
-    /* Under the mutex. Each of `options.workers` slots is in one of the two stacks, or lent. */
-    sr_pdf_worker_t *slots;
-    int *idle; /* indexes of slots with a process; the last one used is on top */
-    int idle_count;
-    int *vacant; /* and without */
-    int vacant_count;
+    /* Under the mutex. */
+    int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* questions under way */
+    int kept;                                        /* workers that wait for the next question about their document */
+    pid_t *alive;                                    /* workers that are used or kept; 0: a free place */
+    int alive_room;
+    int64_t pinged; /* when a ping was last answered; 0: never */
+} sr_pdf_shared_t;
+
+struct sr_pdf_pool_t {
+    sr_pdf_shared_t *shared;
+    /* Of a pool for one document: */
+    bool keeps;             /* the worker, from one question to the next */
+    sr_pdf_worker_t worker; /* the one that is kept */
+    int64_t latest;         /* no question may end later (sr_pdf_clock); 0: without a bound */
+    int64_t used;           /* processor time of its questions, in microseconds */
 };
 
 /* ---------------------------------------------------------------------------------------------- worker.c */
-/* Starts a process in a slot and waits for its greeting. On failure (SR_EUNAVAILABLE) the slot has none. */
-sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, const sr_pdf_options_t *options, int64_t deadline,
-                                apr_pool_t *pool);
-/* True when the process had ended by itself; it is then reaped and the slot has none. Never waits. */
+/* Starts the program and waits for its greeting. On failure (SR_EUNAVAILABLE) there is no process. *template: it forks
+ * workers and answers no questions. */
+sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
+                                int64_t deadline, apr_pool_t *pool);
+/* True when the process had ended by itself; it is then reaped and there is none. Never waits. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
-/* Kills and reaps the process, if there is one. The text says what it died of, in `pool`. */
-const char *sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
+
+typedef struct sr_pdf_death_t {
+    const char *text; /* what it died of */
+    int64_t used;     /* processor time in microseconds */
+} sr_pdf_death_t;
+/* Kills and reaps the process, if there is one. The text is in `pool`. */
+sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
+/* The processor time that it has used so far, in microseconds. */
+int64_t sr_pdf_worker_used(const sr_pdf_worker_t *worker);
+
+/* -------------------------------------------------------------------------------------------- template.c */
+/* A worker that no document has reached: a spare, or a new one. SR_EUNAVAILABLE when there is none until the deadline.
+ */
+sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, int64_t deadline, apr_pool_t *pool);
+/* Ends the template and its spares. */
+void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* Lends a worker that has a process (or had: an idle one may have ended), waiting for one until the deadline.
- * SR_EUNAVAILABLE when there is none. */
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t **worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
-/* Takes it back, with or without its process. */
-void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker);
+/* A place for one question, or SR_EUNAVAILABLE when there is none until the deadline. */
+sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, int64_t deadline, apr_pool_t *pool);
+void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
+/* The worker that the pool keeps, or a new one. */
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
+/* Keeps it for the next question about the document, if the pool does, or ends it. */
+void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
+/* Ends one that failed. */
+sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Passes a message to the owner of the pool. */
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
-/* The error for "no worker can be had"; the caller adds the cause. */
+/* The error for "no worker can be had", with its cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
 
 /* ---------------------------------------------------------------------------------------------- output.c */
@@ -58,11 +102,12 @@ bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
 /* ---------------------------------------------------------------------------------------------- client.c */
 typedef struct sr_pdf_question_t {
     const char *op;
+    sr_pdf_class_t class;
     const char *text;            /* the JSON object; NULL: {"op":"<op>"} */
     int descriptor;              /* the document, or -1 */
     sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
     apr_size_t room;             /* the most bytes of it */
-    apr_interval_time_t timeout; /* 0: the pool's */
+    apr_interval_time_t timeout; /* of processor time; 0: the pool's */
     /* Reads the answer (and the output, already sealed) into `result`; false when it is none. */
     bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
     void *result;

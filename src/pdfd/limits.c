@@ -1,5 +1,6 @@
 /* limits.c: how much of the host a document may take. Files of 2 kB made readers take 3.4 GB and 20 s; the
- * kernel ends the worker long before, whatever code is running. The client's deadline is the third limit. */
+ * kernel ends the worker long before, whatever code is running. The client, which looks at the worker's clock, is
+ * stricter with the time. */
 #include "pdfd/pdfd.h"
 
 #include <fcntl.h>
@@ -8,13 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CPU_SECONDS 5
 #define DESCRIPTORS 16
+#define QUESTIONS 6                        /* that one worker has CPU time for */
+#define CEILING_BYTES ((rlim_t)1536 << 20) /* more than any operation takes, without the document */
+#define CEILING_DOCUMENTS 4                /* a document that is rewritten is there four times */
 
-static void set_soft(int resource, rlim_t soft)
+static unsigned cpu_seconds = 5;
+static bool has_ceiling;
+
+#ifdef SR_SANITIZE
+static const bool limits_memory = false; /* the sanitizers' shadow takes 20 TB of address space */
+#else
+static const bool limits_memory = true;
+#endif
+
+static void set(int resource, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit)) return;
+    if (hard < limit.rlim_max) limit.rlim_max = hard;
     limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
     setrlimit((__rlimit_resource_t)resource, &limit);
 }
@@ -36,10 +49,19 @@ void sr_pdfd_limits_begin(void)
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){DESCRIPTORS, DESCRIPTORS});
 }
 
+void sr_pdfd_limits_worker(unsigned seconds)
+{
+    if (seconds) cpu_seconds = seconds;
+    set(RLIMIT_CPU, RLIM_INFINITY, (rlim_t)QUESTIONS * (cpu_seconds + 1));
+}
+
+/* The kernel never raises a hard limit again for a process without privileges. */
 void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size)
 {
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    set_soft(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size);
-    set_soft(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + CPU_SECONDS);
+    rlim_t ceiling = has_ceiling ? RLIM_INFINITY : CEILING_BYTES + CEILING_DOCUMENTS * (rlim_t)size;
+    has_ceiling = true;
+    if (limits_memory) set(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size, ceiling);
+    set(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + cpu_seconds, RLIM_INFINITY);
 }

@@ -1,11 +1,10 @@
-/* main.c: sigreq-pdfd, a worker of mod_sigreq: takes questions about PDF documents from descriptor 3 until its
- * client hangs up, nobody asks for a minute, or it has grown old. It is a process of its own because small files
- * make the libraries hang, take gigabytes or crash: that may cost one question, never httpd. src/pdf/worker.c
- * starts it. */
+/* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq: a worker takes questions about one document from
+ * descriptor 3 until its client hangs up. It is a process of its own because small files make the libraries hang, take
+ * gigabytes or crash: that may cost one question, never httpd. src/pdf/worker.c starts the template, template.c forks
+ * the workers. */
 #include "pdfd/pdfd.h"
 
 #include <apr_general.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,8 +13,7 @@
 #include <unistd.h>
 
 #define IDLE_US (60 * (int64_t)1000000)
-#define MAX_QUESTIONS 1000
-#define MAX_HEAP_BYTES ((size_t)64 << 20) /* kept after an answer: a fresh worker is cheaper for the host */
+#define DAY_US (24 * 3600 * (int64_t)1000000) /* a worker that was forked ahead waits for its first question */
 
 #define MEMORY_BYTES ((apr_size_t)512 << 20)
 #define SHOW_BYTES ((apr_size_t)768 << 20) /* a raster of 60 million pixels is 240 MB */
@@ -165,30 +163,31 @@ static const char *answer(const char *text, apr_size_t length, const int *descri
     return text;
 }
 
-static size_t heap_size(void)
-{
-    struct mallinfo2 heap = mallinfo2();
-    return heap.arena + heap.hblkhd;
-}
-
 /* False when the conversation is over. */
-static bool serve(int asked, apr_pool_t *pool)
+static bool serve(int64_t wait, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
     int descriptors[SR_PDF_DESCRIPTORS];
     sr_pdf_wire_t state =
-        sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + IDLE_US, pool);
+        sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + wait, pool);
     if (state != SR_PDF_WIRE_OK) return false;
     text = answer(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
-    if (!text) return false;
+    return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_pdf_clock() + IDLE_US) == SR_PDF_WIRE_OK;
+}
 
-    if (heap_size() > MAX_HEAP_BYTES) malloc_trim(0);
-    bool last = asked == MAX_QUESTIONS || heap_size() > MAX_HEAP_BYTES;
-    state = sr_pdf_send(SR_PDF_SOCKET, header.id, last ? SR_PDF_LAST : 0, text, NULL, sr_pdf_clock() + IDLE_US);
-    return state == SR_PDF_WIRE_OK && !last;
+static bool greet(uint32_t flags, apr_pool_t *pool)
+{
+    const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
+    return sr_pdf_send(SR_PDF_SOCKET, 0, flags, text, NULL, sr_pdf_clock() + IDLE_US) == SR_PDF_WIRE_OK;
+}
+
+static void work(apr_pool_t *pool)
+{
+    if (!greet(0, pool)) return;
+    for (int64_t wait = DAY_US; serve(wait, pool); wait = IDLE_US) apr_pool_clear(pool);
 }
 
 int main(void)
@@ -201,7 +200,6 @@ int main(void)
     apr_pool_t *pool;
     if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
     sr_pdfd_limits_begin();
-    mallopt(M_TRIM_THRESHOLD, (int)MAX_HEAP_BYTES); /* the next question needs what this one has freed */
     if (!warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");
         return 1;
@@ -211,11 +209,10 @@ int main(void)
         fprintf(stderr, "sigreq-pdfd: pango and cairo do not write the sample document\n");
         return 1;
     }
+    bool forks = sr_pdfd_template_possible();
     if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, sr_pdf_clock() + IDLE_US) != SR_PDF_WIRE_OK) return 1;
-    for (int asked = 1; asked <= MAX_QUESTIONS; asked++) {
-        apr_pool_clear(pool);
-        if (!serve(asked, pool)) break;
-    }
-    _exit(0); /* no destructors: the kernel takes everything back, and a document may have touched them */
+    /* no destructors: the kernel takes everything back, and a document may have touched them */
+    if (forks && (!greet(SR_PDF_TEMPLATE, pool) || !sr_pdfd_template_serve(pool))) _exit(0);
+    work(pool);
+    _exit(0);
 }

@@ -1,14 +1,17 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: main.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c · poppler.c ·
- * probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes:
- * buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h)
- * · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) ·
+ * Sections: main.c · template.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c ·
+ * poppler.c · probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes: buffer.c
+ * · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h) ·
+ * covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) ·
  * fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
- * Whatever goes wrong may end the process: its client asks another. */
+ * Whatever goes wrong may end the process: its client asks another.
+ *
+ * The process that a client starts is the template: it loads and warms up the libraries, enters the sandbox, never
+ * reads a document, and forks a worker for each document. */
 #ifndef SR_PDFD_H
 #define SR_PDFD_H
 
@@ -41,19 +44,33 @@ json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, ap
 /* The answer that something cannot be done: one of SR_PDF_FAULT_, and why. New reference. */
 json_t *sr_pdfd_fault(const char *fault, const char *reason);
 
+/* -------------------------------------------------------------------------------------------- template.c */
+/* Whether this process can be forked: it has one thread. To be asked before the sandbox closes. */
+bool sr_pdfd_template_possible(void);
+/* Forks workers when the client asks for them. Returns true in each worker, which then has its own socket, limits and
+ * sandbox, and false in the template when the client is gone. */
+bool sr_pdfd_template_serve(apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);
+/* The processor time of one question, 5 seconds unless it is set. No worker has more than that of 6 questions. */
+void sr_pdfd_limits_worker(unsigned seconds);
 /* For one question about a document of `size` bytes: address space (`memory` and twice the document: it is mapped, and
- * may be unpacked) and CPU time. */
+ * may be unpacked) and CPU time. The first question sets what no later one can exceed, whatever code is running then:
+ * 1.5 GiB and four times the document. */
 void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size);
 
 /* --------------------------------------------------------------------------------------------- sandbox.c */
-/* Leaves what reading from memory needs: other system calls answer EPERM, and those that start programs or
- * open connections end the process. For ever. False (and a line on standard error) when it cannot be had.
+/* Leaves what reading from memory needs, and forking a worker: other system calls answer EPERM, and those that start
+ * programs or open connections end the process. For ever. False (and a line on standard error) when it cannot be had.
  * Files below `folders` (ends with NULL; or NULL: none) can be opened for reading where *files is true; else the
  * kernel cannot confine that, and no files can. */
 bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders);
+/* The flags of the one clone() that the sandbox lets pass: the worker becomes a child of the client. */
+#define SR_PDFD_FORK_FLAGS (CLONE_PARENT | SIGCHLD) /* sched.h, signal.h */
+/* In a worker: takes away what only the template needs. A worker that tries to fork is ended. */
+bool sr_pdfd_sandbox_tighten(void);
 
 /* -------------------------------------------------------------------------------------------- landlock.c */
 /* Confines opening files to reading what is below `folders`. False when the kernel cannot: nothing is confined then,

@@ -1,7 +1,7 @@
 /* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
- * from memory needs. Code that a document has taken over can then burn its own CPU time and lie about its
- * document, and nothing else: no network, no programs, no other process, no lines in the error log, and of the file
- * system the public fonts.
+ * from memory needs, and until it is a worker those that forking one needs. Code that a document has taken over can
+ * then burn its own CPU time and lie about its document, and nothing else: no network, no programs, no other process,
+ * no lines in the error log, and of the file system the public fonts.
  *
  * The fonts, because documents name fonts that they do not bring, and a page shown without its text would be signed
  * unread. All workers are alike and may read them, rather than a second kind of worker for pages alone: it would
@@ -14,7 +14,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,10 +24,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A rule with `compare` not 0 holds when argument `argument` equals `value`, or masked with `mask` does. */
+/* A rule with `compare` not 0 holds when argument `argument` equals `value`, does not, or masked with `mask` does. */
 typedef struct rule_t {
     int call;
-    enum { ANY, EQUAL, MASKED } compare;
+    enum { ANY, EQUAL, OTHER, MASKED } compare;
     unsigned argument;
     uint64_t value, mask;
 } rule_t;
@@ -62,9 +64,22 @@ static const rule_t ALLOWED[] = {
     {SCMP_SYS(exit_group), ANY, 0, 0, 0},
 };
 
+/* What the template needs to fork a worker. sr_pdfd_sandbox_tighten() takes it away again. abort() raises a signal in
+ * its own thread. */
+static const rule_t TEMPLATE[] = {
+    {SCMP_SYS(clone), EQUAL, 0, SR_PDFD_FORK_FLAGS, 0},
+    {SCMP_SYS(dup3), EQUAL, 1, SR_PDF_SOCKET, 0},
+    {SCMP_SYS(seccomp), ANY, 0, 0, 0},
+    {SCMP_SYS(tgkill), EQUAL, 2, SIGABRT, 0},
+};
+
 /* With landlock in force. Descriptors 0 to 3 are the log's and the client's; 4 to 15, all there can be (limits.c), have
  * one of two bits set, whatever the upper half of the register holds. */
-#define OPENED(call) {SCMP_SYS(call), MASKED, 0, 4, 4}, {SCMP_SYS(call), MASKED, 0, 8, 8}
+#define OPENED(call)                                                                                                   \
+    {SCMP_SYS(call), MASKED, 0, 4, 4},                                                                                 \
+    {                                                                                                                  \
+        SCMP_SYS(call), MASKED, 0, 8, 8                                                                                \
+    }
 #define NOT_FOR_READING (0xffffffffu & ~(unsigned)(O_CLOEXEC | O_NOCTTY | O_NONBLOCK))
 static const rule_t FILES[] = {
     {SCMP_SYS(openat), MASKED, 2, 0, NOT_FOR_READING},
@@ -79,7 +94,6 @@ static const int FATAL[] = {
     SCMP_SYS(execveat),
     SCMP_SYS(fork),
     SCMP_SYS(vfork),
-    SCMP_SYS(clone),
     SCMP_SYS(clone3),
     SCMP_SYS(socket),
     SCMP_SYS(connect),
@@ -98,18 +112,19 @@ static const int FATAL[] = {
     SCMP_SYS(io_uring_setup),
 };
 
-static int add_rule(scmp_filter_ctx filter, const rule_t *rule)
+static int add_rule(scmp_filter_ctx filter, uint32_t action, const rule_t *rule)
 {
     struct scmp_arg_cmp compare = {.arg = rule->argument, .op = SCMP_CMP_EQ, .datum_a = rule->value};
+    if (rule->compare == OTHER) compare.op = SCMP_CMP_NE;
     if (rule->compare == MASKED)
         compare = (struct scmp_arg_cmp){rule->argument, SCMP_CMP_MASKED_EQ, rule->mask, rule->value};
-    return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->call, rule->compare == ANY ? 0 : 1, &compare);
+    return seccomp_rule_add_array(filter, action, rule->call, rule->compare == ANY ? 0 : 1, &compare);
 }
 
 static int add_rules(scmp_filter_ctx filter, const rule_t *rules, size_t count)
 {
     int failed = 0;
-    for (size_t i = 0; !failed && i < count; i++) failed = add_rule(filter, &rules[i]);
+    for (size_t i = 0; !failed && i < count; i++) failed = add_rule(filter, SCMP_ACT_ALLOW, &rules[i]);
     return failed;
 }
 
@@ -119,13 +134,12 @@ static int fill(scmp_filter_ctx filter, bool files)
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (!failed) failed = add_rules(filter, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
+    if (!failed) failed = add_rules(filter, TEMPLATE, sizeof TEMPLATE / sizeof *TEMPLATE);
     if (!failed && files) failed = add_rules(filter, FILES, sizeof FILES / sizeof *FILES);
     for (size_t i = 0; !failed && i < sizeof FATAL / sizeof *FATAL; i++)
         failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, FATAL[i], 0);
-    if (failed) return failed;
-    /* abort() raises a signal in its own thread: allowed for this process alone, so that the log names the signal. */
-    const rule_t abort_rule = {SCMP_SYS(tgkill), EQUAL, 0, (uint64_t)getpid(), 0};
-    return add_rule(filter, &abort_rule);
+    const rule_t other_clone = {SCMP_SYS(clone), OTHER, 0, SR_PDFD_FORK_FLAGS, 0};
+    return failed ? failed : add_rule(filter, SCMP_ACT_KILL_PROCESS, &other_clone);
 }
 
 bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
@@ -141,6 +155,26 @@ bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
     }
     if (failed) fprintf(stderr, "sigreq-pdfd: no sandbox on this system, so no work: %s\n", strerror(-failed));
     return !failed;
+}
+
+/* The kernel asks both filters, and the stricter one decides: this one takes away what is in TEMPLATE, all but the
+ * signal to the worker itself, so that the log names the signal that it died of. */
+static int fill_tighter(scmp_filter_ctx filter)
+{
+    static const int gone[] = {SCMP_SYS(clone), SCMP_SYS(dup3), SCMP_SYS(seccomp)};
+    const rule_t other_process = {SCMP_SYS(tgkill), OTHER, 0, (uint64_t)getpid(), 0};
+    int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0); /* it is set, and prctl() is not there any more */
+    for (size_t i = 0; !failed && i < sizeof gone / sizeof *gone; i++)
+        failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, gone[i], 0);
+    return failed ? failed : add_rule(filter, SCMP_ACT_ERRNO(EPERM), &other_process);
+}
+
+bool sr_pdfd_sandbox_tighten(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    bool tight = filter && !fill_tighter(filter) && !seccomp_load(filter);
+    if (filter) seccomp_release(filter);
+    return tight;
 }
 
 /* FreeType asks for the size of a font with fstat(). glibc makes of it the system call that takes a path, too, which is

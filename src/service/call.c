@@ -44,6 +44,13 @@ void sr_service_wake(const sr_service_t *service)
     if (service->wake) service->wake(service->wake_baton);
 }
 
+sr_service_t sr_service_for_document(const sr_service_t *service, apr_pool_t *pool)
+{
+    sr_service_t own = *service;
+    own.pdf = sr_pdf_pool_for_document(service->pdf, 0, pool);
+    return own;
+}
+
 const char *sr_service_now(apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%" APR_TIME_T_FMT, sr_time_now());

@@ -68,11 +68,12 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_pdf_revision_t revision = {0};
     sr_joined_t joined;
     text_t text;
-    SR_TRY(compose(service, &composed, step, sealer));
+    const sr_service_t own = sr_service_for_document(service, step->pool);
+    SR_TRY(compose(&own, &composed, step, sealer));
     SR_TRY(read_output(&text, composed.document, step->pool));
-    SR_TRY(prepare(service, &text, documents, &composed, step->pool));
+    SR_TRY(prepare(&own, &text, documents, &composed, step->pool));
     SR_TRY(join(&joined, documents, &text, step->pool));
-    SR_TRY(sr_seal(service, &revision, &joined, &what, step->pool));
+    SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     append(&text, revision.bytes, revision.length, step->pool);
     SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* With the last question, which has 2.5 seconds by default, a creation takes less than 10. */
+/* With the last question a creation takes less than 10 seconds. */
 #define LONGEST apr_time_from_sec(7)
+#define LAST_QUESTION apr_time_from_msec(2500)
 #define MANY_FIELDS 1000 /* so many are another question than a few on the same pages */
 #define PIECE (64 << 10)
 
@@ -31,6 +32,11 @@ void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool)
     intake->files = apr_array_make(pool, count, sizeof(sr_files_t));
 }
 
+sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, apr_pool_t *pool)
+{
+    return sr_pdf_pool_for_document(service->pdf, intake->deadline + LAST_QUESTION - apr_time_now(), pool);
+}
+
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
 {
     return sr_error(pool, SR_EVALIDATION, "Document %s cannot be signed: %s", name, reason);
@@ -38,7 +44,14 @@ sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *p
 
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
 {
-    return apr_time_now() < intake->deadline ? NULL : sr_intake_refuse(name, "it takes too long to read", pool);
+    apr_interval_time_t used = 0;
+    if (apr_time_now() < intake->deadline) return NULL;
+    for (int i = 0; i < intake->files->nelts; i++)
+        used += sr_pdf_pool_used(APR_ARRAY_IDX(intake->files, i, sr_files_t).pdf);
+    if (used >= LONGEST / 2) return sr_intake_refuse(name, "it takes too long to read", pool);
+    return sr_error_because(
+        sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later"), pool,
+        "the helpers had %" APR_TIME_T_FMT " ms of processor time for a creation", apr_time_as_msec(used));
 }
 
 static sr_error_t *refuse(const proof_t *proof, const char *reason)
@@ -88,10 +101,10 @@ static sr_error_t *write_anew(sr_file_t *file, const proof_t *proof, apr_pool_t 
     int descriptor;
     SR_TRY(in_time(proof));
     SR_TRY(descriptor_of(&descriptor, proof, upload, scratch));
-    SR_TRY(sr_pdf_normalise(made, proof->service->pdf, descriptor, upload->size, scratch));
+    SR_TRY(sr_pdf_normalise(made, proof->files->pdf, descriptor, upload->size, scratch));
     if (made->fault) return refuse(proof, made->reason);
     SR_TRY(in_time(proof));
-    SR_TRY(sr_pdf_probe(&probe, proof->service->pdf, made->document.descriptor, made->document.size, proof->pool));
+    SR_TRY(sr_pdf_probe(&probe, proof->files->pdf, made->document.descriptor, made->document.size, proof->pool));
     if (probe.verdict != SR_PDF_ACCEPTED) return refuse(proof, probe.reason ? probe.reason : UNRECOVERABLE);
     if (probe.pages->normalise || probe.pages->signatures || probe.pages->count != upload->pages->count)
         return refuse(proof, UNRECOVERABLE);
@@ -164,7 +177,7 @@ static sr_error_t *prepare(const char **damage, const proof_t *proof)
     SR_TRY(in_time(proof));
     apr_pool_create(&scratch, proof->pool);
     SR_TRY(descriptor_of(&descriptor, proof, file, scratch));
-    SR_TRY(sr_pdf_prepare(&update, proof->service->pdf, descriptor, file->size, fields, scratch));
+    SR_TRY(sr_pdf_prepare(&update, proof->files->pdf, descriptor, file->size, fields, scratch));
     if (update.fault == SR_PDF_DOCUMENT_DAMAGED) *damage = apr_pstrdup(proof->pool, update.reason);
     else if (update.fault) return refuse(proof, update.reason);
     else remember(file, fields, proof->pool);

@@ -17,6 +17,7 @@ typedef struct sr_file_t {
 /* A document: its upload, and what it is sealed as when the upload cannot be continued. */
 typedef struct sr_files_t {
     sr_file_t upload, normalised;
+    sr_pdf_pool_t *pdf; /* for all questions about it */
 } sr_files_t;
 
 typedef struct sr_intake_t {
@@ -27,7 +28,10 @@ typedef struct sr_intake_t {
 
 /* Begins an intake: the clock is running. */
 void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
-/* SR_EVALIDATION once the helpers have been asked for long enough. */
+/* The helpers for one document of it, which all end with the intake's time. */
+sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, apr_pool_t *pool);
+/* Once the helpers have been asked for long enough: SR_EVALIDATION where the documents took the time, SR_EUNAVAILABLE
+ * where they had to wait for it. */
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
 /* SR_EVALIDATION: a document of that name cannot be signed, for that reason. */
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);

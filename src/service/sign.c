@@ -111,10 +111,11 @@ static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
     apr_pool_create(&work, step->pool);
+    const sr_service_t own = sr_service_for_document(service, work);
     SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare(service, &prepared, step->signing, document, &joined, work));
+    SR_TRY(prepare(&own, &prepared, step->signing, document, &joined, work));
     if (prepared.length) SR_TRY(join(&joined, s, document, &prepared, work));
-    SR_TRY(fill(service, &revision, step, s->signature, &joined, work));
+    SR_TRY(fill(&own, &revision, step, s->signature, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));

@@ -58,14 +58,14 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     return sr_intake_refuse(name, probe->reason, pool);
 }
 
-static sr_error_t *ask_helper(const sr_service_t *service, const sr_pages_t **pages, const sr_intake_t *intake,
+static sr_error_t *ask_helper(const sr_pages_t **pages, const sr_intake_t *intake, sr_pdf_pool_t *pdf,
                               const sr_upload_t *upload, apr_pool_t *pool)
 {
     sr_pdf_probe_t probe = {0};
     int descriptor;
     SR_TRY(sr_intake_in_time(intake, upload->name, pool));
     SR_TRY(sr_spool_descriptor(upload->spool, &descriptor));
-    SR_TRY(sr_pdf_probe(&probe, service->pdf, descriptor, upload->size, pool));
+    SR_TRY(sr_pdf_probe(&probe, pdf, descriptor, upload->size, pool));
     *pages = probe.pages;
     return verdict_error(&probe, upload->name, pool);
 }
@@ -96,9 +96,10 @@ static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake,
                                const sr_create_t *request, apr_pool_t *pool)
 {
     sr_files_t *files = apr_array_push(intake->files);
-    *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool}};
+    *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
+                          .pdf = sr_intake_helper(intake, service, pool)};
     SR_TRY(find_stored(&files->upload, request, pool));
-    if (!files->upload.stored) SR_TRY(ask_helper(service, &files->upload.pages, intake, upload, pool));
+    if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, intake, files->pdf, upload, pool));
     SR_TRY(find_normalised(files, request, pool));
     sr_document_t *document = apr_array_push(intake->documents);
     *document = (sr_document_t){.uuid = sr_uuid_make(pool),

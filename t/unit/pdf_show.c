@@ -14,7 +14,7 @@ static apr_pool_t *root;
 static char script[] = "/tmp/sigreq-show-XXXXXX";
 
 #define LIMITS "refused: it could not be read within the limits"
-#define UNAVAILABLE "error 12: Documents cannot be read at the moment, try again later"
+#define UNAVAILABLE "error 13: Documents cannot be read at the moment, try again later"
 
 typedef struct fake_t {
     const char *answer, *says;
@@ -24,7 +24,7 @@ typedef struct fake_t {
 static const fake_t FAKES[] = {
     {"{\"refused\":\"it is odd\"}", "refused: it is odd", 0},
     {"{\"missing\":true}", "error 4: Not found", 0},
-    {"{\"unavailable\":\"no fonts\"}", "error 12: Pages cannot be shown on this server", 0},
+    {"{\"unavailable\":\"no fonts\"}", "error 13: Pages cannot be shown on this server", 0},
     {"{\"missing\":1}", LIMITS, 2},
     {"{}", LIMITS, 2},
     {"[]", LIMITS, 2},

@@ -175,6 +175,26 @@ static int try_fork(void)
 {
     return fork();
 }
+static int try_fork_worker(void)
+{
+    return (int)syscall(SYS_clone, SR_PDFD_FORK_FLAGS, 0, 0, 0, 0);
+}
+static int try_thread(void)
+{
+    return (int)syscall(SYS_clone, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0);
+}
+static int try_filter(void)
+{
+    return (int)syscall(SYS_seccomp, 0, 0, NULL);
+}
+static int try_other_socket(void)
+{
+    return dup3(other, SR_PDF_SOCKET, O_CLOEXEC);
+}
+static int try_abort_other(void)
+{
+    return (int)syscall(SYS_tgkill, getppid(), getppid(), SIGABRT);
+}
 static int try_socket(void)
 {
     return socket(AF_INET, SOCK_STREAM, 0);
@@ -279,6 +299,7 @@ static const attempt_t ATTEMPTS[] = {
     {"send to another socket", try_send, REFUSED},
     {"signal its parent", try_signal, REFUSED},
     {"signal another thread", try_thread_signal, REFUSED},
+    {"abort its parent", try_abort_other, REFUSED},
     {"have executable memory", try_executable_memory, REFUSED},
     {"make memory executable", try_make_executable, REFUSED},
     {"look at another process's limits", try_limit_of_other, REFUSED},
@@ -287,6 +308,10 @@ static const attempt_t ATTEMPTS[] = {
     {"make a pair of sockets", try_socketpair, REFUSED},
     {"execute a program", try_exec, KILLED},
     {"fork", try_fork, KILLED},
+    {"fork as the template does", try_fork_worker, KILLED},
+    {"start a thread", try_thread, KILLED},
+    {"have another filter", try_filter, KILLED},
+    {"have another socket for its own", try_other_socket, KILLED},
     {"open a socket", try_socket, KILLED},
     {"connect", try_connect, KILLED},
     {"trace its parent", try_ptrace, KILLED},
@@ -308,7 +333,7 @@ static const attempt_t ATTEMPTS[] = {
 static bool enter(const char *const *allowed)
 {
     bool files;
-    return sr_pdfd_sandbox_enter(&files, allowed) && files == (allowed != NULL);
+    return sr_pdfd_sandbox_enter(&files, allowed) && files == (allowed != NULL) && sr_pdfd_sandbox_tighten();
 }
 
 /* The wait status of a child that tries it. */
@@ -333,6 +358,19 @@ static void test_attempt(const attempt_t *attempt)
                                           : WIFEXITED(status) && WEXITSTATUS(status) == wanted_status[attempt->want];
     ok(passed, "it %s %s", wanted[attempt->want], attempt->name);
     if (!passed) printf("#   wait status %x\n", (unsigned)status);
+}
+
+/* A worker that ends by abort() is to be seen to. */
+static void test_abort(void)
+{
+    int status;
+    pid_t pid = fork();
+    if (!pid) {
+        if (!enter(folders)) _exit(NOT_ENTERED);
+        abort();
+    }
+    waitpid(pid, &status, 0);
+    ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "abort() is seen as what it is");
 }
 
 /* Where nothing confines open(), there is none. */
@@ -420,6 +458,7 @@ int main(void)
     make_fonts();
     test_outside();
     for (size_t i = 0; i < sizeof ATTEMPTS / sizeof *ATTEMPTS; i++) test_attempt(&ATTEMPTS[i]);
+    test_abort();
     test_without_files();
     test_status();
     remove_fonts();

@@ -4,10 +4,10 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf pdf_of_size repairable without_end);
+our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end);
 
-# pdf(pages => N or [{mediabox, cropbox, rotate, text, more}, …], pad => BYTES, inherit => {mediabox, rotate},
-#     objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
+# pdf(pages => N or [{mediabox, cropbox, rotate, text, more, content, resources}, …], pad => BYTES,
+#     inherit => {mediabox, rotate}, objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
 # A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `objects` more objects, the
 # first of which is number 4 + 2 × pages; `nonce` makes the file unlike every other.
 sub pdf {
@@ -19,9 +19,9 @@ sub pdf {
     for my $page (@pages) {
         my $text    = ($page->{text} // 'Page ' . (@kids + 1)) =~ s/([()\\])/\\$1/gr;
         my $content = "BT /F 18 Tf 72 72 Td ($text) Tj ET";
-        push @objects, stream_of($content);
+        push @objects, stream_of($page->{content} // $content);
         push @objects,
-              '<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>>>/Contents '
+              '<</Type/Page/Parent 2 0 R/Resources<</Font<</F 3 0 R>>' . ($page->{resources} // '') . '>>/Contents '
             . @objects . ' 0 R'
             . attributes($page) . '>>';
         push @kids, @objects . ' 0 R';
@@ -47,6 +47,23 @@ sub pdf {
         . "/Root 1 0 R"
         . ($o{trailer} // '')
         . ">>\nstartxref\n$xref\n%%EOF\n";
+}
+
+# Pages that no machine draws in time: forms within forms, each of which draws the next one ten times. With fewer levels
+# (default 10) they are only slow.
+sub slow_pdf {
+    my %o     = @_;
+    my $pages = delete $o{pages} // 1;
+    my $last  = delete $o{levels} // 10;
+    my $first = 4 + 2 * $pages;
+    my @forms = map {
+        my ($head, $body) = ('/Type/XObject/Subtype/Form/BBox[0 0 200 100]', '0 0 9 9 re f');
+        my $next = $first + $_;
+        ($head, $body) = ("$head/Resources<</XObject<</X $next 0 R>>>>", join ' ', ('/X Do') x 10) if $_ < $last;
+        "<<$head/Length " . length($body) . ">>\nstream\n$body\nendstream";
+    } 1 .. $last;
+    my %page = (content => '/X Do', resources => "/XObject<</X $first 0 R>>");
+    return pdf(%o, pages => [({%page}) x $pages], objects => \@forms);
 }
 
 # A file of exactly so many bytes.

@@ -1,0 +1,132 @@
+/* pdfd_template.c: the process that workers are forked from: what its sandbox lets it do, and that it forks a worker
+ * for each message, which is a child of its parent. */
+#include "pdfd/pdfd.h"
+#include "tap.h"
+
+#include <apr_general.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOT_ENTERED 99
+#define SOON (sr_pdf_clock() + 5000000)
+
+static const char *const folders[] = {"/usr/share/fonts", NULL};
+
+static int try_fork(void)
+{
+    return fork();
+}
+static int try_thread(void)
+{
+    return (int)syscall(SYS_clone, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0);
+}
+static int try_exec(void)
+{
+    char *const none[] = {NULL};
+    return execve("/bin/true", none, none);
+}
+static int try_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM, 0);
+}
+static int try_open(void)
+{
+    return open("/etc/passwd", O_RDONLY);
+}
+static int try_move_socket(void)
+{
+    return dup3(0, 9, O_CLOEXEC);
+}
+
+static void test_sandbox(void)
+{
+    static const struct {
+        const char *name;
+        int (*attempt)(void);
+        bool killed;
+    } attempts[] = {
+        {"fork as usual", try_fork, true},     {"start a thread", try_thread, true},
+        {"execute a program", try_exec, true}, {"open a socket", try_socket, true},
+        {"open a file", try_open, false},      {"move others", try_move_socket, false},
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        int status;
+        bool files;
+        pid_t pid = fork();
+        if (!pid) _exit(sr_pdfd_sandbox_enter(&files, folders) && attempts[i].attempt() < 0 ? 0 : NOT_ENTERED);
+        waitpid(pid, &status, 0);
+        ok(attempts[i].killed ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS
+                              : WIFEXITED(status) && !WEXITSTATUS(status),
+           "the template may not %s", attempts[i].name);
+    }
+}
+
+/* Each worker tells its number, and ends. */
+static pid_t start_template(int *client, apr_pool_t *pool)
+{
+    int pair[2];
+    bool files;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) abort();
+    pid_t pid = fork();
+    if (pid) {
+        close(pair[1]);
+        *client = pair[0];
+        return pid;
+    }
+    close(pair[0]);
+    dup2(pair[1], SR_PDF_SOCKET);
+    if (!sr_pdfd_template_possible() || !sr_pdfd_sandbox_enter(&files, folders)) _exit(NOT_ENTERED);
+    if (!sr_pdfd_template_serve(pool)) _exit(0);
+    const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
+    _exit(sr_pdf_send(SR_PDF_SOCKET, 0, 0, text, NULL, SOON) == SR_PDF_WIRE_OK ? 7 : NOT_ENTERED);
+}
+
+/* What a worker says, NULL when none came. */
+static const char *order(int template, const char *text, apr_pool_t *pool)
+{
+    int pair[2];
+    sr_pdf_header_t header;
+    const char *said = NULL;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) abort();
+    const int descriptors[SR_PDF_DESCRIPTORS] = {pair[1], -1};
+    if (sr_pdf_send(template, 0, 0, text, descriptors, SOON) != SR_PDF_WIRE_OK) abort();
+    close(pair[1]);
+    if (sr_pdf_receive(&header, &said, NULL, pair[0], 100, SOON, pool) != SR_PDF_WIRE_OK) said = NULL;
+    close(pair[0]);
+    return said;
+}
+
+static void test_forks(apr_pool_t *pool)
+{
+    int client, status;
+    pid_t template = start_template(&client, pool), last = 0;
+    for (int i = 0; i < 3; i++) {
+        const char *said = order(client, "{\"cpu\":3}", pool);
+        pid_t pid = said ? (pid_t)atoi(said + strlen("{\"pid\":")) : 0;
+        ok(pid > 1 && pid != last && pid != template, "a worker of its own: %s", said ? said : "none");
+        ok(pid > 1 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 7,
+           "which is a child of the template's client");
+        last = pid;
+    }
+    ok(!order(client, "{{", pool), "a message that is none: no worker");
+    ok(!kill(template, 0), "and the template is still there");
+    close(client);
+    ok(waitpid(template, &status, 0) == template && WIFEXITED(status) && !WEXITSTATUS(status),
+       "it ends when its client is gone");
+}
+
+int main(void)
+{
+    apr_pool_t *pool;
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    test_sandbox();
+    test_forks(pool);
+    apr_pool_destroy(pool);
+    return done();
+}
