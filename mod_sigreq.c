@@ -222,6 +222,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
+    sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     seen = sr_seen_create(pchild);
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));

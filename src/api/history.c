@@ -16,7 +16,7 @@ static sr_error_t *view_of(json_t **view, const char *text, apr_pool_t *pool)
         {"userTokenId", "token"}, {"url", "url"},          {"success", "success"}, {"statusCode", "status"},
         {"error", "error"}};
     json_t *row;
-    SR_TRY(sr_json_parse(&row, text, strlen(text), pool));
+    SR_TRY(sr_json_read(&row, text, pool));
     *view = json_object();
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         json_object_set(*view, members[i][0], json_object_get(row, members[i][1]));

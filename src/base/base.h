@@ -73,13 +73,19 @@ sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
  */
 #define SR_JSON_MAX_DEPTH 64
 
+/* Once in a process, before it has threads: from now on a lack of memory is noticed. Not in httpd's parent, which
+ * unloads this code while jansson stays. */
+void sr_json_watch_memory(void);
+
 /* Parses any JSON value. On failure the error is SR_EBADREQUEST and its message is the reason alone, such as
- * "unexpected token near 'x' at line 1 column 4". */
+ * "unexpected token near 'x' at line 1 column 4"; or SR_EUNAVAILABLE when there is no memory. */
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
 /* The same, but a text of more than `max_values` values is refused before it takes memory for them: for what clients
  * send. Each comma and each opening bracket counts as one. */
 sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                   apr_pool_t *pool);
+/* The same of what we have written ourselves, such as a row of the database: what is wrong with it is SR_EINTERNAL. */
+sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool);
 /* The same, but a number out of range is read as null: so that the check of the value it stands for refuses it, with
  * that value's own message. */
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,

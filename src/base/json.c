@@ -50,6 +50,27 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t m
     return NULL;
 }
 
+/* jansson does not say that it got no memory: it blames the text, or leaves out a piece of it (measured: jansson 2.14,
+ * t/unit/base_json.c). So its allocations are watched. */
+static json_malloc_t allocate;
+static __thread bool lacks_memory;
+
+static void *allocate_watched(size_t size)
+{
+    void *memory = allocate(size);
+
+    if (!memory) lacks_memory = true;
+    return memory;
+}
+
+void sr_json_watch_memory(void)
+{
+    json_free_t release;
+
+    json_get_alloc_funcs(&allocate, &release);
+    json_set_alloc_funcs(allocate_watched, release);
+}
+
 static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, apr_size_t max_values, apr_pool_t *pool)
 {
     json_error_t error;
@@ -57,11 +78,14 @@ static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, ap
 
     *value = NULL;
     SR_TRY(check_bytes(text, length, max_values, pool));
+    lacks_memory = false;
     *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (*value) {
-        sr_json_own(*value, pool);
-        return NULL;
+    if (*value) sr_json_own(*value, pool);
+    if (lacks_memory || (!*value && !*error.text)) {
+        *value = NULL;
+        return sr_error(pool, SR_EUNAVAILABLE, "There is no memory for this at the moment");
     }
+    if (*value) return NULL;
     reason = sr_text_printable(error.text, pool); /* it quotes up to 20 bytes of the input, whatever they are */
     if (json_error_code(&error) == json_error_null_character)
         reason = "\\u0000 is not allowed"; /* where jansson's text tells the programmer of a flag */
@@ -77,6 +101,14 @@ sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t l
                                   apr_pool_t *pool)
 {
     return parse(value, text, length, max_values, pool);
+}
+
+sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool)
+{
+    sr_error_t *const error = sr_json_parse(value, text, strlen(text), pool);
+
+    if (!error || error->code != SR_EBADREQUEST) return error;
+    return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "stored JSON: %s", error->message);
 }
 
 /* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */

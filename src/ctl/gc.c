@@ -34,8 +34,7 @@ static sr_error_t *expire(ctl_t *ctl, json_t *report, sr_op_t op, apr_interval_t
 
     SR_TRY(sr_store_run(ctl->store, op, &outcome, &rows, &before, 1, ctl->pool));
     if (rows->nelts != 1) return sr_error(ctl->pool, SR_EINTERNAL, "The database did not say what it deleted");
-    SR_TRY(sr_json_parse(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body, strlen(APR_ARRAY_IDX(rows, 0, sr_row_t).body),
-                         ctl->pool));
+    SR_TRY(sr_json_read(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body, ctl->pool));
     json_object_set(report, name, json_object_get(answer, "deleted"));
     return NULL;
 }

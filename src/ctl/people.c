@@ -29,7 +29,7 @@ static sr_error_t *run(ctl_t *ctl, json_t **rows, sr_op_t op, const refusal_t *r
         const char *body = APR_ARRAY_IDX(found, i, sr_row_t).body;
         json_t *row;
         if (!body) return sr_error(ctl->pool, SR_EINTERNAL, "The database gave a row without a body");
-        SR_TRY(sr_json_parse(&row, body, strlen(body), ctl->pool));
+        SR_TRY(sr_json_read(&row, body, ctl->pool));
         json_array_append(*rows, row);
     }
     return NULL;

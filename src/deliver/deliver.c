@@ -234,8 +234,7 @@ static sr_error_t *ask_survey(sr_deliver_t *d, int number, json_t **seen, const 
     sr_outcome_t outcome;
 
     SR_TRY(ask(d, number, SR_OP_DELIVERY_SURVEY, &outcome, &rows, sr_json_text(dead, d->turn_pool)));
-    const char *body = APR_ARRAY_IDX(rows, 0, sr_row_t).body;
-    return sr_json_parse(seen, body, strlen(body), d->turn_pool);
+    return sr_json_read(seen, APR_ARRAY_IDX(rows, 0, sr_row_t).body, d->turn_pool);
 }
 
 /* Of those who have claims, the processes of this machine that are dead. */

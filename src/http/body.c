@@ -144,6 +144,7 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
     if (mistyped) return mistyped;
     sr_error_t *bad = sr_json_parse_bounded(object, buffer->data, buffer->length, max_values, http->pool);
     buffer_free(buffer);
+    if (bad && bad->code != SR_EBADREQUEST) return bad;
     if (bad) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object: %s", bad->message);
     if (!json_is_object(*object)) return sr_error(http->pool, SR_EBADREQUEST, "The body must be a JSON object");
     return NULL;

@@ -215,6 +215,7 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
     sr_error_t *const error = sr_json_parse_tolerant(list, text, length, most, pool);
     const char *reason = NULL;
 
+    if (error && error->code != SR_EBADREQUEST) return error;
     if (error) reason = error->message;
     else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", describe(*list));
     return reason ? sr_error(pool, SR_EVALIDATION, "Signers must be a JSON array: %s", reason) : NULL;

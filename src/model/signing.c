@@ -111,7 +111,7 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     const char *view, *environment;
     json_t *json, *submitters;
 
-    SR_TRY(sr_json_parse(&json, row, strlen(row), pool));
+    SR_TRY(sr_json_read(&json, row, pool));
     view = sr_json_string(json, "view");
     environment = sr_json_string(json, "environment");
     made->submission = sr_json_string(json, "submission");

@@ -160,7 +160,7 @@ sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_
     for (; *view; view++)
         if (*view != SR_BASE_MARK) *out++ = *view;
     *out = '\0';
-    return sr_json_parse(object, bare, (apr_size_t)(out - bare), pool);
+    return sr_json_read(object, bare, pool);
 }
 
 const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool)

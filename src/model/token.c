@@ -60,13 +60,11 @@ static bool take_environment(sr_environment_t *environment, const char *name)
 sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool)
 {
     sr_token_t *const made = apr_pcalloc(pool, sizeof *made);
-    sr_error_t *error;
     json_t *object;
     size_t i;
 
     *token = NULL;
-    error = sr_json_parse(&object, row, strlen(row), pool);
-    if (error) return refuse(pool, error->message);
+    SR_TRY(sr_json_read(&object, row, pool));
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         const char *const text = sr_json_string(object, texts[i].key);
 

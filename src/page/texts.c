@@ -14,7 +14,7 @@ const char *sr_page_language(sr_http_t *http)
 sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t *theme)
 {
     const char *language = sr_page_language(http), *catalogue = sr_page_catalogue(language, http->pool);
-    SR_TRY(sr_json_parse(texts, catalogue, strlen(catalogue), http->pool));
+    SR_TRY(sr_json_read(texts, catalogue, http->pool));
     const json_t *own = json_object_get(json_object_get(theme->settings, "texts"), language);
     if (own) json_object_update_recursive(*texts, (json_t *)own);
     return NULL;

@@ -199,6 +199,7 @@ int main(void)
     }
     apr_pool_t *pool;
     if (apr_initialize() || apr_pool_create(&pool, NULL)) return 1;
+    sr_json_watch_memory();
     sr_pdfd_limits_begin();
     if (!warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: the PDF libraries do not read the sample document\n");

@@ -29,7 +29,7 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
     json_t *json;
     sr_signed_document_t document;
     SR_TRY(sr_service_call_one(service, SR_OP_DOCUMENT_GET, &row, arguments, 4, pool));
-    SR_TRY(sr_json_parse(&json, row, strlen(row), pool));
+    SR_TRY(sr_json_read(&json, row, pool));
     SR_TRY(sr_signed_document_parse(&document, json, pool));
     return sr_service_download(service, download, &document, original, pool);
 }
@@ -52,7 +52,7 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
     const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid}, *row;
     json_t *json;
     SR_TRY(sr_service_call_one(service, SR_OP_CERTIFICATE_GET, &row, arguments, 3, pool));
-    SR_TRY(sr_json_parse(&json, row, strlen(row), pool));
+    SR_TRY(sr_json_read(&json, row, pool));
     const char *name = sr_json_string(json, "name"), *sha256 = sr_json_string(json, "sha256");
     if (!name || !sha256) return sr_error(pool, SR_EINTERNAL, "The certificate's row is incomplete");
     return sr_service_download_certificate(service, download, name, sha256, pool);
@@ -63,5 +63,5 @@ sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const
 {
     const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid}, *row;
     SR_TRY(sr_service_call_one(service, SR_OP_AUDIT_GET, &row, arguments, 3, pool));
-    return sr_json_parse(events, row, strlen(row), pool);
+    return sr_json_read(events, row, pool);
 }

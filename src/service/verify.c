@@ -24,7 +24,7 @@ static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_veri
     *row = NULL;
     if (error && error->code == SR_ENOTFOUND) return NULL;
     SR_TRY(error);
-    return sr_json_parse(row, text, strlen(text), pool);
+    return sr_json_read(row, text, pool);
 }
 
 /* A certificate of completion belongs to a submission and is none of its documents. */

@@ -142,6 +142,52 @@ static void test_values(void)
     is_str(sr_json_text(json_true(), pool), "true", "text of a bare value");
 }
 
+/* --- no memory */
+
+static int allocations, failing = -1;
+
+static void *allocate(size_t size)
+{
+    return allocations++ == failing ? NULL : malloc(size);
+}
+
+/* Whichever allocation fails: it is never the client who is wrong, and what is read is right. */
+static void test_memory(void)
+{
+    static const char text[] = "{\"a key longer than a buffer's first size\":[1,2.5,true,null,\"a longer text \\u00e9\"],"
+                               "\"b\":{\"c\":-12345678901234567,\"d\":[[],{}]},\"\xC3\xA9\":\"x\"}";
+    int blamed = 0, wrong = 0, without = 0, count;
+    json_t *whole, *value;
+
+    ok(!sr_json_parse(&whole, text, sizeof text - 1, pool), "with memory it is read");
+    json_set_alloc_funcs(allocate, free);
+    sr_json_watch_memory();
+    for (count = 0; count < 10000; count++) {
+        allocations = 0;
+        failing = count;
+        sr_error_t *error = sr_json_parse(&value, text, sizeof text - 1, pool);
+        failing = -1;
+        if (allocations <= count) break; /* none failed */
+        if (error && error->code == SR_EBADREQUEST && !blamed++) printf("# %d: %s\n", count, error->message);
+        if (error && error->code == SR_EUNAVAILABLE) without++;
+        if (!error && !json_equal(value, whole)) wrong++;
+    }
+    json_set_alloc_funcs(malloc, free);
+    ok(without > 10 && count < 10000, "no memory: %d of %d times", without, count);
+    is_int(blamed, 0, "it is never said to be the text");
+    is_int(wrong, 0, "nothing is read wrongly");
+}
+
+static void test_read(void)
+{
+    json_t *value;
+    sr_error_t *error = sr_json_read(&value, "[1", pool);
+
+    ok(!sr_json_read(&value, "[1]", pool), "JSON of our own");
+    ok(error && error->code == SR_EINTERNAL && !strcmp(error->message, "Internal error"), "is not the client's");
+    ok(error && strstr(error->cause, "line 1 column 2"), "the log says what is wrong: %s", error ? error->cause : "");
+}
+
 /* --- JSONTestSuite */
 
 /* Valid by the standard, and refused by a rule of ours: the message must name that rule. */
@@ -219,6 +265,8 @@ int main(void)
     test_depth();
     test_tolerant();
     test_values();
+    test_read();
+    test_memory();
     test_suite(apr_pstrcat(pool, corpus ? corpus : "../shared/corpus", "/json/JSONTestSuite", NULL));
     apr_pool_destroy(pool);
     apr_terminate();
