@@ -121,6 +121,7 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
     if (access(path, F_OK) == 0) return NULL;
     if (!create) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: run: sigreqctl db init", path, strerror(errno));
     file = stat(folder, &owner) == 0 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;
+    if (file < 0 && errno == EEXIST) return NULL; /* another has just made it */
     if (file < 0) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(errno));
     if (geteuid() == 0 && fchown(file, owner.st_uid, owner.st_gid) != 0) {
         close(file);

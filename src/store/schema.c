@@ -2,6 +2,9 @@
  * the module looks at the version and says what to do. */
 #include "store/private.h"
 
+#define PATIENCE apr_time_from_sec(30) /* for another upgrade that is at work on SQLite */
+#define PAUSE apr_time_from_msec(50)
+
 static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
                               apr_pool_t *pool)
 {
@@ -17,6 +20,36 @@ static sr_error_t *failed(const sr_connection_t *connection, int status, const c
     return sr_connection_error(&fault, what, pool);
 }
 
+/* True when a statement met another process at work and may be sent again; it has waited a little then. */
+static bool is_busy(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
+{
+    if (status == 0 || apr_time_now() >= until) return false;
+    if (sr_connection_fault(connection, status, NULL, 0, pool).failure != SR_FAILURE_BUSY) return false;
+    apr_sleep(PAUSE);
+    return true;
+}
+
+static int ask_patiently(const sr_connection_t *connection, const char *sql, apr_pool_t *pool)
+{
+    const apr_time_t until = apr_time_now() + PATIENCE;
+    const char *ignored;
+    int status;
+
+    do status = sr_connection_ask(&ignored, connection, sql, pool);
+    while (is_busy(connection, status, until, pool));
+    return status;
+}
+
+static int begin_patiently(const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const apr_time_t until = apr_time_now() + PATIENCE;
+    int status;
+
+    do status = sr_connection_begin(connection, pool);
+    while (is_busy(connection, status, until, pool));
+    return status;
+}
+
 int sr_schema_latest(const apr_dbd_driver_t *driver)
 {
     sr_connection_t connection;
@@ -26,11 +59,13 @@ int sr_schema_latest(const apr_dbd_driver_t *driver)
 
 sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool)
 {
+    const apr_time_t until = apr_time_now() + PATIENCE;
     sr_connection_t connection;
     int status;
 
     SR_TRY(connect_to(&connection, driver, handle, pool));
-    status = sr_connection_version(version, &connection, pool);
+    do status = sr_connection_version(version, &connection, pool);
+    while (is_busy(&connection, status, until, pool));
     return status == 0 ? NULL : failed(&connection, status, "reading the schema's version", pool);
 }
 
@@ -57,7 +92,7 @@ static sr_error_t *apply(bool *applied, const sr_connection_t *connection, const
     const char *what = apr_psprintf(pool, "migration %d (%s)", migration->version, migration->name);
     const char *ignored;
     int version;
-    int status = sr_connection_begin(connection, scratch_pool);
+    int status = begin_patiently(connection, scratch_pool);
 
     *applied = false;
     if (status == 0 && sql->engine[SR_SQL_SCHEMA_LOCK]) {
@@ -82,7 +117,6 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver
 {
     sr_connection_t connection;
     const sr_sql_t *sql;
-    const char *ignored;
     int version, status = 0;
 
     *applied = apr_array_make(pool, 4, sizeof(const sr_migration_t *));
@@ -93,7 +127,7 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver
         return sr_error(pool, SR_ECONFLICT, "The database schema is version %d, this build knows up to %d", version,
                         sql->migration_count);
     }
-    if (sql->engine[SR_SQL_CREATE]) status = sr_connection_ask(&ignored, &connection, sql->engine[SR_SQL_CREATE], pool);
+    if (sql->engine[SR_SQL_CREATE]) status = ask_patiently(&connection, sql->engine[SR_SQL_CREATE], pool);
     if (status != 0) return failed(&connection, status, "preparing the database", pool);
     for (int i = version; i < sql->migration_count; i++) {
         apr_pool_t *scratch;

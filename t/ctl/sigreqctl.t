@@ -91,6 +91,27 @@ for my $case (@wrong) {
     like($error, qr/\Q$case->[1]/, 'for the right reason');
 }
 
+# --- several at once
+sub at_once {    # runs the same COUNT times: their exit codes
+    my ($count, @arguments) = @_;
+    my @pids = map {
+        my $pid = fork // die "fork: $!\n";
+        if (!$pid) {
+            open STDIN,  '<', '/dev/null' or die;
+            open STDOUT, '>', '/dev/null' or die;
+            exec $program, @arguments or die;
+        }
+        $pid;
+    } 1 .. $count;
+    return map { waitpid $_, 0; $? & 127 ? "signal $?" : $? >> 8 } @pids;
+}
+
+for my $round (1 .. 5) {
+    my @new = ('--driver', 'sqlite3', '--params', "$folder/new$round.db");
+    is(join(' ', at_once(3, @new, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
+    is(json('status', @new, 'db', 'status')->{current}, JSON::PP::true, '… the tables are there');
+}
+
 # --- where the database is
 (undef, my $error) = exits(2, 'no database named', 'org', 'list');
 like($error, qr/--config FILE, or --driver and --params/, 'says how');

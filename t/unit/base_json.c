@@ -154,7 +154,8 @@ static void *allocate(size_t size)
 /* Whichever allocation fails: it is never the client who is wrong, and what is read is right. */
 static void test_memory(void)
 {
-    static const char text[] = "{\"a key longer than a buffer's first size\":[1,2.5,true,null,\"a longer text \\u00e9\"],"
+    static const char text[] = "{\"a key longer than a buffer's first size\":[1,2.5,true,null,"
+                               "\"a longer text \\u00e9\"],"
                                "\"b\":{\"c\":-12345678901234567,\"d\":[[],{}]},\"\xC3\xA9\":\"x\"}";
     int blamed = 0, wrong = 0, without = 0, count;
     json_t *whole, *value;
