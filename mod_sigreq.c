@@ -16,7 +16,8 @@
 
 #define HANDLER "sigreq"
 
-static sr_seen_t *seen; /* of this child */
+static sr_seen_t *seen;       /* of this child */
+static sr_folders_t *folders; /* of this child */
 
 /* What is below a location. */
 typedef struct area_t {
@@ -152,6 +153,8 @@ static int handler(request_rec *r)
         .documents_root = conf->documents,
         .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
         .pdf = sr_run_helper(),
+        .database_key = r->server,
+        .folders = folders,
         .seen = seen,
         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
         .max_files = (int)conf->max_files,
@@ -225,6 +228,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     seen = sr_seen_create(pchild);
+    folders = sr_folders_create(pchild);
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
     sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }

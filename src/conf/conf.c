@@ -424,6 +424,20 @@ bool sr_conf_is_used(void)
     return enabled_sections->nelts > 0;
 }
 
+int sr_conf_sections(void)
+{
+    return enabled_sections->nelts;
+}
+
+const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server)
+{
+    const enabled_t *entry = &APR_ARRAY_IDX(enabled_sections, section, enabled_t);
+    if (entry->server != server && entry->server != main_server) return NULL;
+    sr_conf_t *defaults = ap_get_module_config(server->lookup_defaults, &sigreq_module);
+    const sr_conf_t *conf = sr_conf_merge_location(pool, defaults, (void *)entry->section);
+    return conf->documents;
+}
+
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
 {
     int result = OK;
@@ -439,5 +453,5 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", entry->where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
-    return result;
+    return sr_conf_check_sharing(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
 }

@@ -65,6 +65,13 @@ void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over);
  * server, whose database is that of all others. For child_init. */
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
 
+/* How many sections say "Sigreq On", and the folder of documents that one of them has for a server; NULL if it does not
+ * serve it. */
+int sr_conf_sections(void);
+const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
+/* sharing.c: a part of sr_conf_check. */
+int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
+
 /* pre_config: forgets what an earlier reading of the configuration found. */
 void sr_conf_reset(apr_pool_t *pconf);
 /* Whether "Sigreq On" stands anywhere. */

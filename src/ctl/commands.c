@@ -75,6 +75,9 @@ const ctl_command_t ctl_commands[] = {
      "Deletes documents that no submission has and that were not used for a day, images of pages that nobody looks at "
      "any more, Idempotency-Keys older than 24 hours, and the history of webhook calls older than 90 days. httpd may "
      "run."},
+    {"documents", "adopt", ctl_documents_adopt, 0, {OPTION_COUNT},
+     "Says that the folder of documents belongs to this database, after one of them was moved or restored. Until then "
+     "httpd stores nothing there, and gc deletes nothing."},
     {"seal", "create", ctl_seal_create, 1, {OPTION_OUT, OPTION_NAME, OPTION_DAYS, OPTION_TEST, OPTION_COUNT},
      "Makes a P-256 key and a certificate that it has signed itself. Never overwrites."},
     {"seal", "show", ctl_seal_show, 0, {OPTION_CERTIFICATE, OPTION_KEY, OPTION_COUNT},

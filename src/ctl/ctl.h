@@ -90,7 +90,7 @@ struct ctl_t {
     apr_dbd_t *handle;
     sr_store_t *store;
     const char *config; /* the configuration file that was read, or NULL */
-    ctl_exit_t status; /* what a command that succeeded exits with */
+    ctl_exit_t status;  /* what a command that succeeded exits with */
 };
 
 /* ------------------------------------------------------------------------------------------------ check.c */
@@ -116,6 +116,13 @@ sr_error_t *ctl_connect(ctl_t *ctl, bool create);
 /* The same, and ctl->store over it. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
+/* -------------------------------------------------------------------------------------------- documents.c */
+/* Opens the database and the folder of documents, with the rights of the folder's owner. */
+sr_error_t *ctl_open_documents(ctl_t *ctl, sr_documents_t **documents);
+sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid);
+/* SR_ECONFLICT if the folder belongs to another database. */
+sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents);
+
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* Called by root, goes on with the rights of the owner of the folder. Does nothing otherwise, or if it is missing. */
 sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path);
@@ -133,6 +140,7 @@ sr_error_t *ctl_token_list(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_token_webhooks(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
+sr_error_t *ctl_documents_adopt(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
 sr_error_t *ctl_seal_show(ctl_t *ctl);
 sr_error_t *ctl_verify(ctl_t *ctl);

@@ -71,8 +71,7 @@ static sr_error_t *collect_documents(ctl_t *ctl, sr_documents_gc_t *done, sr_doc
 
     if (!error || error->code != SR_ECONFLICT) return error;
     return sr_error(ctl->pool, SR_ECONFLICT,
-                    "%s. If the database and the folder belong together, repeat it with --force",
-                    error->message);
+                    "%s. If the database and the folder belong together, repeat it with --force", error->message);
 }
 
 static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
@@ -106,14 +105,9 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     sr_documents_gc_t done;
     const char *cache;
 
-    SR_TRY(ctl_open_store(ctl));
-    if (!ctl->given[OPTION_DOCUMENTS]) {
-        return sr_error(ctl->pool, SR_EBADREQUEST,
-                        "no folder of documents is named: give --documents, or --config with SigreqDocuments");
-    }
-    SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
+    SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(find_cache(ctl, &cache));
-    SR_TRY(sr_documents_open(&documents, ctl->values[OPTION_DOCUMENTS], ctl->pool));
+    SR_TRY(ctl_same_database(ctl, documents));
     SR_TRY(collect_documents(ctl, &done, documents));
     if (!dry_run) SR_TRY(expire_all(ctl, report));
     SR_TRY(ctl_become_owner(ctl, cache));

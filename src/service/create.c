@@ -213,6 +213,7 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     bool unwanted = false;
     sr_documents_own(request->documents,
                      sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
+    SR_TRY(sr_service_folder(service, request->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);

@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · show.c · sign.c ·
- * refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · folder.c · show.c ·
+ * sign.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -17,6 +17,9 @@
 /* What a process remembers of who may see what (seen.c). */
 typedef struct sr_seen_t sr_seen_t;
 
+/* What a process remembers of its folders of documents (folder.c). */
+typedef struct sr_folders_t sr_folders_t;
+
 /* What a use case works with: made by the adapter above for each request. */
 typedef struct sr_service_t {
     sr_store_source_t *database;
@@ -27,6 +30,8 @@ typedef struct sr_service_t {
     void *wake_baton;
     const char *documents_root, *cache_root;
     sr_pdf_pool_t *pdf;
+    const void *database_key;         /* tells the databases of a process apart */
+    sr_folders_t *folders;            /* or NULL: nothing is remembered */
     sr_seen_t *seen;                  /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
@@ -149,6 +154,13 @@ sr_seen_t *sr_seen_create(apr_pool_t *pool);
 /* What is kept is a SHA-256 in hexadecimal, and may be forgotten at any time. `seen` may be NULL: nothing is kept. */
 bool sr_seen_has(sr_seen_t *seen, const char *digest);
 void sr_seen_add(sr_seen_t *seen, const char *digest);
+
+/* ----------------------------------------------------------------------------------------------- folder.c */
+/* For any number of threads; NULL when there is no memory. */
+sr_folders_t *sr_folders_create(apr_pool_t *pool);
+/* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
+ * SR_EUNAVAILABLE. */
+sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- show.c */
 typedef struct sr_show_t {

@@ -151,5 +151,6 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
 {
     signing_t s = {.signature = signature, .consent = consent};
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
+    SR_TRY(sr_service_folder(service, s.documents, pool));
     return sr_step_take(service, signing, client, sign, &s, pool);
 }

@@ -52,6 +52,8 @@ sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *docume
                               apr_pool_t *pool);
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+/* The same for what is in the root. */
+sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_folder_t {

@@ -44,7 +44,9 @@ SELECT sigreq.token_revoke(%s, %s, %s, %s)
 SELECT sigreq.token_webhooks(%s, %s, %s, %s)
 
 -- @op PING 0
-SELECT E'ok\n{"schema":' || max(version) || '}' FROM sigreq.schema_version
+SELECT E'ok\n' || json_build_object('schema', (SELECT max(version) FROM sigreq.schema_version),
+                                   'database', (SELECT uuid FROM sigreq.installation),
+                                   'read_only', current_setting('transaction_read_only') = 'on')
 
 -- @op ADMIN_ORGANIZATION_CREATE 4
 SELECT sigreq.admin_organization_create(%s, %s, %s, %s)

@@ -35,7 +35,12 @@ sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr
     return sync_folder(folder_of(sr_documents_path(documents, sha256, pool), pool), pool);
 }
 
-#define LONGEST_HOLD apr_time_from_sec(10) /* for others, who sync files under it */
+#define LONGEST_HOLD apr_time_from_sec(10) /* others hold it for moments */
+
+sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool)
+{
+    return sync_folder(documents->root, pool);
+}
 
 /* One lock for each folder ab/cd. */
 sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,

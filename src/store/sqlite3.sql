@@ -312,7 +312,8 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 
 -- @op PING 0
 -- @answer
-SELECT 'ok', json_object('schema', max(version)), NULL FROM schema_version
+SELECT 'ok', json_object('schema', max(v.version), 'database', (SELECT i.uuid FROM installation i)), NULL
+FROM schema_version v
 
 -- Once for each connection, before anything is prepared; once for the file, in which it stays.
 -- @engine CONNECT 0

@@ -159,7 +159,7 @@ typedef enum sr_op_t {
      * changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
 
-    /* For health: no argument → OK + {"schema":<version>} */
+    /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */
     SR_OP_PING,
 
     /* The delivery thread (src/deliver). */
@@ -302,6 +302,14 @@ typedef struct sr_documents_t sr_documents_t;
 sr_error_t *sr_documents_open(sr_documents_t **documents, const char *root, apr_pool_t *pool);
 /* Whose reports are read and written (sr_owner_of); until this is said there are none. */
 void sr_documents_own(sr_documents_t *documents, const char *owner);
+
+/* The database that the folder belongs to: its uuid (SR_OP_PING), as the file .database says, or NULL where nobody has
+ * said it yet. Errors: SR_EUNAVAILABLE, also for a file that does not hold a uuid. */
+sr_error_t *sr_documents_database(const char **uuid, sr_documents_t *documents, apr_pool_t *pool);
+/* Says it, durably. If somebody was faster, theirs stays, or (`replace`) makes room. */
+sr_error_t *sr_documents_bind(sr_documents_t *documents, const char *uuid, bool replace, apr_pool_t *pool);
+/* Binds a folder that belongs to nobody; SR_EUNAVAILABLE, with what to do in its cause, if it belongs to another. */
+sr_error_t *sr_documents_check(sr_documents_t *documents, const char *uuid, apr_pool_t *pool);
 
 /* An upload while it streams: in memory while small, then in an unnamed file (O_TMPFILE) that the kernel
  * forgets when the process dies; where the filesystem has none, in <root>/tmp, unlinked with the pool. */

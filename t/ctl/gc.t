@@ -61,6 +61,27 @@ like($said, qr{documents/cache is a link}, '… and says why');
 unlink "$documents/cache";
 is((gc())[0], 0, 'without it gc goes on');
 
+# A folder that belongs to another database
+my @other = ('--driver', 'sqlite3', '--params', "$folder/other", '--documents', $documents);
+is((run($program, @other, 'db', 'init'))[0], 0, 'another database');
+is((run($program, @other, 'documents', 'adopt'))[0], 0, 'the folder becomes its own');
+like((run($program, @other, 'documents', 'adopt'))[1], qr/^database +[0-9a-f-]{36}$/m, '… of which it says the uuid');
+is((run($program, @other, 'gc'))[0], 0, 'it collects there');
+mkdir "$documents/ab/ab";
+my $kept = spit("$documents/ab/ab/$hash", 'x');
+utime 1e9, 1e9, $kept;
+($code, $said) = gc();
+is($code, 4, 'the first database does not any more, not even by force');
+like($said, qr/belongs to the database [0-9a-f-]{36}, and this is [0-9a-f-]{36}: nothing was/, '… it says why');
+ok(-e $kept, '… and deletes nothing');
+is((run($program, @database, '--documents', $documents, 'documents', 'adopt'))[0], 0, 'it is adopted back');
+is((gc())[0], 0, '… and collected');
+ok(!-e $kept, '… what no submission has');
+($code, $said) = run($program, @database, 'documents', 'adopt');
+is($code, 2, 'adopting needs a folder');
+($code, $said) = run($program, @database, '--documents', "$folder/none", 'documents', 'adopt');
+is($code, 5, '… that is there');
+
 # Root of a user namespace, in which all other users are one that this root cannot become.
 SKIP: {
     my @root = ('unshare', '--user', '--map-root-user');

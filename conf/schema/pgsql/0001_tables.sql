@@ -17,6 +17,14 @@ CREATE TABLE sigreq.schema_version (
     applied_at bigint NOT NULL
 )
 
+-- Which database this is: a folder of documents names the one that it belongs to. One row.
+CREATE TABLE sigreq.installation (
+    id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+    uuid uuid NOT NULL DEFAULT gen_random_uuid()
+)
+
+INSERT INTO sigreq.installation DEFAULT VALUES
+
 CREATE TABLE sigreq.organization (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     uuid uuid NOT NULL UNIQUE,

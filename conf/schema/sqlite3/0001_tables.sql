@@ -6,6 +6,16 @@ CREATE TABLE schema_version (
     applied_at INTEGER NOT NULL
 ) STRICT
 
+-- Which database this is: a folder of documents names the one that it belongs to. One row.
+CREATE TABLE installation (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    uuid TEXT NOT NULL
+) STRICT
+
+INSERT INTO installation (id, uuid)
+SELECT 1, lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8'
+                || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
+
 CREATE TABLE organization (
     id INTEGER PRIMARY KEY,
     uuid TEXT NOT NULL UNIQUE,

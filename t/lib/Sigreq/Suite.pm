@@ -42,7 +42,7 @@ sub free_port {    # below the range the kernel hands out itself
 sub prepare {    # folders, database and schema
     my $self = shift;
     my ($dir, $source) = @{$self}{qw(dir source)};
-    path("$dir/$_")->make_path for qw(documents documents-second db);
+    path("$dir/$_")->make_path for qw(documents documents-second documents-none db);
     said('copying t/', 'cp', '-a', "$source/t", $dir);
     if ($self->{db} eq 'pgsql') {
         $self->{cluster} = Sigreq::Cluster->new(source => $source, dir => "$dir/pg");

@@ -1,0 +1,58 @@
+/* documents.c: which database a folder of documents belongs to. */
+#include "ctl/ctl.h"
+
+#include <string.h>
+#include <strings.h>
+
+sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    json_t *answer;
+
+    SR_TRY(sr_store_run(ctl->store, SR_OP_PING, &outcome, &rows, NULL, 0, ctl->pool));
+    const char *body = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    if (!body) return sr_error(ctl->pool, SR_EINTERNAL, "The database gave no answer");
+    SR_TRY(sr_json_parse(&answer, body, strlen(body), ctl->pool));
+    *uuid = sr_json_string(answer, "database");
+    return *uuid ? NULL : sr_error(ctl->pool, SR_EINTERNAL, "The database has no uuid");
+}
+
+sr_error_t *ctl_open_documents(ctl_t *ctl, sr_documents_t **documents)
+{
+    SR_TRY(ctl_open_store(ctl));
+    if (!ctl->given[OPTION_DOCUMENTS])
+        return sr_error(ctl->pool, SR_EBADREQUEST,
+                        "no folder of documents is named: give --documents, or --config with SigreqDocuments");
+    SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
+    return sr_documents_open(documents, ctl->values[OPTION_DOCUMENTS], ctl->pool);
+}
+
+sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents)
+{
+    const char *bound, *uuid;
+
+    SR_TRY(ctl_database_uuid(ctl, &uuid));
+    SR_TRY(sr_documents_database(&bound, documents, ctl->pool));
+    if (!bound || strcasecmp(bound, uuid) == 0) return NULL;
+    return sr_error(ctl->pool, SR_ECONFLICT,
+                    "%s belongs to the database %s, and this is %s: nothing was deleted. If the folder was moved to "
+                    "this database, run: sigreqctl documents adopt",
+                    ctl->values[OPTION_DOCUMENTS], bound, uuid);
+}
+
+sr_error_t *ctl_documents_adopt(ctl_t *ctl)
+{
+    static const char *const columns[] = {"folder", "database", NULL};
+    json_t *report = json_object();
+    sr_documents_t *documents;
+    const char *uuid;
+
+    SR_TRY(ctl_open_documents(ctl, &documents));
+    SR_TRY(ctl_database_uuid(ctl, &uuid));
+    SR_TRY(sr_documents_bind(documents, uuid, true, ctl->pool));
+    json_object_set_new(report, "folder", json_string(ctl->values[OPTION_DOCUMENTS]));
+    json_object_set_new(report, "database", json_string(uuid));
+    ctl_print(ctl, report, columns);
+    return NULL;
+}

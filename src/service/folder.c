@@ -1,0 +1,77 @@
+/* folder.c: whether the folder of documents belongs to the database of the request. That is asked once a minute in each
+ * process, before something is stored, for each folder that a virtual host has. */
+#include "service/service.h"
+
+#include <apr_thread_mutex.h>
+#include <string.h>
+
+#define CHECKED_FOR apr_time_from_sec(60)
+#define FOLDERS_MOST 64 /* virtual hosts and locations beyond that are asked each time */
+
+typedef struct folder_t {
+    const void *database;
+    const char *root;
+    apr_time_t checked; /* it was right then */
+} folder_t;
+
+struct sr_folders_t {
+    apr_pool_t *pool;
+    apr_thread_mutex_t *mutex;
+    folder_t folders[FOLDERS_MOST];
+    int count;
+};
+
+sr_folders_t *sr_folders_create(apr_pool_t *pool)
+{
+    sr_folders_t *folders = apr_pcalloc(pool, sizeof *folders);
+    apr_pool_create(&folders->pool, pool); /* used under the mutex alone */
+    return apr_thread_mutex_create(&folders->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : folders;
+}
+
+/* Held by the caller. NULL when there is no room. */
+static folder_t *find(sr_folders_t *folders, const sr_service_t *service)
+{
+    for (int i = 0; i < folders->count; i++)
+        if (folders->folders[i].database == service->database_key
+            && !strcmp(folders->folders[i].root, service->documents_root))
+            return &folders->folders[i];
+    if (folders->count == FOLDERS_MOST) return NULL;
+    folder_t *made = &folders->folders[folders->count++];
+    *made = (folder_t){service->database_key, apr_pstrdup(folders->pool, service->documents_root), 0};
+    return made;
+}
+
+static bool was_checked(const sr_service_t *service)
+{
+    sr_folders_t *folders = service->folders;
+    if (!folders) return false;
+    apr_thread_mutex_lock(folders->mutex);
+    const folder_t *folder = find(folders, service);
+    const apr_time_t age = folder ? apr_time_now() - folder->checked : -1;
+    apr_thread_mutex_unlock(folders->mutex);
+    return age >= 0 && age < CHECKED_FOR;
+}
+
+static void note_checked(const sr_service_t *service)
+{
+    sr_folders_t *folders = service->folders;
+    if (!folders) return;
+    apr_thread_mutex_lock(folders->mutex);
+    folder_t *folder = find(folders, service);
+    if (folder) folder->checked = apr_time_now();
+    apr_thread_mutex_unlock(folders->mutex);
+}
+
+sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool)
+{
+    const char *body;
+    json_t *answer;
+    if (was_checked(service)) return NULL;
+    SR_TRY(sr_service_call_one(service, SR_OP_PING, &body, NULL, 0, pool));
+    SR_TRY(sr_json_parse(&answer, body, strlen(body), pool));
+    const char *uuid = sr_json_string(answer, "database");
+    if (!uuid) return sr_error(pool, SR_EINTERNAL, "The database has no uuid");
+    SR_TRY(sr_documents_check(documents, uuid, pool));
+    note_checked(service);
+    return NULL;
+}

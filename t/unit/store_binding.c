@@ -1,0 +1,89 @@
+/* store_binding.c: tests of src/store/binding.c: the database that a folder of documents belongs to. */
+#include "store/documents.h"
+#include "disk.h"
+
+#define ONE "01234567-89ab-4def-8123-456789abcdef"
+#define TWO "11234567-89ab-4def-8123-456789abcdef"
+
+static const char *path_of(void)
+{
+    return apr_pstrcat(pool, root, "/.database", NULL);
+}
+
+static const char *bound(void)
+{
+    const char *uuid;
+    return sr_documents_database(&uuid, documents, pool) ? "an error" : uuid;
+}
+
+static void test_first(void)
+{
+    sr_error_t *error;
+
+    start_over();
+    is_str(bound(), NULL, "a folder that belongs to nobody");
+    ok(!sr_documents_check(documents, ONE, pool), "belongs to who asks first");
+    is_str(bound(), ONE, "as its file says");
+    ok(!sr_documents_check(documents, ONE, pool), "and goes on to");
+    ok(!sr_documents_check(documents, "01234567-89AB-4DEF-8123-456789ABCDEF", pool), "in either case");
+    error = sr_documents_check(documents, TWO, pool);
+    ok(error && error->code == SR_EUNAVAILABLE && !strstr(error->message, root), "another is refused");
+    ok(error && strstr(error->cause, ONE) && strstr(error->cause, TWO) && strstr(error->cause, "documents adopt"),
+       "and the log says who, and what to do");
+    ok(!sr_documents_bind(documents, TWO, false, pool), "who comes second");
+    is_str(bound(), ONE, "changes nothing");
+    ok(!sr_documents_bind(documents, TWO, true, pool), "adopted");
+    is_str(bound(), TWO, "it is the other's");
+    ok(!sr_documents_check(documents, TWO, pool) && sr_documents_check(documents, ONE, pool),
+       "and no longer the first's");
+    is_int(count_files(), 1, "no other file is left");
+}
+
+static void test_odd(void)
+{
+    static const char *const texts[] = {"", "\n", "x", ONE "x", " " ONE, "0123"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        start_over();
+        put_file(path_of(), texts[i]);
+        const sr_error_t *error = sr_documents_check(documents, ONE, pool);
+        ok(error && strstr(error->cause, "documents adopt"), "a file that holds '%s' is an error", texts[i]);
+        ok(!sr_documents_bind(documents, ONE, true, pool) && !sr_documents_check(documents, ONE, pool),
+           "and is mended");
+    }
+    start_over();
+    put_file(apr_pstrcat(pool, root, "/elsewhere", NULL), ONE);
+    ok(symlink("elsewhere", path_of()) == 0 && sr_documents_check(documents, ONE, pool) != NULL, "a link is an error");
+}
+
+/* Two databases at once: one of them has the folder. */
+static int check_one(void)
+{
+    return sr_documents_check(documents, ONE, pool) ? 1 : 0;
+}
+
+static int check_two(void)
+{
+    return sr_documents_check(documents, TWO, pool) ? 1 : 0;
+}
+
+static void test_race(void)
+{
+    int wrong = 0;
+    for (int i = 0; i < 50; i++) {
+        start_over();
+        const pid_t one = start_child(check_one), two = start_child(check_two);
+        if (wait_child(one) + wait_child(two) != 1) wrong++;
+    }
+    is_int(wrong, 0, "of two that ask at once, one is refused");
+}
+
+int main(void)
+{
+    begin();
+    test_first();
+    test_odd();
+    test_race();
+    end();
+    return done();
+}
