@@ -9,12 +9,13 @@ use Sigreq::Httpd;
 
 my $count = 0;
 
-sub new {    # new(organization => name, lastname => of its user Ann)
+# new(organization => name, lastname => of its user Ann, params => a database that is there, instead of a new one)
+sub new {
     my ($class, %o) = @_;
     my $self = bless { dir => tempdir('apart.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) }, $class;
     my @of   = ('--organization', $o{organization} // 'Apart');
     my @ann  = ('--firstname', 'Ann', '--lastname', $o{lastname} // 'Roe', '--email', 'ann@x.org');
-    $self->{params} = suite->{db} eq 'pgsql' ? make_database() : "$self->{dir}/db";
+    $self->{params} = $o{params} // (suite->{db} eq 'pgsql' ? make_database() : "$self->{dir}/db");
     $self->ctl('db', 'init');
     $self->ctl('org', 'create', '--name', $of[1]);
     $self->ctl('user', 'create', @of, @ann);
