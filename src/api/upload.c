@@ -33,6 +33,7 @@ typedef struct receiver_t {
     sr_documents_t *documents;
     apr_array_header_t *uploads; /* sr_upload_t */
     text_t text[TEXT_COUNT];
+    sr_remarks_t *remarks;
     sr_upload_t *upload; /* the file whose part is being read, or NULL */
     int current;         /* the text whose part is being read, or -1 */
     apr_off_t size;      /* of the part so far */
@@ -75,6 +76,21 @@ bool sr_api_is_file(const sr_part_t *part)
     return !strcmp(part->name, "file") && part->filename && *part->filename;
 }
 
+/* A part that is passed over. One whose file name is empty is a file field of a form that was left empty. */
+static void remark_part(receiver_t *receiver, const sr_part_t *part)
+{
+    const char *name = sr_remark_name(part->name, receiver->http->pool);
+    bool known = false;
+    for (int i = 0; i < TEXT_COUNT; i++) known = known || !strcmp(part->name, texts[i].name);
+    if (!strcmp(part->name, "file")) {
+        if (!part->filename) sr_remark(receiver->remarks, "form part file has no file name: it was passed over");
+    } else if (known) {
+        sr_remark(receiver->remarks, "form part %s is a file: it was passed over", name);
+    } else {
+        sr_remark(receiver->remarks, "unknown form part %s", name);
+    }
+}
+
 static sr_error_t *begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
@@ -85,6 +101,7 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     if (sr_api_is_file(part)) return begin_file(receiver, part);
     for (int i = 0; i < TEXT_COUNT; i++)
         if (!strcmp(part->name, texts[i].name) && (!part->filename || i == SIGNERS)) return begin_text(receiver, i);
+    remark_part(receiver, part);
     return NULL;
 }
 
@@ -170,7 +187,7 @@ static void drop_spools(const receiver_t *receiver)
 
 sr_error_t *sr_api_signatures_create(sr_http_t *http)
 {
-    receiver_t receiver = {.http = http, .current = -1};
+    receiver_t receiver = {.http = http, .current = -1, .remarks = sr_remarks_make(http->pool)};
     const char *parameters, *uuid, *view;
     sr_create_t request = {0};
     sr_token_t *caller;
@@ -183,6 +200,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.caller = caller;
     request.client = (sr_client_t){http->r->useragent_ip, sr_http_user_agent(http)};
     request.documents = receiver.documents;
+    request.remarks = receiver.remarks;
     request.uploads = receiver.uploads;
     request.name = receiver.text[NAME].data;
     request.signers = receiver.text[SIGNERS].data;

@@ -133,21 +133,25 @@ static char *number_end(char *text)
     return text;
 }
 
-/* True for a number that jansson cannot hold, as an integer or, with a fraction or an exponent, as a real. */
-static bool is_out_of_range(const char *number, const char *end)
+/* What to write over a number that jansson cannot hold, as an integer or, with a fraction or an exponent, as a real.
+ * That is the nearest integer that it can hold, or null if not even a real can hold the number. NULL if it can. What is
+ * returned is never longer than the number: 1e309 has five characters, and an integer that is too large 19 or more.
+ */
+static const char *in_place_of(const char *number, const char *end)
 {
     const char *at = number;
 
     errno = 0;
     while (at < end && !strchr(".eE", *at)) at++;
-    if (at < end) return isinf(strtod(number, NULL));
-    return strtoll(number, NULL, 10) != 0 && errno == ERANGE;
+    if (isinf(strtod(number, NULL))) return "null";
+    errno = 0;
+    if (at < end || strtoll(number, NULL, 10) == 0 || errno != ERANGE) return NULL;
+    return *number == '-' ? "-9223372036854775808" : "9223372036854775807";
 }
 
-/* Writes null over each number out of range. True when there was one. */
-static bool null_overflows(char *text)
+/* Mends each number out of range. True when there was one. */
+static bool mend_overflows(char *text)
 {
-    static const char null[] = {'n', 'u', 'l', 'l'}; /* such a number has five characters at least: 1e309 */
     bool in_string = false, found = false;
     char *end;
 
@@ -155,9 +159,10 @@ static bool null_overflows(char *text)
         if (*text == '"') in_string = !in_string;
         else if (in_string && *text == '\\' && text[1]) text++;
         if (in_string || !(end = number_end(text))) continue;
-        if (is_out_of_range(text, end)) {
+        const char *const mended = in_place_of(text, end);
+        if (mended) {
             memset(text, ' ', (size_t)(end - text));
-            memcpy(text, null, sizeof null);
+            memcpy(text, mended, strlen(mended));
             found = true;
         }
         text = end - 1;
@@ -173,7 +178,7 @@ sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t 
 
     if (!error) return NULL;
     copy = apr_pstrmemdup(pool, text, length);
-    return null_overflows(copy) ? parse(value, copy, length, max_values, pool) : error;
+    return mend_overflows(copy) ? parse(value, copy, length, max_values, pool) : error;
 }
 
 static apr_status_t release(void *value)

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: warnings.c · pages.c · area.c · ink.c · signers.c · submission.c · event.c · consent.c · signing.c ·
- * signature.c · completion.c · webhook.c · token.c
+ * Sections: warnings.c · pages.c · area.c · ink.c · remarks.c · signers.c · submission.c · event.c · consent.c ·
+ * signing.c · signature.c · completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -122,6 +122,19 @@ typedef struct sr_ink_t {
 /* Checks and normalises. Errors: SR_EBADREQUEST, in words for whoever wrote the client. */
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- remarks.c
+ * The `warnings` of a creation's answer: what was accepted but is perhaps not what the caller meant. There are 20 texts
+ * at most; the rest is only counted.
+ */
+typedef struct sr_remarks_t sr_remarks_t;
+sr_remarks_t *sr_remarks_make(apr_pool_t *pool);
+/* NULL `remarks`: nobody wants to know. */
+void sr_remark(sr_remarks_t *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A name that the caller chose, short and printable. */
+const char *sr_remark_name(const char *name, apr_pool_t *pool);
+/* An array of texts, or NULL if there are none. New reference. */
+json_t *sr_remarks_json(const sr_remarks_t *remarks);
+
 /* ---------------------------------------------------------------------------------------------- signers.c
  * The `signers` part of POST /signatures, checked in the order of the contract's error table.
  */
@@ -142,6 +155,7 @@ typedef struct sr_field_t {
     const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
     sr_area_t area;
+    const json_t *area_sent;  /* the object it was read from, or NULL */
     sr_placement_t placement; /* once resolved */
 } sr_field_t;
 
@@ -157,7 +171,8 @@ typedef struct sr_signers_rules_t {
     bool send_email;            /* an email is then required of each signer */
     sr_origin_t default_origin; /* where an area names none */
     int max_signers;
-    int max_fields; /* of all signers together */
+    int max_fields;        /* of all signers together */
+    sr_remarks_t *remarks; /* gets the members that are not known, or NULL */
 } sr_signers_rules_t;
 
 /* Parses and checks the JSON array; *signers holds sr_signer_t with fresh uuids. Errors: SR_EVALIDATION. */
@@ -171,6 +186,8 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
 #define SR_SIGNERS_TEXTS_MAX 262144
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
                                    const apr_array_header_t *documents, apr_pool_t *pool);
+/* Remarks on each resolved area that is partly or wholly outside of its page. */
+void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
 
 /* ------------------------------------------------------------------------------------------- submission.c
  * A submission and its view: the JSON text that GET answers, stored with it and written anew by the same
@@ -190,6 +207,7 @@ typedef struct sr_submission_t {
     sr_person_t created_by;
     const apr_array_header_t *documents; /* sr_document_t */
     const apr_array_header_t *signers;   /* sr_signer_t */
+    const sr_remarks_t *remarks;         /* or NULL */
 } sr_submission_t;
 
 /* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */

@@ -35,6 +35,36 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
     return NULL;
 }
 
+/* How much of a page's box an area may leave out before it is remarked on, in points: less than what is shown. */
+#define SLACK 0.01
+
+static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr_field_t *field,
+                         const apr_array_header_t *documents)
+{
+    const double *const rect = field->placement.rect;
+    const sr_document_t *const document = find_document(documents, field->document);
+    const sr_page_t *const page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
+
+    if (!page) return;
+    const double *const box = page->box;
+    const bool outside = rect[2] <= box[0] || rect[0] >= box[2] || rect[3] <= box[1] || rect[1] >= box[3];
+    const bool crosses = rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK
+                         || rect[3] > box[3] + SLACK;
+    if (outside || crosses)
+        sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
+                  outside ? "" : "partly ", field->area.page);
+}
+
+void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents)
+{
+    for (int i = 0; i < signers->nelts; i++) {
+        const apr_array_header_t *const fields = APR_ARRAY_IDX(signers, i, sr_signer_t).fields;
+
+        for (int j = 0; j < fields->nelts; j++)
+            remark_field(remarks, i + 1, j + 1, &APR_ARRAY_IDX(fields, j, sr_field_t), documents);
+    }
+}
+
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool)
 {
     int i, j;

@@ -28,6 +28,25 @@ static sr_error_t *refuse(const place_t *at, const char *reason)
     return sr_error(at->pool, SR_EVALIDATION, "%s: %s", who, reason);
 }
 
+/* Remarks on the members of an object that nobody reads; `of` ends the remark, as in " of its area". */
+static void remark_unknown(const place_t *at, const json_t *object, const char *const *known, const char *of,
+                           sr_remarks_t *remarks)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, key, value)
+    {
+        const char *const *name = known;
+
+        while (*name && strcmp(*name, key) != 0) name++;
+        if (*name) continue;
+        key = sr_remark_name(key, at->pool);
+        if (at->field) sr_remark(remarks, "Signer %d, Field %d: unknown member %s%s", at->signer, at->field, key, of);
+        else sr_remark(remarks, "Signer %d: unknown member %s%s", at->signer, key, of);
+    }
+}
+
 /* --- texts */
 
 typedef struct text_rule_t {
@@ -159,12 +178,19 @@ static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *v
 static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t *value,
                               const sr_signers_rules_t *rules)
 {
+    static const char *const known[] = {"type", "name", "document", "area", NULL};
+    static const char *const known_of_area[] = {"x", "y", "w", "h", "page", "origin", NULL};
+
     if (!json_is_object(value)) return refuse(at, "Must be an object");
+    field->area_sent = json_object_get(value, "area");
+    remark_unknown(at, value, known, "", rules->remarks);
+    if (json_is_object(field->area_sent))
+        remark_unknown(at, field->area_sent, known_of_area, " of its area", rules->remarks);
     SR_TRY(take_text(&field->type, at, value, &type_rule));
     if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
     SR_TRY(take_text(&field->name, at, value, &name_rule));
     SR_TRY(take_text(&field->document, at, value, &document_rule));
-    return take_area(&field->area, at, json_object_get(value, "area"), rules->default_origin);
+    return take_area(&field->area, at, field->area_sent, rules->default_origin);
 }
 
 /* --- signers */
@@ -172,11 +198,13 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
+    static const char *const known[] = {"firstname", "lastname", "email", "fields", NULL};
     apr_array_header_t *fields;
     const json_t *list;
     int count;
 
     if (!json_is_object(value)) return refuse(at, "Must be an object");
+    remark_unknown(at, value, known, "", rules->remarks);
     SR_TRY(take_text(&signer->firstname, at, value, &firstname_rule));
     SR_TRY(take_text(&signer->lastname, at, value, &lastname_rule));
     SR_TRY(take_email(&signer->email, at, value, rules->send_email));

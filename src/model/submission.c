@@ -26,9 +26,28 @@ static json_t *numbers(const double *values, int count)
 
 /* --- parts of the view */
 
+static const char *const keys[] = {"x", "y", "w", "h"};
+
+/* The area as it was sent, so that it can be sent again; its origin is always named. */
+static json_t *area_view(const sr_field_t *field)
+{
+    const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
+    const bool top_left = field->area.origin == SR_ORIGIN_TOP_LEFT;
+    json_t *object = json_object();
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        json_t *const sent = json_object_get(field->area_sent, keys[i]);
+
+        json_object_set_new(object, keys[i], sent ? json_incref(sent) : number(values[i]));
+    }
+    json_object_set_new(object, "page", json_integer(field->area.page));
+    json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
+    return object;
+}
+
 static json_t *field_view(const sr_field_t *field)
 {
-    static const char *const keys[] = {"x", "y", "w", "h"};
     json_t *object = json_object(), *percent = json_object();
     int i;
 
@@ -37,6 +56,7 @@ static json_t *field_view(const sr_field_t *field)
     json_object_set_new(object, "type", json_string(field->type));
     json_object_set_new(object, "document", json_string(field->document));
     json_object_set_new(object, "page", json_integer(field->area.page));
+    json_object_set_new(object, "area", area_view(field));
     json_object_set_new(object, "percent", percent);
     json_object_set_new(object, "rect", numbers(field->placement.rect, 4));
     return object;
@@ -180,6 +200,8 @@ const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *po
     json_object_set_new(object, "createdBy", person_view(&submission->created_by));
     json_object_set_new(object, "documents", documents);
     json_object_set_new(object, "certificate", json_null());
+    json_t *const warnings = sr_remarks_json(submission->remarks);
+    if (warnings) json_object_set_new(object, "warnings", warnings);
     return sr_submission_view_write(object, pool);
 }
 

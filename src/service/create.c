@@ -177,14 +177,16 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
     sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers,
-                                service->max_fields};
+                                service->max_fields, request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
+    sr_signers_remark(request->remarks, signers, intake->documents);
     SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
     submission->name = request->name;
     submission->documents = intake->documents;
     submission->signers = signers;
+    submission->remarks = request->remarks;
     return NULL;
 }
 

@@ -78,6 +78,7 @@ typedef struct sr_create_t {
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
     const char *idempotency_key;         /* or NULL */
+    sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
 } sr_create_t;
 
 /* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the

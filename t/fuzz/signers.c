@@ -48,8 +48,9 @@ static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (int i = 0; i < 2; i++) {
-        const sr_signers_rules_t rules = {.send_email = i, .max_signers = 3, .max_fields = 4};
         apr_pool_t *pool = fuzz_pool();
+        sr_remarks_t *remarks = sr_remarks_make(pool);
+        const sr_signers_rules_t rules = {.send_email = i, .max_signers = 3, .max_fields = 4, .remarks = remarks};
         apr_array_header_t *signers = NULL;
         sr_error_t *error = sr_signers_parse(&signers, (const char *)data, size, &rules, pool);
         if (error) {
@@ -57,6 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else {
             check(signers, &rules);
             resolve(signers, pool);
+            json_t *warnings = sr_remarks_json(remarks);
+            for (size_t j = 0; j < json_array_size(warnings); j++)
+                fuzz_must(json_string_length(json_array_get(warnings, j)) < 400);
+            json_decref(warnings);
         }
         apr_pool_destroy(pool);
     }

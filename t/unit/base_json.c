@@ -93,8 +93,11 @@ static const char *tolerated(const char *text)
 
 static void test_tolerant(void)
 {
-    is_str(tolerated("{\"a\":1e400,\"b\":-1.5E+999,\"c\":9223372036854775808}"), "{\"a\":null,\"b\":null,\"c\":null}",
-           "numbers out of range become null");
+    is_str(tolerated("{\"a\":1e400,\"b\":-1.5E+999}"), "{\"a\":null,\"b\":null}", "numbers out of range become null");
+    is_str(tolerated("[9223372036854775808,-9223372036854775809,-99999999999999999999999]"),
+           "[9223372036854775807,-9223372036854775808,-9223372036854775808]",
+           "integers that only a real can hold become the nearest");
+    is_str(tolerated(apr_psprintf(pool, "[1%0400d]", 0)), "[null]", "one that no real can hold, too");
     is_str(tolerated("[1e308,1e-999,9223372036854775807,-9223372036854775808,1e400]"),
            "[1e308,0.0,9223372036854775807,-9223372036854775808,null]", "and no others do");
     is_str(tolerated("[\"1e400\",\"\\\"1e400\",\"\\\\\",1e400]"), "[\"1e400\",\"\\\"1e400\",\"\\\\\",null]",

@@ -42,9 +42,11 @@ static sr_submission_t *example(void)
 #define LATER                                                                                                          \
     "\"signedDocuments\":null,\"signerInformation\":null,\"completedAt\":null,\"openedAt\":null,\"refusedAt\":null,"   \
     "\"refusalReason\":null,"
+#define AREA "{\"x\":0,\"y\":0,\"w\":0,\"h\":0,\"page\":3,\"origin\":\"user-space\"}"
+#define PERCENT "{\"x\":0.3,\"y\":50,\"w\":33.3333,\"h\":1000000000}"
 #define FIELDS                                                                                                         \
-    "\"fields\":[{\"name\":\"Here\",\"type\":\"signature\",\"document\":\"a.pdf\",\"page\":3,\"percent\":{\"x\":0.3,"  \
-    "\"y\":50,\"w\":33.3333,\"h\":1000000000},\"rect\":[0,12.3457,612,-7.5]}]"
+    "\"fields\":[{\"name\":\"Here\",\"type\":\"signature\",\"document\":\"a.pdf\","                                    \
+    "\"page\":3,\"area\":" AREA ",\"percent\":" PERCENT ",\"rect\":[0,12.3457,612,-7.5]}]"
 
 static void test_view(void)
 {
