@@ -3,6 +3,7 @@
 #include "mod_sigreq.h"
 
 #include <http_core.h>
+#include <http_main.h>
 #include <http_protocol.h>
 #include <http_request.h>
 #include <mod_status.h>
@@ -161,6 +162,7 @@ static int handler(request_rec *r)
         .max_signers = (int)conf->max_signers,
         .max_fields = (int)conf->max_fields,
         .max_pages = (int)conf->max_pages,
+        .sends_mail = *sr_conf_of_process(ap_server_conf)->smtp != '\0',
         .refuse_active = conf->refuse_active,
         .area_origin = conf->area_origin,
         .max_token_age = conf->max_token_age};

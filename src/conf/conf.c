@@ -7,6 +7,8 @@
 #include <apr_lib.h>
 #include <apr_uri.h>
 #include <stddef.h>
+#include <unistd.h>
+#include <unixd.h>
 
 #include "mod_sigreq.h"
 
@@ -181,15 +183,24 @@ static const char *read_age(apr_pool_t *pool, const row_t *row, const char *text
     return NULL;
 }
 
+#define MAILDIR "maildir:"
+
+const char *sr_conf_maildir(const char *smtp)
+{
+    return strncmp(smtp, MAILDIR, sizeof MAILDIR - 1) ? NULL : smtp + sizeof MAILDIR - 1;
+}
+
 static const char *read_smtp(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
+    const char *folder = sr_conf_maildir(text);
     apr_uri_t uri;
+    *(sr_conf_SMTP *)slot = text;
+    if (folder) return *folder == '/' && folder[1] ? NULL : "must be maildir:/folder, with an absolute path";
     bool good = !strpbrk(text, " \"<>\\^`{|}") && !apr_uri_parse(pool, text, &uri) && uri.scheme && uri.hostname
                 && *uri.hostname && (!uri.port_str || sr_text_is_port(uri.port_str))
                 && (!strcmp(uri.scheme, "smtp") || !strcmp(uri.scheme, "smtps"))
                 && (!uri.path || !strcmp(uri.path, "/")) && !uri.query && !uri.fragment;
-    *(sr_conf_SMTP *)slot = text;
-    return good || !*text ? NULL : "must be smtp://host:port or smtps://host:port";
+    return good || !*text ? NULL : "must be smtp://host:port, smtps://host:port or maildir:/folder";
 }
 
 static const char *read_mailbox(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
@@ -404,6 +415,19 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
     return NULL;
 }
 
+/* Is it a folder of httpd's user or group, or everybody's? */
+static bool can_write(apr_pool_t *pool, const char *folder)
+{
+    apr_finfo_t info;
+    apr_fileperms_t needed = APR_FPROT_WWRITE | APR_FPROT_WEXECUTE;
+    if (apr_stat(&info, folder, APR_FINFO_TYPE | APR_FINFO_PROT | APR_FINFO_OWNER, pool) || info.filetype != APR_DIR)
+        return false;
+    if (geteuid()) return access(folder, W_OK | X_OK) == 0;
+    if (info.user == ap_unixd_config.user_id) needed = APR_FPROT_UWRITE | APR_FPROT_UEXECUTE;
+    else if (info.group == ap_unixd_config.group_id) needed = APR_FPROT_GWRITE | APR_FPROT_GEXECUTE;
+    return (info.protection & needed) == needed;
+}
+
 static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
@@ -413,6 +437,8 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
         || !(info.protection & APR_FPROT_WEXECUTE))
         return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
     if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
+    if (sr_conf_maildir(conf->smtp) && !can_write(pool, sr_conf_maildir(conf->smtp)))
+        return apr_psprintf(pool, "SigreqSMTP %s is not a folder that httpd's user can write to", conf->smtp);
     if (*conf->mail_templates
         && (apr_stat(&info, conf->mail_templates, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqMailTemplates %s is not a folder", conf->mail_templates);

@@ -9,7 +9,7 @@
 
 typedef int sr_conf_SWITCH;
 typedef const char *sr_conf_PATH;      /* absolute, or "" */
-typedef const char *sr_conf_SMTP;      /* smtp://… or smtps://…, or "" */
+typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
 typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
@@ -53,6 +53,8 @@ void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
 
 const sr_conf_t *sr_conf_of_request(const request_rec *r);
 const sr_conf_process_t *sr_conf_of_process(server_rec *server);
+/* The folder of "maildir:/folder", or NULL. */
+const char *sr_conf_maildir(const char *smtp);
 /* Whether "Sigreq On" stands in that server, or in the main one for all. */
 bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
 

@@ -11,7 +11,7 @@
 #define ANSWER_LIMIT 65536
 
 /* No seek function stands beside it, so libcurl cannot send a body twice. */
-static size_t send_body(char *buffer, size_t size, size_t count, void *data)
+size_t sr_call_send(char *buffer, size_t size, size_t count, void *data)
 {
     sr_call_t *call = data;
     const size_t left = call->length - call->sent, room = size * count;
@@ -138,7 +138,7 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body)
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->length);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, send_body);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, sr_call_send);
     curl_easy_setopt(easy, CURLOPT_READDATA, call);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);

@@ -10,8 +10,7 @@ struct sr_call_t {
     const sr_deliver_options_t *options;
     bool is_mail;
     struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
-    curl_mime *mime;
-    const char *body;
+    const char *body;                             /* of a mail the message, headers and all */
     size_t length, sent;         /* of the body */
     size_t received;             /* of the answer */
     int status;                  /* once the answer's headers are complete */
@@ -23,6 +22,8 @@ struct sr_call_t {
 
 /* The handle as new, with what holds for both. */
 CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms);
+/* libcurl's read function: it sends the body, whose reader is the call. */
+size_t sr_call_send(char *buffer, size_t size, size_t count, void *call);
 /* What a mail took besides the handle. */
 void sr_mail_release(sr_call_t *call);
 

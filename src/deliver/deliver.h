@@ -1,7 +1,7 @@
 /* deliver.h: what leaves by itself: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a
  * thread and databases.
  *
- * Sections: address.c · call.c · mail.c · deliver.c
+ * Sections: address.c · call.c · mail.c · maildir.c · deliver.c
  *
  * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
  * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
@@ -56,7 +56,9 @@ typedef struct sr_mail_templates_t {
 extern const sr_mail_templates_t sr_mail_builtin;
 
 typedef struct sr_mail_t {
-    const char *url;             /* smtp://host:port or smtps://…; NULL: this server sends none */
+    const char *url;             /* smtp://host:port or smtps://…, or NULL */
+    const char *folder;          /* instead of a server: mails are files there. Or NULL; neither: no mail is sent */
+    const char *test_to;         /* address that gets the invitations of the test environment, or NULL: the signers */
     const char *user, *password; /* or NULL */
     const char *from_name, *from_address;
     sr_mail_templates_t templates;
@@ -64,6 +66,13 @@ typedef struct sr_mail_t {
 
 /* As sr_call_begin, of a body of model's sr_invitation_row. NULL where it cannot be sent: *fault says why. */
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool);
+/* The same invitation as a file of the mail's folder. */
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result,
+                  apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- maildir.c */
+/* Writes a message into a new file of the folder: NULL, or what failed, for the log. */
+const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- deliver.c */
 typedef struct sr_deliver_t sr_deliver_t;

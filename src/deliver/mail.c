@@ -100,33 +100,42 @@ static bool add_header(sr_call_t *call, const char *name, const char *value, apr
     return list != NULL;
 }
 
-static bool add_part(curl_mime *mime, const char *text, const char *type)
+/* Base64 in lines of 76 characters (RFC 2045, 6.8). */
+static const char *part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
 {
-    curl_mimepart *part = curl_mime_addpart(mime);
+    const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
+    apr_array_header_t *lines = apr_array_make(pool, 64, sizeof(const char *));
 
-    return part && !curl_mime_data(part, text, CURL_ZERO_TERMINATED) && !curl_mime_type(part, type)
-           && !curl_mime_encoder(part, "base64");
-}
-
-/* multipart/alternative, the better one last. */
-static bool add_texts(sr_call_t *call, const char *text, const char *html)
-{
-    curl_mime *both = curl_mime_init(call->easy);
-    curl_mimepart *part;
-
-    call->mime = curl_mime_init(call->easy);
-    part = call->mime ? curl_mime_addpart(call->mime) : NULL;
-    if (!part || !both || !add_part(both, text, "text/plain; charset=utf-8")
-        || !add_part(both, html, "text/html; charset=utf-8") || curl_mime_subparts(part, both)) {
-        curl_mime_free(both);
-        return false;
+    APR_ARRAY_PUSH(lines, const char *) =
+        apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", type,
+                    "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n", NULL);
+    for (size_t left = strlen(code), length; left; code += length, left -= length) {
+        length = left < 76 ? left : 76;
+        APR_ARRAY_PUSH(lines, const char *) = apr_pstrmemdup(pool, code, length);
+        APR_ARRAY_PUSH(lines, const char *) = "\r\n";
     }
-    struct curl_slist *inlined = curl_slist_append(NULL, "Content-Disposition: inline");
-    return !curl_mime_type(part, "multipart/alternative") && inlined && !curl_mime_headers(part, inlined, 1);
+    return apr_array_pstrcat(pool, lines, 0);
 }
 
-static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *subject,
-                        apr_pool_t *pool)
+/* The headers and both texts, the better one last. */
+static const char *message_of(const sr_call_t *call, const char *boundary, const char *text, const char *html,
+                              apr_pool_t *pool)
+{
+    apr_array_header_t *parts = apr_array_make(pool, 32, sizeof(const char *));
+
+    for (const struct curl_slist *header = call->mail_headers; header; header = header->next) {
+        APR_ARRAY_PUSH(parts, const char *) = header->data;
+        APR_ARRAY_PUSH(parts, const char *) = "\r\n";
+    }
+    APR_ARRAY_PUSH(parts, const char *) = "\r\n";
+    APR_ARRAY_PUSH(parts, const char *) = part_of(text, "text/plain", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = part_of(html, "text/html", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "--\r\n", NULL);
+    return apr_array_pstrcat(pool, parts, 0);
+}
+
+static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *subject,
+                        const char *boundary, apr_pool_t *pool)
 {
     const char *domain = strrchr(mail->from_address, '@') + 1;
     char date[APR_RFC822_DATE_LEN];
@@ -135,11 +144,13 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const json_t *in
     date[strlen(date) - strlen("GMT")] = '\0'; /* which is obsolete in mail */
     return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
            && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)
-           && add_header(call, "To",
-                         mailbox(sr_json_string(invitation, "signer"), sr_json_string(invitation, "email"), pool), pool)
+           && add_header(call, "To", to, pool)
            && add_header(call, "Subject", encoded(subject, pool), pool)
            && add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL), pool)
-           && add_header(call, "Auto-Submitted", "auto-generated", pool);
+           && add_header(call, "Auto-Submitted", "auto-generated", pool)
+           && add_header(call, "MIME-Version", "1.0", pool)
+           && add_header(call, "Content-Type",
+                         apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
 }
 
 /* The server's reason, where it refuses: its last line that tells of an error. */
@@ -160,10 +171,10 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
     CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, MAIL_LIMIT_MS);
 
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(easy, CURLOPT_URL, mail->url);
+    if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
     /* Without a password TLS is used where it is offered, whoever that is; a password goes to who proves himself. */
     curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->user ? CURLUSESSL_ALL : CURLUSESSL_TRY));
-    if (!mail->user && strncmp(mail->url, "smtps", 5)) {
+    if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5)) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
@@ -179,25 +190,55 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
 
 void sr_mail_release(sr_call_t *call)
 {
-    curl_mime_free(call->mime);
     curl_slist_free_all(call->mail_headers);
     curl_slist_free_all(call->recipients);
-    call->mime = NULL;
     call->mail_headers = call->recipients = NULL;
 }
 
-CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool)
-{
-    json_t *invitation;
-    sr_error_t *error = sr_json_parse(&invitation, body, strlen(body), pool);
-    const char *address = error ? NULL : sr_json_string(invitation, "email");
+/* --- an invitation of the test environment says so, whatever the template */
 
-    *fault = NULL;
-    if (!mail || !mail->url) *fault = "this server sends no mail (SigreqSMTP)";
-    else if (!address || !is_plain_address(address)) *fault = "mail cannot be sent to this address";
-    else if (!sr_json_string(invitation, "link")) *fault = "no mail without a link (SigreqBaseURL)";
-    if (*fault) return NULL;
+#define TEST_TEXT "TEST: this invitation belongs to a test. What is signed by it is not legally binding."
+
+static const char *with_test_text(const char *text, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, TEST_TEXT, "\n\n", text, NULL);
+}
+
+static const char *with_test_html(const char *html, apr_pool_t *pool)
+{
+    const char *body = strstr(html, "<body"), *end = body ? strchr(body, '>') : NULL;
+    const char *rest = end ? end + 1 : html;
+
+    return apr_pstrcat(pool, apr_pstrmemdup(pool, html, (apr_size_t)(rest - html)), "\n<p><strong>" TEST_TEXT
+                       "</strong></p>", rest, NULL);
+}
+
+static bool is_test(const json_t *invitation)
+{
+    const char *environment = sr_json_string(invitation, "environment");
+
+    return environment && !strcmp(environment, "test");
+}
+
+/* --- one mail */
+
+static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
+{
+    const char *address = invitation ? sr_json_string(invitation, "email") : NULL;
+
+    if (!mail || (!mail->url && !mail->folder)) return "this server sends no mail (SigreqSMTP)";
+    if (!address || !is_plain_address(address)) return "mail cannot be sent to this address";
+    if (!sr_json_string(invitation, "link")) return "no mail without a link (SigreqBaseURL)";
+    return NULL;
+}
+
+/* The message becomes the call's body, its headers stay in the call. False: no memory. */
+static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
+                    apr_pool_t *pool)
+{
     const char *text = fill(mail->templates.text, invitation, false, pool), *subject = "";
+    const char *html = fill(mail->templates.html, invitation, true, pool), *boundary = sr_uuid_make(pool);
+
     if (!strncasecmp(text, SUBJECT, sizeof SUBJECT - 1)) {
         const size_t length = strcspn(text, "\r\n");
         subject = apr_pstrmemdup(pool, text + sizeof SUBJECT - 1, length - (sizeof SUBJECT - 1));
@@ -205,15 +246,46 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
         text += length;
         text += strspn(text, "\r\n");
     }
+    if (is_test(invitation)) {
+        subject = apr_pstrcat(pool, "TEST: ", subject, NULL);
+        text = with_test_text(text, pool);
+        html = with_test_html(html, pool);
+    }
+    const char *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
+    if (!add_headers(call, mail, to, subject, boundary, pool)) return false;
+    call->body = message_of(call, boundary, text, html, pool);
+    call->length = strlen(call->body);
+    return true;
+}
+
+CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool)
+{
+    json_t *invitation;
+
+    if (sr_json_parse(&invitation, body, strlen(body), pool)) invitation = NULL;
+    *fault = fault_of(mail, invitation);
+    if (*fault) return NULL;
+    const char *address = is_test(invitation) && mail->test_to ? mail->test_to : sr_json_string(invitation, "email");
     set_options(call, mail, address);
     call->is_mail = true;
-    if (!call->recipients || !add_headers(call, mail, invitation, subject, pool)
-        || !add_texts(call, text, fill(mail->templates.html, invitation, true, pool))) {
+    if (!call->recipients || !compose(call, mail, invitation, address, pool)) {
         sr_mail_release(call);
         *fault = "no memory";
         return NULL;
     }
-    curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->mail_headers);
-    curl_easy_setopt(call->easy, CURLOPT_MIMEPOST, call->mime);
+    curl_easy_setopt(call->easy, CURLOPT_READFUNCTION, sr_call_send);
+    curl_easy_setopt(call->easy, CURLOPT_READDATA, call);
+    curl_easy_setopt(call->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->length);
     return call->easy;
+}
+
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result,
+                  apr_pool_t *pool)
+{
+    *result = (sr_call_result_t){.status = 0};
+    if (!sr_mail_begin(call, mail, body, &result->error, pool)) return;
+    result->detail = sr_maildir_write(mail->folder, call->body, pool);
+    result->success = !result->detail;
+    if (result->detail) result->error = "the mail could not be kept in the server's folder";
+    sr_mail_release(call);
 }

@@ -97,7 +97,16 @@ static void end_call(sr_slots_t *slots, sr_slot_t *slot, const sr_call_result_t 
 
 /* --- its beginning */
 
-/* What cannot be sent is over before it begins. */
+static void note_failure(const sr_slots_t *slots, const sr_slot_t *slot, const sr_call_result_t *result)
+{
+    const char *why = result->detail ? result->detail : result->error;
+
+    if (result->success) return;
+    slots->options->notice(slots->options->baton, false,
+                           apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id, why));
+}
+
+/* What needs no connection, or cannot be sent, is over before it begins. */
 static void start_call(sr_slots_t *slots, sr_slot_t *slot)
 {
     sr_call_result_t result = {0};
@@ -107,11 +116,14 @@ static void start_call(sr_slots_t *slots, sr_slot_t *slot)
     slots->waiting--;
     if (kind_of(slot) == SR_KIND_INVITATION) slots->mails++;
     sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, kind_of(slot), apr_time_now() - slot->created_at);
-    slot->easy = kind_of(slot) == SR_KIND_WEBHOOK
-                     ? sr_call_begin(slot->call, slot->url, slot->body)
-                     : sr_mail_begin(slot->call, slots->options->mail, slot->body, &result.error, slot->pool);
+    const sr_mail_t *mail = kind_of(slot) == SR_KIND_INVITATION ? slots->options->mail : NULL;
+    if (kind_of(slot) == SR_KIND_WEBHOOK) slot->easy = sr_call_begin(slot->call, slot->url, slot->body);
+    else if (mail && mail->folder) sr_mail_keep(slot->call, mail, slot->body, &result, slot->pool);
+    else slot->easy = sr_mail_begin(slot->call, mail, slot->body, &result.error, slot->pool);
     if (slot->easy) curl_multi_add_handle(slots->multi, slot->easy);
-    else end_call(slots, slot, &result);
+    if (slot->easy) return;
+    note_failure(slots, slot, &result);
+    end_call(slots, slot, &result);
 }
 
 static void see_stalled(sr_slots_t *slots, apr_time_t now)
@@ -165,7 +177,6 @@ static sr_slot_t *slot_of(sr_slots_t *slots, CURL *easy)
 
 static void collect(sr_slots_t *slots)
 {
-    const sr_deliver_options_t *options = slots->options;
     sr_call_result_t result;
     CURLMsg *message;
     int left;
@@ -174,10 +185,7 @@ static void collect(sr_slots_t *slots)
         if (message->msg != CURLMSG_DONE) continue;
         sr_slot_t *slot = slot_of(slots, message->easy_handle);
         sr_call_end(slot->call, &result, message->data.result);
-        if (!result.success)
-            options->notice(options->baton, false,
-                            apr_psprintf(slot->pool, "webhook call %s failed: %s", slot->id,
-                                         result.detail ? result.detail : result.error));
+        note_failure(slots, slot, &result);
         end_call(slots, slot, &result);
     }
 }

@@ -388,8 +388,9 @@ sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char
  * connection is made. */
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);
 /* The invitation of one signer by mail, in the same form, with "url": the body is {"email","signer","sender",
- * "organization","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
-json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
+ * "organization","environment","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
+typedef struct sr_token_t sr_token_t;
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
                           const char *base_url, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */

@@ -64,7 +64,7 @@ static const char *full_name(const char *first, const char *last, apr_pool_t *po
     return apr_pstrcat(pool, first ? first : "", first && last ? " " : "", last ? last : "", NULL);
 }
 
-json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const char *organization,
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
                           const char *base_url, apr_pool_t *pool)
 {
     const sr_person_t *const sender = &submission->created_by;
@@ -75,7 +75,8 @@ json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *
     json_object_set_new(body, "email", json_string(signer->email));
     json_object_set_new(body, "signer", json_string(full_name(signer->firstname, signer->lastname, pool)));
     json_object_set_new(body, "sender", json_string(full_name(sender->firstname, sender->lastname, pool)));
-    json_object_set_new(body, "organization", sr_json_string_or_null(organization));
+    json_object_set_new(body, "organization", sr_json_string_or_null(token->organization_name));
+    json_object_set_new(body, "environment", json_string(sr_environment_name(token->environment)));
     json_object_set_new(body, "name", json_string(submission->name));
     json_object_set_new(body, "link", sr_json_string_or_null(link));
     json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));

@@ -39,25 +39,30 @@ static char *unescaped(const char *text, apr_pool_t *pool)
     return copy;
 }
 
-static void read_from(sr_mail_t *mail, const char *from, apr_pool_t *pool)
+static void read_mailbox(const char **name, const char **address, const char *text, apr_pool_t *pool)
 {
-    const char *open = strchr(from, '<');
-    apr_size_t name = open ? (apr_size_t)(open - from) : 0;
-    while (name && from[name - 1] == ' ') name--;
-    mail->from_name = name ? apr_pstrmemdup(pool, from, name) : NULL;
-    mail->from_address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : from;
+    const char *open = strchr(text, '<');
+    apr_size_t length = open ? (apr_size_t)(open - text) : 0;
+    while (length && text[length - 1] == ' ') length--;
+    *name = length ? apr_pstrmemdup(pool, text, length) : NULL;
+    *address = open ? apr_pstrmemdup(pool, open + 1, strlen(open) - 2) : text;
 }
 
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool)
 {
     sr_mail_t *mail = apr_pcalloc(pool, sizeof *mail);
+    const char *nobody;
     apr_uri_t uri;
-    if (!*conf->smtp || apr_uri_parse(pool, conf->smtp, &uri)) return NULL;
-    mail->user = unescaped(uri.user, pool);
-    mail->password = unescaped(uri.password, pool);
-    mail->url = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, uri.port_str ? ":" : "",
-                            uri.port_str ? uri.port_str : "", NULL);
-    read_from(mail, conf->mail_from, pool);
+    mail->folder = sr_conf_maildir(conf->smtp);
+    if (!mail->folder) {
+        if (!*conf->smtp || apr_uri_parse(pool, conf->smtp, &uri)) return NULL;
+        mail->user = unescaped(uri.user, pool);
+        mail->password = unescaped(uri.password, pool);
+        mail->url = apr_pstrcat(pool, uri.scheme, "://", uri.hostname, uri.port_str ? ":" : "",
+                                uri.port_str ? uri.port_str : "", NULL);
+    }
+    read_mailbox(&mail->from_name, &mail->from_address, conf->mail_from, pool);
+    if (*conf->mail_test_to) read_mailbox(&nobody, &mail->test_to, conf->mail_test_to, pool);
     mail->templates.text = template_of(conf->mail_templates, "invitation.txt", sr_mail_builtin.text, main_server, pool);
     mail->templates.html =
         template_of(conf->mail_templates, "invitation.html", sr_mail_builtin.html, main_server, pool);

@@ -117,7 +117,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
     for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
         json_array_append_new(webhooks,
                               sr_invitation_row(submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t),
-                                                request->caller->organization_name, service->set_base_url, pool));
+                                                request->caller, service->set_base_url, pool));
 }
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
@@ -183,6 +183,9 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
     sr_signers_remark(request->remarks, signers, intake->documents);
     SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
+    if (submission->send_email && !service->sends_mail)
+        return sr_error(pool, SR_EUNAVAILABLE,
+                        "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
     submission->name = request->name;
     submission->documents = intake->documents;
     submission->signers = signers;

@@ -37,6 +37,7 @@ typedef struct sr_service_t {
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
+    bool sends_mail;                   /* or else sendEmail is refused */
     bool refuse_active;                /* documents with active content (sr_warning_row_t) */
 } sr_service_t;
 

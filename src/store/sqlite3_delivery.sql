@@ -41,26 +41,37 @@ SELECT 'ok', r.body, r.key FROM (
     LIMIT (SELECT n FROM b)) page
 CROSS JOIN delivery_row r ON r.id = page.id
 
+-- One at a time, five in a minute, and an invitation once in ten minutes.
 -- @op HISTORY_REDELIVER 4 write
 -- @answer
-WITH a(hash, now, event) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
-found AS (
-    SELECT t.id AS caller, d.submission_id,
-           (SELECT l.urls->>d.kind FROM listener l WHERE l.submission_id = d.submission_id) AS url
+WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s)),
+found AS MATERIALIZED (
+    SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind,
+           iif(d.kind = 'invitation', d.url,
+               (SELECT l.urls->>d.kind FROM listener l WHERE l.submission_id = d.submission_id)) AS url
     FROM a
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done'
-                        AND d.kind <> 'invitation' AND d.user_id = t.user_id
-                        AND d.organization_id = t.organization_id AND d.environment = t.environment)
-SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing' ELSE 'conflict' END, NULL, NULL
-FROM found WHERE url IS NULL
+    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
+                        AND d.organization_id = t.organization_id AND d.environment = t.environment),
+judged AS MATERIALIZED (
+    SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
+                WHEN EXISTS (SELECT 1 FROM delivery d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
+                WHEN url IS NULL THEN 'conflict'
+                WHEN EXISTS (SELECT 1 FROM delivery d
+                             WHERE d.event_id = found.event AND d.uuid <> d.event_id AND d.state <> 'done') THEN 'stale'
+                WHEN (SELECT count(*) FROM delivery d
+                      WHERE d.event_id = found.event AND d.uuid <> d.event_id
+                        AND d.created_at > found.now - iif(found.kind = 'invitation', 600000000, 60000000))
+                     >= iif(found.kind = 'invitation', 1, 5) THEN 'quota' END AS outcome
+    FROM found)
+SELECT outcome, NULL, NULL FROM judged WHERE outcome IS NOT NULL
 
 WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s))
 INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
                       url, body)
 SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, a.now,
-       l.urls->>d.kind, d.body
+       iif(d.kind = 'invitation', d.url, l.urls->>d.kind), d.body
 FROM a CROSS JOIN delivery d CROSS JOIN listener l
 WHERE d.uuid = a.event AND l.submission_id = d.submission_id
 ON CONFLICT (uuid) DO NOTHING

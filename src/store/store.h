@@ -154,9 +154,10 @@ typedef enum sr_op_t {
      *  "ended_at"} */
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
-     * the first call is not over, and of invitations) | CONFLICT (the token has no URL for that kind now) |
-     * UNAUTHORIZED. The event is called once more, at the URL its token has now. Repeating it with the same uuid
-     * changes nothing and is OK. */
+     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | STALE (one on request is not
+     * over) | QUOTA (there were 5 in the last minute, or an invitation in the last 10 minutes) | UNAUTHORIZED. The
+     * event is called once more, at the URL its token has now; an invitation goes to its signer. Repeating it with the
+     * same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
 
     /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */

@@ -56,7 +56,12 @@ subtest 'switches' => sub {
         "skipIntro '$_'")
         for 'false', '', '0';
     my $mailed = Sigreq::Client::signers({ email => 'ann@example.org' });
-    is($org->{test}->create(sendEmail => 'true', signers => $mailed)->code, 201, 'sendEmail with emails');
+    my $count = sub { scalar @{ $org->{test}->get('/signatures', query => { limit => 100 })->json->{data} } };
+    my $before = $count->();
+    my $refused = $org->{test}->create(sendEmail => 'true', signers => $mailed);
+    is($refused->code, 503, 'sendEmail where no mail server is configured');
+    like($refused->json->{message}, qr/^This service sends no mail/, '… in words');
+    is($count->(), $before, '… and nothing is created');
     is($org->{test}->create(sendEmail => 'false')->code,                    201, 'no sendEmail, no emails');
     is($org->{test}->create(signers   => Sigreq::Client::signers({ email => undef }))->code, 201, 'email null is none');
 };

@@ -2,6 +2,8 @@
 # and what is on record of each.
 use strict;
 use warnings;
+use MIME::Base64 ();
+use Mojo::File 'path';
 use Sigreq::Apart;
 use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for);
@@ -53,7 +55,7 @@ subtest 'two are invited' => sub {
     is(scalar(grep { @$_ != 1 } values %h), 0, 'each header once');
     is($h{from}[0],    "B\x{fc}ro <sign\@example.org>", 'From');
     is($h{to}[0],      "Zo\x{eb} Lee <zoe\@x.org>",     'To');
-    is($h{subject}[0], "Ann \x{c9}rable asks you to sign: Mietvertrag \x{ab}4\x{bb} <b>", 'Subject');
+    is($h{subject}[0], "TEST: Ann \x{c9}rable asks you to sign: Mietvertrag \x{ab}4\x{bb} <b>", 'Subject');
     like($h{date}[0], qr/^\w{3}, \d\d \w{3} \d{4} [\d:]{8} \+0000$/, 'Date');
     like($h{'message-id'}[0], qr/^<[0-9a-f-]{36}\@example\.org>$/, 'Message-ID');
     is($h{'auto-submitted'}[0], 'auto-generated', 'Auto-Submitted');
@@ -62,6 +64,8 @@ subtest 'two are invited' => sub {
     unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, 'headers are ASCII');
     my $link = $made->{submitters}[1]{signatureLink};
     like($link, qr{^https://sign\.example\.org/e/sign/.*skipIntro=true$}, 'the link is SigreqBaseURL\'s');
+    like($mail->{plain}, qr/^TEST: this invitation belongs to a test\./, 'a test is called a test');
+    like($mail->{html}, qr/<strong>TEST: /, '… in HTML too');
     like($mail->{plain}, qr/^\Q$link\E$/m, 'it is in the text');
     like($mail->{plain}, qr/^Hello Zo\x{eb} Lee,$/m, '… with her name');
     like($mail->{plain}, qr/Ann \x{c9}rable \(Org & <Co>\)/, '… and who asks');
@@ -69,7 +73,15 @@ subtest 'two are invited' => sub {
     like($mail->{html}, qr/Ann \x{c9}rable \(Org &amp; &lt;Co&gt;\)/, '… texts are escaped there');
     unlike($mail->{html}, qr/<b>/, '… all of them');
     unlike($mail->{raw}, qr/\{\{/, 'nothing is left to fill in');
-    is($client->post("/webhooks/history/$rows[0]{eventId}/redeliver")->code, 404, 'an invitation is not repeated');
+    my $again = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
+    is($again->code, 202, 'an invitation is sent again on request');
+    is($again->json->{url}, 'mailto:a@x.org', '… to the same signer');
+    ok(wait_for(sub { 2 == grep { $_->{to}[0] eq 'a@x.org' } $box->mails }, 15), '… who gets it');
+    my $history = sub { $client->get('/webhooks/history', query => { submissionId => $made->{uuid} })->json->{data} };
+    ok(wait_for(sub { @{ $history->() } == 3 }, 15), 'it is on record');
+    my $refused = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
+    is($refused->code, 429, 'but once in ten minutes');
+    is($refused->headers->header('Retry-After'), 60, '… as it says');
 };
 
 subtest 'names that would be headers' => sub {
@@ -129,13 +141,14 @@ subtest 'templates of one\'s own' => sub {
         return (grep { $_->{to}[0] eq $to } $box->mails)[0];
     };
     my $mail = $mail_of->('t@x.org', $text);
-    is($mail->{headers}{subject}[0], 'Bitte N', 'the subject');
-    like($mail->{plain}, qr/^Hallo Ann Lee \{\{nothing\}\}\nhttps:/, 'the text; what is unknown stays');
+    is($mail->{headers}{subject}[0], 'TEST: Bitte N', 'the subject, of a test');
+    like($mail->{plain}, qr/^TEST: [^\n]+\n\nHallo Ann Lee \{\{nothing\}\}\nhttps:/, 'the text; what is unknown stays');
     like($mail->{html}, qr/Hello Ann Lee/, 'the HTML that is built in, where there is none');
     my $windows = $mail_of->('w@x.org', "\xef\xbb\xbf" . lc($text =~ s/\n/\r\n/gr));
-    is($windows->{headers}{subject}[0], 'bitte N', "saved by another system's editor: the subject");
-    is($windows->{plain} =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee', '… the text');
-    is($mail_of->('s@x.org', "no subject\n.\n")->{plain}, "no subject\n.\n", 'without a subject: all is text');
+    is($windows->{headers}{subject}[0], 'TEST: bitte N', "saved by another system's editor: the subject");
+    is($windows->{plain} =~ s/^TEST: .*\n\n//r =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee', '… the text');
+    my $whole = $mail_of->('s@x.org', "no subject\n.\n")->{plain};
+    is($whole =~ s/^TEST: .*\n\n//r, "no subject\n.\n", 'without a subject: all is text');
 };
 
 subtest 'a server that hangs, or is not there' => sub {
@@ -179,8 +192,9 @@ subtest 'passwords' => sub {
 
 subtest 'no server' => sub {
     serve();
-    my ($made, @rows) = invite([{ email => 'p@x.org' }]);
-    is($rows[0]{error}, 'this server sends no mail (SigreqSMTP)', 'it is on record');
+    my $res = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'p@x.org' }));
+    is($res->code, 503, 'sendEmail is refused');
+    like($res->json->{message}, qr/^This service sends no mail \(SigreqSMTP\)/, '… in words');
     my $count = $box->mails;
     serve(@to);
     is($client->create(signers => Sigreq::Client::signers({ email => 'q@x.org' }))->code, 201, 'sendEmail left out');
@@ -188,7 +202,46 @@ subtest 'no server' => sub {
     is(scalar $box->mails, $count, 'no mail');
 };
 
+subtest 'a folder instead of a server' => sub {
+    my $folder = "$dir/mail";
+    mkdir $folder;
+    serve("SigreqSMTP maildir:$folder", $to[1]);
+    my ($made, @rows) = invite([{ email => 'a@x.org' }, { firstname => "Zo\x{eb}", email => 'zoe@x.org' }]);
+    is_deeply([map { [@$_{qw(success statusCode error)}] } @rows], [([Mojo::JSON::true(), undef, undef]) x 2],
+        'both are on record');
+    my @files = glob "$folder/* $folder/.*.tmp";
+    is(scalar @files, 2, 'a file for each');
+    is(scalar(grep {/\.eml$/} @files), 2, '… that ends in .eml');
+    is((stat)[2] & 07777, 0600, '… for its owner alone') for @files;
+    my %mail = map { $_->{headers}{to}[0] => $_ } map { Sigreq::Mailbox::taken_apart({ data => $_ }) }
+        map { MIME::Base64::encode_base64(path($_)->slurp) } @files;
+    my $mail = $mail{"Zo\x{eb} Lee <zoe\@x.org>"};
+    ok($mail, 'one to her') or diag join ' ', keys %mail;
+    like($mail->{plain}, qr/^\Q$made->{submitters}[1]{signatureLink}\E$/m, '… with her link');
+    like($mail->{html}, qr/<a href="\Q$made->{submitters}[1]{signatureLink}\E"/, '… in both texts');
+    ok(!(grep { length > 998 || /[^\r]\z/ } split /\n/, $mail->{raw}), 'its lines are those of mail');
+    rename $folder, "$folder.away";
+    (undef, my $row) = invite([{ email => 'b@x.org' }]);
+    is($row->{error}, 'the mail could not be kept in the server\'s folder', 'a folder that is gone: on record');
+    like($apart->{httpd}->log, qr/SR0600: .*open \Q$folder\E.*No such file/, '… and in the log, with the reason');
+};
+
+subtest 'tests go to somebody else' => sub {
+    serve(@to, 'SigreqMailTestTo "Test <test@example.org>"');
+    my ($made, @rows) = invite([{ email => 'signer@x.org' }]);
+    is($rows[0]{url}, 'mailto:signer@x.org', 'the history says whom it is for');
+    my ($mail) = grep { $_->{to}[0] eq 'test@example.org' } $box->mails;
+    is_deeply($mail->{to}, ['test@example.org'], 'another one has it');
+    is($mail->{headers}{to}[0], 'Ann Lee <test@example.org>', '… with the signer\'s name');
+    is(scalar(grep { $_->{to}[0] eq 'signer@x.org' } $box->mails), 0, 'the signer has none');
+};
+
 my @wrong = (
+    [['SigreqSMTP maildir:mail', $to[1]], 'must be maildir:/folder'],
+    [['SigreqSMTP maildir:/nowhere', $to[1]], 'maildir:/nowhere is not a folder that httpd\'s user can write to'],
+    [['SigreqSMTP maildir:/proc', $to[1]], 'is not a folder that httpd\'s user can write to'],
+    [['SigreqSMTP maildir:/tmp'], 'SigreqSMTP needs SigreqMailFrom'],
+    [[@to, 'SigreqMailTestTo nobody'], 'must be name@host'],
     [['SigreqSMTP smtp://127.0.0.1'], 'SigreqSMTP needs SigreqMailFrom'],
     [['SigreqSMTP http://127.0.0.1', $to[1]], 'must be smtp://host:port'],
     [['SigreqSMTP smtp://', $to[1]], 'must be smtp://host:port'],

@@ -34,7 +34,8 @@ my %settings = (
     place => "Sigreq On\nSigreqMaxFileSize 64K");
 my $port  = Sigreq::Suite::free_port();
 my $httpd  = $apart->httpd(%settings, port => $port,
-    server => "SigreqBaseURL http://127.0.0.1:$port\nSigreqWebhookAllow 127.0.0.1\n$watched");
+    server => "SigreqBaseURL http://127.0.0.1:$port\nSigreqWebhookAllow 127.0.0.1\nSigreqSMTP smtp://127.0.0.1:1\n"
+        . "SigreqMailFrom s\@x.org\n$watched");
 my $client = $apart->client($httpd);
 my $ua = Mojo::UserAgent->new(max_connections => 0);
 

@@ -198,6 +198,24 @@ static void check_dead(link_t *l)
     turn(l, "d-1-3.2", 0, 0, ended(l, "d-1-3.1", GOOD));
 }
 
+/* Of one event, which has been called once more already. */
+static void check_limit(link_t *l, const char *id)
+{
+    apr_pool_t *p = l->pool;
+
+    for (unsigned i = 3; i < 8; i++) {
+        RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, i, p));
+        is_str(link_outcome(l), i < 7 ? "ok" : "quota", "five in a minute, and no more");
+        if (i == 7) break;
+        turn(l, "r3", 9, 9, "");
+        turn(l, "r4", 0, 0, ended(l, "r3", GOOD));
+    }
+    RUN(l, SR_OP_HISTORY_REDELIVER, hash, number(NOW + apr_time_from_sec(61), p), id, uuid(8, 8, p));
+    is_str(link_outcome(l), "ok", "and again later");
+    turn(l, "r5", 9, 9, "");
+    turn(l, "r6", 0, 0, ended(l, "r5", GOOD));
+}
+
 static void check_history(link_t *l)
 {
     apr_pool_t *p = l->pool;
@@ -242,12 +260,18 @@ static void check_history(link_t *l)
     is_str(link_outcome(l), "ok", "the same again changes nothing");
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, uuid(8, 2, p), uuid(8, 3, p));
     is_str(link_outcome(l), "missing", "a call's uuid is no event's");
+    RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 3, p));
+    is_str(link_outcome(l), "stale", "one more waits for it");
     is_str(turn(l, "r1", 9, 9, ""), "new.org", "one call");
+    RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 3, p));
+    is_str(link_outcome(l), "stale", "… also while it is under way");
+    turn(l, "r1", 9, 9, "");
     turn(l, "r2", 0, 0, ended(l, "r1", GOOD));
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "older", NULL, NULL, "completed", NULL, "true");
     is_int(l->rows->nelts, 2, "two rows of one event");
+    check_limit(l, id);
     is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "5"), "deleted", p), "0", "nothing is that old");
-    is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "9000000000000000"), "deleted", p), "12", "retention");
+    is_str(member(RUN(l, SR_OP_ADMIN_HISTORY_EXPIRE, "9000000000000000"), "deleted", p), "17", "retention");
 }
 
 static void checks(base_t *base)

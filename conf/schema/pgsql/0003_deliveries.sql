@@ -35,6 +35,9 @@ CREATE INDEX delivery_pending ON sigreq.delivery (organization_id, destination, 
 
 CREATE INDEX delivery_claimed ON sigreq.delivery (claimed_by) WHERE state = 'claimed'
 
+-- Calls on request: how many there were of an event.
+CREATE INDEX delivery_again ON sigreq.delivery (event_id, created_at) WHERE uuid <> event_id
+
 -- For the order of a submission's events.
 CREATE INDEX delivery_submission ON sigreq.delivery (submission_id, id)
 
@@ -329,31 +332,51 @@ BEGIN
     END IF;
 END $$
 
--- The event goes where its token's URL points now: whoever asks has perhaps just mended it.
+-- The event goes where its token's URL points now: whoever asks has perhaps just mended it. An invitation goes to its
+-- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
 CREATE FUNCTION sigreq.history_redeliver(p_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     d record;
     v_url text;
+    v_most integer := 5;
+    v_since bigint := p_now - 60000000;
 BEGIN
     SELECT e.* INTO d
     FROM sigreq.token t
     JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
                             = (t.user_id, t.organization_id, t.environment)
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
-      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done' AND e.kind <> 'invitation';
+      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
+    FOR NO KEY UPDATE OF e;
     IF NOT FOUND THEN
         RETURN sigreq.why_nothing(p_hash, p_now);
     END IF;
-    SELECT sigreq.webhook_url(t, d.kind) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
+    IF EXISTS (SELECT 1 FROM sigreq.delivery WHERE uuid = p_uuid AND event_id = p_event) THEN
+        RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+    END IF;
+    IF d.kind = 'invitation' THEN
+        v_url := d.url;
+        v_most := 1;
+        v_since := p_now - 600000000;
+    ELSE
+        SELECT sigreq.webhook_url(t, d.kind) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
+    END IF;
     IF v_url IS NULL THEN
         RETURN 'conflict';
+    END IF;
+    PERFORM 1 FROM sigreq.delivery WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
+    IF FOUND THEN
+        RETURN 'stale';
+    END IF;
+    IF (SELECT count(*) FROM sigreq.delivery
+        WHERE event_id = p_event AND uuid <> event_id AND created_at > v_since) >= v_most THEN
+        RETURN 'quota';
     END IF;
     INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
                                  created_at, url, body)
     VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, p_now,
-            v_url, d.body)
-    ON CONFLICT (uuid) DO NOTHING;
+            v_url, d.body);
     RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
 END $$
 

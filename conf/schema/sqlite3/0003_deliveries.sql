@@ -32,6 +32,9 @@ CREATE INDEX delivery_pending ON delivery (organization_id, destination, id) WHE
 
 CREATE INDEX delivery_claimed ON delivery (claimed_by) WHERE state = 'claimed'
 
+-- Calls on request: how many there were of an event.
+CREATE INDEX delivery_again ON delivery (event_id, created_at) WHERE uuid <> event_id
+
 -- For the order of a submission's events.
 CREATE INDEX delivery_submission ON delivery (submission_id, id)
 
