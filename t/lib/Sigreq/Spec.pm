@@ -58,7 +58,8 @@ my $error = { '$ref' => '#/components/schemas/Error' };
 sub general {
     my ($self, $method, $status) = @_;
     return { content => {} } if $method eq 'OPTIONS' && $status == 204;
-    return { content => { 'application/json' => { schema => $error } } } if $status == 404 || $status == 405;
+    return $self->resolve({ '$ref' => '#/components/responses/MethodNotAllowed' }) if $status == 405;
+    return { content => { 'application/json' => { schema => $error } } } if $status == 404;
     return undef;
 }
 
