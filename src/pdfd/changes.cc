@@ -12,7 +12,6 @@ namespace sr
 namespace
 {
 
-const double MAX_SECONDS = 1.5; // of processor time: then it is left unsaid, and the rest of the answer is not
 const size_t MAX_VISITED = 20000;
 const size_t MAX_TEXT = 200;
 
@@ -243,6 +242,8 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
         for (auto &text : outcomes[i].changes) changes.add(text);
         for (auto &field : outcomes[i].touched) judge_touched(changes, filled, policy, field);
     }
+    for (auto &field : from + 1 == outcomes.size() ? outcomes[from].touched : std::vector<Touched>())
+        changes.add("the form field \"" + field.name + "\""); // no signature covers it
     revision->changes = changes.json();
     revision->filled = filled.json();
     revision->validation = from < to && outcomes[from].validation;
@@ -255,11 +256,16 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
 // Outcome i is that of the step from revision i to the next. After the first that is unknown nothing more is compared:
 // no later one would make the answer better.
 static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Policy> &policies,
-                        const sr_pdfd_revision_t *revisions, size_t count, const unsigned char *data, size_t size)
+                        const sr_pdfd_revision_t *revisions, size_t count, const unsigned char *data, size_t size,
+                        double seconds)
 {
     using namespace sr;
     Uses uses;
-    const clock_t limit = clock() + static_cast<clock_t>(MAX_SECONDS * CLOCKS_PER_SEC);
+    const clock_t limit = clock() + static_cast<clock_t>(seconds * CLOCKS_PER_SEC);
+    if (count == 1 && revisions[0].end == size) {
+        outcomes[0].known = true;
+        return;
+    }
     std::shared_ptr<Revision> previous, before = std::make_shared<Revision>(data, revisions[0].end);
     for (size_t i = 0; i < count; i++) {
         policies[i] = policy_of(*before);
@@ -275,14 +281,15 @@ static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Poli
     }
 }
 
-void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size)
+void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size,
+                          double seconds)
 {
     using namespace sr;
     const size_t all = static_cast<size_t>(count), last = all - 1;
     std::vector<Outcome> outcomes(all);
     std::vector<Policy> policies(all);
     try {
-        compare_all(outcomes, policies, revisions, all, data, size);
+        compare_all(outcomes, policies, revisions, all, data, size, seconds);
     } catch (...) { // damaged, too much, or no memory: what is not known by now stays so
     }
     for (size_t i = 0; i < last; i++) tell(&revisions[i], policies[i], outcomes, i, last);

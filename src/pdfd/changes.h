@@ -22,8 +22,10 @@ typedef struct sr_pdfd_revision_t {
 
 /* Compares each revision with the next one, object by object, and the last one with the whole file. `revisions` are
  * `count` of them, the shortest first. What is said of the last is what no signature covers; what is said of the others
- * is what happened until then. The caller owns the arrays that are set. */
-void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size);
+ * is what happened until then. After so many seconds of processor time the rest is left unsaid. The caller owns the
+ * arrays that are set. */
+void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsigned char *data, size_t size,
+                          double seconds);
 
 /* The cross-reference sections of a revision, which qpdf does not tell (covers.c). */
 #define SR_PDFD_MAX_STARTS 512

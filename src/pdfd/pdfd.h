@@ -279,6 +279,10 @@ bool sr_pdfd_covers_chain(sr_pdfd_chain_t *chain, const sr_pdfd_bytes_t *bytes);
 const char *sr_pdfd_covers_revision(int *later, int64_t end, const sr_pdfd_chain_t *chain,
                                     const sr_pdfd_bytes_t *bytes);
 
+/* ------------------------------------------------------------------------------------------ signatures.c */
+/* The warnings (SR_WARNING_BIT) about a document with signatures: whether they cover what it shows. */
+unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- compose.c */
 /* Composes a sample, so that everything lazy in pango and cairo is loaded before the sandbox closes; the fonts are to
  * be loaded before. False when it cannot be had. */

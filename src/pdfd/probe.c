@@ -135,6 +135,7 @@ static void judge(probe_t *probe)
     int seen = sr_pdfd_poppler_count(&probe->bytes);
     if (seen == SR_PDFD_POPPLER_PASSWORD) decide(probe, SR_PDF_PASSWORD, NULL);
     else if (seen != probe->pages) decide(probe, SR_PDF_REFUSED, DISAGREE);
+    else if (probe->form.signatures) probe->active |= sr_pdfd_signed_warnings(&probe->bytes, probe->pool);
 }
 
 static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)

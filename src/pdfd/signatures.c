@@ -9,6 +9,10 @@
 
 #define MAX_DEPTH 32
 #define MAX_FIELDS 50000
+/* Of processor time, for comparing revisions; what is left then cannot be told. */
+#define COMPARE_SECONDS 1.5
+#define PROBE_SECONDS 0.7
+
 #define MAX_TEXT_BYTES 500 /* of a field's name, a signer's name, a reason */
 
 /* Where memory ran out, the exception is C++'s own, and only its text tells. */
@@ -32,6 +36,7 @@ typedef struct list_t {
         int object, generation;
     } seen[SR_PDF_MAX_SIGNATURES];
     int seen_count, budget;
+    double seconds; /* for comparing revisions */
     apr_pool_t *pool;
 } list_t;
 
@@ -244,7 +249,7 @@ static void compare_revisions(list_t *list, json_t *answer)
             revisions[count++].end = (size_t)list->end[i];
     if (!count) return;
     qsort(revisions, (size_t)count, sizeof *revisions, by_end);
-    sr_pdfd_changes_find(revisions, count, list->bytes->data, list->bytes->size);
+    sr_pdfd_changes_find(revisions, count, list->bytes->data, list->bytes->size, list->seconds);
     for (int i = 0; i < signatures; i++) {
         const sr_pdfd_revision_t *one = find_revision(revisions, count - 1, list->end[i]);
         if (!one || !one->changes) continue;
@@ -260,12 +265,16 @@ static void compare_revisions(list_t *list, json_t *answer)
     }
 }
 
-json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
+static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     list_t *list = apr_pcalloc(pool, sizeof *list);
-    *list = (list_t){
-        .bytes = &question->bytes, .q = qpdf_init(), .found = json_array(), .budget = MAX_FIELDS, .pool = pool};
+    *list = (list_t){.bytes = bytes,
+                     .q = qpdf_init(),
+                     .found = json_array(),
+                     .budget = MAX_FIELDS,
+                     .seconds = seconds,
+                     .pool = pool};
     const char *reason = NULL;
     sr_pdf_verdict_t verdict = read_document(&reason, list);
     qpdf_get_error(list->q); /* or cleanup prints it */
@@ -278,4 +287,28 @@ json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
     if (verdict == SR_PDF_ACCEPTED) compare_revisions(list, answer);
     json_decref(list->found);
     return answer;
+}
+
+json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    return list_signatures(&question->bytes, COMPARE_SECONDS, pool);
+}
+
+/* Of each but the last it is told what was changed until the last; and then what was appended to that. */
+unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+{
+    const json_t *answer = sr_json_own(list_signatures(bytes, PROBE_SECONDS, pool), pool), *one;
+    const json_t *all = json_object_get(answer, "signatures"), *appended = json_object_get(answer, "appended");
+    unsigned int found = all && appended ? 0 : SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
+    size_t i, uncompared = 0;
+    json_array_foreach(all, i, one)
+    {
+        const json_t *changes = json_object_get(one, "changes");
+        if (json_object_get(one, "fault")) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_BROKEN);
+        else if (!changes) uncompared++;
+        if (json_array_size(changes)) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_CHANGED);
+    }
+    if (uncompared > 1) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
+    if (json_array_size(appended)) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_EXTENDED);
+    return found;
 }

@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
-use Sigreq::Here qw(organisation suite place is_text nothing_happens);
+use Sigreq::Here qw(organisation suite place signed is_text nothing_happens);
 use Sigreq::PDF qw(pdf without_end);
 use Sigreq::Signer qw(signers_of);
 use Test::More;
@@ -57,6 +57,38 @@ for my $what ('as it is', 'rewritten') {
     my $again = $client->create(files => [['script.pdf', $bytes]], signers => on('script.pdf'));
     is($again->json('/documents/0/warnings/0'), $said[0],
         'the same of a document that is known');
+}
+
+# an update of page 1, as anybody can append it
+sub altered {
+    my ($bytes) = @_;
+    my $start  = $bytes =~ /.*startxref\n(\d+)/s ? $1 : die;
+    my $root   = $bytes =~ m{.*/Root (\d+ 0 R)}s ? $1 : die;
+    my ($page) = $bytes =~ m{.*\n(\d+) 0 obj\n<<[^>]*/Type */Page\b}s or die;
+    my $text   = $bytes =~ m{.*\n\Q$page\E 0 obj\n(.*?)\nendobj}s ? $1 : die;
+    $text =~ s/>>\s*\z/\/Rotate 90>>/;
+    my $xref = length($bytes) + length(my $object = "$page 0 obj\n$text\nendobj\n");
+    return $bytes . $object . sprintf "xref\n$page 1\n%010d 00000 n \ntrailer\n<</Size 10000/Root $root/Prev $start>>\n"
+        . "startxref\n$xref\n%%%%EOF\n", length $bytes;
+}
+
+{   # a document that comes with signatures
+    my $seal  = suite->{dir} . '/seal-test';
+    my $ann   = signed(pdf(nonce => nonce()), $seal, 'Ann Lee');
+    my $again = sub { local $ENV{SIGN_ALIAS} = 'm'; signed($_[0], $seal, 'Mallory') };
+    my $said  = sub {
+        my $made = $client->create(files => [['a.pdf', $_[0]]]);
+        is($made->code, 201, 'accepted');
+        return $made->json('/documents/0/warnings');
+    };
+    is($said->($ann),            undef, 'a signature that covers everything needs no warning');
+    is($said->("$ann% more\n"),  undef, 'nor does a comment behind it');
+    is($said->($again->($ann)),  undef, 'nor do two signatures');
+    is_deeply($said->(altered($ann)),
+        ['It was changed after its last signature: its signatures do not cover all that it shows'], 'changed after it');
+    is_deeply($said->($again->(altered($ann))),
+        ['It was changed between its signatures, and they do not explain the change: not all cover what it shows'],
+        'changed between two');
 }
 
 my $strict = $org->{test}->with(base => place('/strict'));
