@@ -309,6 +309,7 @@ unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *p
         if (json_array_size(changes)) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_CHANGED);
     }
     if (uncompared > 1) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
+    if (found & SR_WARNING_BIT(SR_WARNING_SIGNED_BROKEN)) found &= ~SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
     if (json_array_size(appended)) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_EXTENDED);
     return found;
 }
