@@ -153,6 +153,7 @@ static int handler(request_rec *r)
         .wake_baton = r->server,
         .documents_root = conf->documents,
         .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
+        .cache_size = conf->cache_size,
         .pdf = sr_run_helper(),
         .database_key = r->server,
         .folders = folders,

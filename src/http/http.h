@@ -79,7 +79,7 @@ sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const c
 typedef struct sr_http_content_t {
     const apr_array_header_t *paths; /* or NULL */
     const char *type;
-    const char *etag;          /* without quotes */
+    const char *etag;          /* without quotes; NULL: for HEAD of what was not made, no length either */
     const char *name;          /* of a download, or NULL: to be shown */
     const char *cache_control; /* NULL: "private, no-cache" */
     apr_file_t *file;          /* or NULL; of the request's pool */

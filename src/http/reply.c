@@ -108,6 +108,7 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
                    content->cache_control ? content->cache_control : "private, no-cache");
     set_headers(http, HTTP_OK, content->type);
     if (content->name) apr_table_setn(r->headers_out, "Content-Disposition", disposition(content->name, http->pool));
+    if (!content->etag) return NULL; /* HEAD of what was not made */
     apr_table_setn(r->headers_out, "ETag", apr_pstrcat(http->pool, "\"", content->etag, "\"", NULL));
     ap_set_accept_ranges(r);
     int condition = ap_meets_conditions(r);

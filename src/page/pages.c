@@ -40,9 +40,12 @@ static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
  * computer that others use does not keep the document for long. */
 #define KEPT "private, max-age=3600, immutable"
 
-static sr_error_t *reply(sr_http_t *http, const sr_show_t *show, const char *type)
+/* A page is not made for HEAD: it would cost as much as GET and be thrown away. What is not in the cache then has no
+ * Content-Length and no ETag, which HTTP allows (RFC 9110, 9.3.2). */
+static sr_error_t *reply(sr_http_t *http, sr_show_t *show, const char *type)
 {
     sr_shown_t shown;
+    show->only_cached = http->r->header_only;
     sr_error_t *error = sr_service_show(http->service, &shown, show, http->pool);
     /* not of the request, whose Referer might tell the link */
     if (shown.uncached)

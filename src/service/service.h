@@ -29,6 +29,7 @@ typedef struct sr_service_t {
     void (*wake)(void *baton);
     void *wake_baton;
     const char *documents_root, *cache_root;
+    apr_off_t cache_size; /* bytes, at most */
     sr_pdf_pool_t *pdf;
     const void *database_key;         /* tells the databases of a process apart */
     sr_folders_t *folders;            /* or NULL: nothing is remembered */
@@ -170,6 +171,7 @@ typedef struct sr_show_t {
     const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it stands */
     int page;                      /* from 0 */
     int width;                     /* one of sr_show_width; 0: not as an image, but what it says */
+    bool only_cached;              /* a page that the cache does not have is not made: `file` is NULL then */
 } sr_show_t;
 typedef struct sr_shown_t {
     apr_file_t *file; /* closed with the pool: PNG, or the JSON of sr_pdf_text_t */

@@ -111,20 +111,30 @@ static sr_error_t *ask(const char **reason, sr_pdf_output_t **output, const work
     return NULL;
 }
 
+/* Where there is no room, it is shown all the same. */
+static sr_error_t *keep(const work_t *work, const char *key, int descriptor, const char *text, apr_off_t size)
+{
+    const char *root = work->service->cache_root;
+    if (!sr_cache_has_room(root, size)) return NULL;
+    SR_TRY(text ? sr_cache_put(root, key, text, (apr_size_t)size, work->pool)
+                : sr_cache_copy(root, key, descriptor, size, work->pool));
+    return sr_cache_count(root, size, work->service->cache_size, work->pool);
+}
+
 static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *documents,
                         const apr_array_header_t *files)
 {
-    const char *root = work->service->cache_root, *reason;
+    const char *reason;
     sr_pdf_output_t *output;
     sr_joined_t joined;
     apr_file_t *file;
     SR_TRY(join(&joined, work, documents, files));
     SR_TRY(ask(&reason, &output, work, &joined));
     if (reason) {
-        shown->uncached = sr_cache_put(root, work->refusal_key, reason, strlen(reason), work->pool);
+        shown->uncached = keep(work, work->refusal_key, -1, reason, (apr_off_t)strlen(reason));
         return refuse(work, reason);
     }
-    shown->uncached = sr_cache_copy(root, work->key, output->descriptor, output->size, work->pool);
+    shown->uncached = keep(work, work->key, output->descriptor, NULL, output->size);
     /* served from memory: a descriptor of its own, for httpd to keep and close as it keeps files */
     const char *path = apr_psprintf(work->pool, "/proc/self/fd/%d", output->descriptor);
     if (apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, work->pool))
@@ -195,5 +205,9 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     if (allowed) sr_seen_add(service->seen, allowed);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
     begin(&work, version);
+    if (show->only_cached) {
+        if (!find(shown, &work)) return recall_refusal(&work);
+        return NULL;
+    }
     return find(shown, &work) ? NULL : make_once(shown, &work, files);
 }

@@ -62,11 +62,16 @@ static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
 
 static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char *key, apr_pool_t *pool)
 {
+    sr_error_t *error = NULL;
     bool existed;
 
-    SR_TRY(make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool));
-    SR_TRY(make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool));
-    return sr_temporary_link(&existed, file, path_of(root, key, pool));
+    /* again if somebody removes the folder, which is empty, in between */
+    for (int attempt = 0; attempt == 0 || (error && attempt < 5); attempt++) {
+        error = make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
+        if (!error) error = make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool);
+        if (!error) error = sr_temporary_link(&existed, file, path_of(root, key, pool));
+    }
+    return error;
 }
 
 sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
@@ -106,7 +111,15 @@ typedef struct walk_t {
     sr_cache_gc_t *result;
     apr_time_t before;
     bool dry_run;
+    sr_cache_ages_t *ages; /* NULL, or what is found, as it is at `before` */
 } walk_t;
+
+static void count_age(sr_cache_ages_t *ages, const struct stat *status, apr_time_t now)
+{
+    const apr_off_t size = status->st_size < 4096 ? 4096 : status->st_size;
+    ages->sizes[sr_cache_age_number(apr_time_sec(now) - status->st_mtime)] += size;
+    ages->total += size;
+}
 
 /* A digest, and behind a dot what was made of it. A document and its report are none: so even a cache that is the
  * folder of documents loses no document. */
@@ -131,6 +144,10 @@ static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *folder, bool (*i
         struct stat status;
 
         if (!is_ours(name) || !sr_folder_find(&status, folder, name)) continue;
+        if (walk->ages) {
+            count_age(walk->ages, &status, walk->before);
+            continue;
+        }
         if (apr_time_from_sec(status.st_mtime) > before) {
             walk->result->kept++;
             continue;
@@ -175,16 +192,22 @@ static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const
     return NULL;
 }
 
-sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool)
+/* Files that had no name in the end. */
+static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *folder, apr_pool_t *pool)
 {
-    const walk_t walk = {result, before, dry_run};
+    const apr_time_t before = apr_time_now() - TEMPORARY_LIFETIME;
     sr_cache_gc_t ignored = {0};
-    const walk_t aside = {&ignored, before, dry_run};
+    const walk_t aside = {&ignored, before, walk->dry_run, NULL};
+
+    return sweep_below(&aside, folder, SR_DOCUMENTS_TEMPORARY, sr_uuid_valid, before, pool);
+}
+
+static sr_error_t *sweep_all(const walk_t *walk, const char *root, apr_pool_t *pool)
+{
     apr_array_header_t *names;
     sr_folder_t *folder;
     apr_pool_t *each;
 
-    *result = (sr_cache_gc_t){0};
     SR_TRY(sr_folder_open(&folder, root, pool));
     if (!folder) return NULL;
     apr_pool_create(&each, pool);
@@ -193,12 +216,28 @@ sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t befo
         const char *const ab = APR_ARRAY_IDX(names, i, const char *);
 
         if (!sr_folder_is_pair(ab)) continue;
-        SR_TRY(sweep_pair(&walk, folder, ab, each));
+        SR_TRY(sweep_pair(walk, folder, ab, each));
         apr_pool_clear(each);
     }
-    SR_TRY(
-        sweep_below(&aside, folder, SR_DOCUMENTS_TEMPORARY, sr_uuid_valid, apr_time_now() - TEMPORARY_LIFETIME, each));
+    if (!walk->ages) SR_TRY(sweep_temporary(walk, folder, each));
     apr_pool_destroy(each);
     sr_folder_close(folder);
     return NULL;
+}
+
+sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool)
+{
+    const walk_t walk = {result, before, dry_run, NULL};
+
+    *result = (sr_cache_gc_t){0};
+    return sweep_all(&walk, root, pool);
+}
+
+sr_error_t *sr_cache_measure(sr_cache_ages_t *ages, const char *root, apr_time_t now, apr_pool_t *pool)
+{
+    sr_cache_gc_t ignored;
+    const walk_t walk = {&ignored, now, true, ages};
+
+    memset(ages, 0, sizeof *ages);
+    return sweep_all(&walk, root, pool);
 }

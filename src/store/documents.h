@@ -55,6 +55,18 @@ sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr
 /* The same for what is in the root. */
 sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------- cache.c cache_size.c
+ * How much of the cache is how old: `sizes` by the number of an age.
+ */
+#define SR_CACHE_AGES 512
+typedef struct sr_cache_ages_t {
+    apr_off_t sizes[SR_CACHE_AGES], total;
+} sr_cache_ages_t;
+sr_error_t *sr_cache_measure(sr_cache_ages_t *ages, const char *root, apr_time_t now, apr_pool_t *pool);
+/* The least age, in seconds, that has this number; and back. */
+apr_int64_t sr_cache_age_of(int number);
+int sr_cache_age_number(apr_int64_t seconds);
+
 /* ------------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_folder_t {
     int descriptor;   /* -1 once closed */

@@ -401,6 +401,10 @@ sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, ap
 /* The same from a file, which is read from its beginning. */
 sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool);
 void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool);
+/* Whether a file of this size should be put: it has at most 4 MiB, and a tenth of the disk is free. */
+bool sr_cache_has_room(const char *root, apr_off_t size);
+/* After something was put: counts it, and deletes the oldest files if all have more than `limit` bytes. */
+sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool);
 
 typedef struct sr_cache_gc_t {
     apr_size_t kept, deleted;

@@ -65,6 +65,36 @@ subtest 'a hit' => sub {
     cmp_ok((stat $file)[9], '>', time - 60, 'a file that is used is young');
 };
 
+subtest 'HEAD' => sub {
+    my ($other, $row) = fresh($httpd, pages => 2);
+    my $path = page_url($row, 1, 'png', version => $row->{sha256}, width => 1000);
+    my $head = $other->request(HEAD => $path);
+    is($head->code, 200, 'of a page that nobody has seen');
+    is($head->headers->content_type, 'image/png', '… its type');
+    is(scalar(cached($row->{sha256}, $folder)), 0, '… and it is not made');
+    my $got = $other->get($path);
+    $head = $other->request(HEAD => $path);
+    is($head->headers->$_, $got->headers->$_, "of one that is there: $_") for qw(content_length etag content_type);
+    is($other->request(HEAD => page_url($row, 2, 'png'))->code, 404, 'of one that there is not');
+};
+
+subtest 'SigreqCacheSize' => sub {
+    my $small = Sigreq::Httpd->new(documents => "$httpd->{dir}/documents",
+        server => qq{SigreqCache "$httpd->{dir}/small"\nSigreqCacheSize 1M})->start;
+    my ($other, $row) = fresh($httpd, pages => 270);
+    my $there = Sigreq::Signer->new(link => $other->{link} =~ s/\Q$base\E/$small->base/er);
+    my $most  = 0;
+    for my $part (0 .. 2) {
+        my @answers = $client->parallel(90, 4,
+            sub { $there->request_p(GET => page_url($row, 90 * $part + shift, 'png', width => 200)) });
+        is(scalar(grep { $_->code != 200 } @answers), 0, '90 pages are shown');
+        my $sum = 4096 * cached($row->{sha256}, "$httpd->{dir}/small");
+        $most = $sum if $sum > $most;
+    }
+    cmp_ok($most, '<=', 1_300_000, '270 pages take a megabyte');
+    cmp_ok($most, '>=', 500_000,   '… and use it');
+};
+
 subtest 'a file that is not whole' => sub {
     my $right = $signer->get($url)->body;
     my ($file) = cached($document->{sha256}, $folder);

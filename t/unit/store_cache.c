@@ -132,6 +132,72 @@ static void test_together(void)
     is_int(count_files(), 2, "the document and its report stay");
 }
 
+/* --- the size of all */
+
+static apr_off_t size_of_all(const char *folder)
+{
+    sr_cache_ages_t ages;
+    return sr_cache_measure(&ages, folder, apr_time_now(), pool) ? -1 : ages.total;
+}
+
+/* Puts a page of 100,000 bytes that was last used so long ago. */
+static const char *put_page(const char *folder, int number, long age, apr_off_t limit)
+{
+    static char bytes[100000];
+    const char *const key = apr_psprintf(pool, DIGEST ".1.%d.800.png", number);
+    if (sr_cache_put(folder, key, bytes, sizeof bytes, pool)) return NULL;
+    make_older(in_cache(key), age);
+    return sr_cache_count(folder, sizeof bytes, limit, pool) ? NULL : key;
+}
+
+static void test_size(const char *folder)
+{
+    const apr_off_t limit = 1000000;
+    apr_off_t most = 0;
+    int failed = 0;
+
+    start_over();
+    for (int i = 0; i < 9; i++) failed += !put_page(folder, i, 1000 - 100 * i, limit);
+    is_int(failed, 0, "nine pages");
+    is_int(count_files(), 9 + 1, "all are there, and the count");
+    put_page(folder, 9, 50, limit);
+    put_page(folder, 10, 40, limit);
+    ok(size_of_all(folder) <= limit / 5 * 4 + 100008 && size_of_all(folder) >= limit / 2, "one too many: a fifth goes");
+    ok(!found(folder, DIGEST ".1.0.800.png") && found(folder, DIGEST ".1.10.800.png"), "the oldest");
+    for (int i = 11; i < 100; i++) {
+        failed += !put_page(folder, i, 0, limit);
+        if (size_of_all(folder) > most) most = size_of_all(folder);
+    }
+    ok(!failed && most <= limit + 100008, "never more than allowed and one page: %ld", (long)most);
+    for (int i = 0; i < 30; i++) sr_cache_put(folder, apr_psprintf(pool, DIGEST ".2.%d.800.png", i), "x", 1, pool);
+    unlink(apr_pstrcat(pool, folder, "/.size", NULL));
+    put_page(folder, 100, 0, 150000);
+    ok(size_of_all(folder) <= 150000, "without a count all is counted");
+    ok(sr_cache_has_room(folder, 4 * 1024 * 1024) && !sr_cache_has_room(folder, 4 * 1024 * 1024 + 1),
+       "a page of more than 4 MiB is not kept");
+    for (apr_int64_t age = 0; age < 400000000; age += 1 + age / 7)
+        if (sr_cache_age_of(sr_cache_age_number(age)) > age)
+            ok(false, "an age is no less than its number's: %ld", (long)age);
+}
+
+static int count_often(void)
+{
+    int failed = 0;
+    for (int i = 0; i < 50; i++)
+        failed += !put_page(apr_pstrcat(pool, root, "/cache", NULL), 1000 * (int)getpid() + i, 0, 1000000);
+    return failed ? 1 : 0;
+}
+
+static void test_counting(const char *folder)
+{
+    pid_t children[4];
+
+    start_over();
+    for (int i = 0; i < 4; i++) children[i] = start_child(count_often);
+    for (int i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "four put pages at once");
+    ok(size_of_all(folder) <= 1000000 + 8 * 100008, "all together have no more than allowed, and two pages each");
+}
+
 /* Links in the cache: nothing behind them is touched. */
 static void test_links(const char *folder)
 {
@@ -159,6 +225,8 @@ int main(void)
     test_gc(folder);
     test_together();
     test_links(folder);
+    test_size(folder);
+    test_counting(folder);
     end();
     return done();
 }

@@ -1,0 +1,132 @@
+/* cache_size.c: how large the cache may be. The bytes that were put are counted in its file .size, for all processes
+ * and hosts. When they are more than allowed, one process walks over all files and deletes the oldest, down to four
+ * fifths: that is once for each fifth that is filled, and never for a page that is found. The count need not be exact
+ * (a process may die before it counts): each walk corrects it. */
+#include "store/documents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define LARGEST_FILE ((apr_off_t)4 * 1024 * 1024)
+#define BLOCK 4096 /* what a file takes at least */
+
+/* The bytes in .size that are locked: who changes the count, and who walks. */
+enum { LOCK_COUNT = 100, LOCK_WALK = 101 };
+
+static bool take(int descriptor, off_t at, bool wait)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    int result;
+    do result = fcntl(descriptor, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+static void release(int descriptor, off_t at)
+{
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    (void)fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+/* The count, or -1 if there is none. */
+static apr_off_t read_count(int descriptor)
+{
+    char text[32] = "", *end;
+    if (pread(descriptor, text, sizeof text - 1, 0) <= 0) return -1;
+    const apr_off_t count = strtoll(text, &end, 10);
+    return *end == '\n' && count >= 0 ? count : -1;
+}
+
+static void write_count(int descriptor, apr_off_t count)
+{
+    char text[32];
+    const int length = snprintf(text, sizeof text, "%020lld\n", (long long)count);
+    const ssize_t ignored = pwrite(descriptor, text, (size_t)length, 0); /* a full disk: the next walk corrects it */
+    (void)ignored;
+}
+
+/* Adds to the count, which is unknown (-1) before the first walk. */
+static apr_off_t add(int descriptor, apr_off_t size)
+{
+    take(descriptor, LOCK_COUNT, true);
+    apr_off_t count = read_count(descriptor);
+    if (count >= 0) write_count(descriptor, count += size);
+    release(descriptor, LOCK_COUNT);
+    return count;
+}
+
+bool sr_cache_has_room(const char *root, apr_off_t size)
+{
+    struct statvfs disk;
+    if (size > LARGEST_FILE) return false;
+    if (statvfs(root, &disk) != 0) return true; /* a folder that is not there yet is made */
+    return disk.f_bavail >= disk.f_blocks / 10 && (disk.f_files == 0 || disk.f_favail >= disk.f_files / 10);
+}
+
+/* The age from which files must go so that what stays is at most `limit`: 0 if all must, -1 if none need. */
+static apr_int64_t age_to_delete(const sr_cache_ages_t *ages, apr_off_t limit)
+{
+    apr_off_t left = ages->total;
+    int i = SR_CACHE_AGES;
+    while (i > 0 && left > limit) left -= ages->sizes[--i];
+    return i == SR_CACHE_AGES ? -1 : sr_cache_age_of(i);
+}
+
+/* What is put during the walk is counted once more, even if the walk has seen it. */
+static sr_error_t *delete_oldest(int descriptor, const char *root, apr_off_t limit, apr_pool_t *pool)
+{
+    const apr_off_t before = read_count(descriptor);
+    const apr_time_t now = apr_time_from_sec(apr_time_sec(apr_time_now()));
+    sr_cache_ages_t ages;
+    sr_cache_gc_t done = {0};
+    SR_TRY(sr_cache_measure(&ages, root, now, pool));
+    const apr_int64_t age = ages.total > limit ? age_to_delete(&ages, limit / 5 * 4) : -1;
+    if (age >= 0) SR_TRY(sr_cache_gc(&done, root, now - apr_time_from_sec(age), false, pool));
+    take(descriptor, LOCK_COUNT, true);
+    const apr_off_t after = read_count(descriptor);
+    write_count(descriptor, ages.total - done.freed + (before >= 0 && after > before ? after - before : 0));
+    release(descriptor, LOCK_COUNT);
+    return NULL;
+}
+
+sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, root, "/.size", NULL);
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    sr_error_t *error = NULL;
+    if (descriptor < 0) return sr_documents_trouble(pool, "opening", path);
+    const apr_off_t count = add(descriptor, size < BLOCK ? BLOCK : size);
+    if ((count < 0 || count > limit) && take(descriptor, LOCK_WALK, false)) {
+        apr_pool_t *scratch;
+        apr_pool_create(&scratch, pool);
+        error = delete_oldest(descriptor, root, limit, scratch);
+        if (error)
+            error = sr_error_because(sr_error(pool, error->code, "%s", error->message), pool, "%s",
+                                     error->cause ? error->cause : "no further cause");
+        apr_pool_destroy(scratch);
+        release(descriptor, LOCK_WALK);
+    }
+    close(descriptor);
+    return error;
+}
+
+/* --- ages: a second for each of the first sixty, then sixteen for each doubling */
+
+apr_int64_t sr_cache_age_of(int number)
+{
+    return number < 60 ? number : (apr_int64_t)ceil(60 * exp2((number - 60) / 16.0));
+}
+
+int sr_cache_age_number(apr_int64_t seconds)
+{
+    if (seconds < 60) return seconds < 0 ? 0 : (int)seconds;
+    int number = 60 + (int)(16 * log2((double)seconds / 60));
+    if (number >= SR_CACHE_AGES) number = SR_CACHE_AGES - 1;
+    return sr_cache_age_of(number) > seconds ? number - 1 : number;
+}
