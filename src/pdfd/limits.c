@@ -17,12 +17,6 @@
 static unsigned cpu_seconds = 5;
 static bool has_ceiling;
 
-#ifdef SR_SANITIZE
-static const bool limits_memory = false; /* the sanitizers' shadow takes 20 TB of address space */
-#else
-static const bool limits_memory = true;
-#endif
-
 static void set(int resource, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
@@ -62,6 +56,6 @@ void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     rlim_t ceiling = has_ceiling ? RLIM_INFINITY : CEILING_BYTES + CEILING_DOCUMENTS * (rlim_t)size;
     has_ceiling = true;
-    if (limits_memory) set(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size, ceiling);
+    if (!SR_PDFD_INSTRUMENTED) set(RLIMIT_AS, (rlim_t)memory + 2 * (rlim_t)size, ceiling);
     set(RLIMIT_CPU, (rlim_t)used.tv_sec + 1 + cpu_seconds, RLIM_INFINITY);
 }

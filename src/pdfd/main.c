@@ -212,8 +212,6 @@ int main(void)
     }
     bool forks = sr_pdfd_template_possible();
     if (!sr_pdfd_sandbox_enter(&has_files, sr_pdfd_folders_find(pool))) return 1;
-    /* no destructors: the kernel takes everything back, and a document may have touched them */
-    if (forks && (!greet(SR_PDF_TEMPLATE, pool) || !sr_pdfd_template_serve(pool))) _exit(0);
-    work(pool);
-    _exit(0);
+    if (!forks || (greet(SR_PDF_TEMPLATE, pool) && sr_pdfd_template_serve(pool))) work(pool);
+    sr_pdfd_end(pool);
 }

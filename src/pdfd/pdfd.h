@@ -51,6 +51,19 @@ bool sr_pdfd_template_possible(void);
  * sandbox, and false in the template when the client is gone. */
 bool sr_pdfd_template_serve(apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------- end.c
+ * Builds for `make test SANITIZE=1` and `make coverage` define SR_SANITIZE: the options of the sanitizers. Such a
+ * helper has no sandbox and no limit of memory, because it needs files and address space for what it finds out.
+ */
+#ifdef SR_SANITIZE
+#define SR_PDFD_INSTRUMENTED true
+#else
+#define SR_PDFD_INSTRUMENTED false
+#endif
+/* Ends the process without destructors: the kernel takes everything back, and a document may have changed what they
+ * would touch. A build for tests destroys the pool, reports leaks and writes its counters before. */
+_Noreturn void sr_pdfd_end(apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);

@@ -144,6 +144,8 @@ static int fill(scmp_filter_ctx filter, bool files)
 
 bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
 {
+    *files = true;
+    if (SR_PDFD_INSTRUMENTED) return true;
     *files = folders && sr_pdfd_landlock_enter(folders);
     int failed = 0;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed = -errno;
@@ -171,6 +173,7 @@ static int fill_tighter(scmp_filter_ctx filter)
 
 bool sr_pdfd_sandbox_tighten(void)
 {
+    if (SR_PDFD_INSTRUMENTED) return true;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     bool tight = filter && !fill_tighter(filter) && !seccomp_load(filter);
     if (filter) seccomp_release(filter);

@@ -6,10 +6,10 @@
 static sr_error_t *refuse(const sr_service_t *service, sr_step_t *step, void *baton)
 {
     const char *reason = baton;
-    json_t *detail = json_object();
     SR_TRY(sr_signing_may(step->signing, SR_SIGNING_REFUSE, step->pool));
     sr_step_open(step);
     sr_signing_refuse(step->signing, step->now, reason);
+    json_t *detail = json_object();
     json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
     sr_step_event(step, step->signing->signer, "refused", detail);
     sr_step_tell(step, "refused");

@@ -90,6 +90,15 @@ static inline void skip(const char *why)
     fflush(stdout);
 }
 
+/* True, and a test is skipped, in `make test SANITIZE=1`: its helper has no limit of memory and takes several times as
+ * long. */
+static inline bool skip_if_sanitized(void)
+{
+    if (!getenv("SIGREQ_SANITIZE")) return false;
+    skip("the helper's limits do not hold with sanitizers");
+    return true;
+}
+
 /* The last line of main: `return done();` */
 static inline int done(void)
 {

@@ -1,0 +1,34 @@
+/* end.c: how the process ends, and what a build for tests does there (see pdfd.h). The helper has no environment and no
+ * destructors run, so the options of the sanitizers are compiled in, and their check for leaks is called. */
+#include "pdfd/pdfd.h"
+
+#include <unistd.h>
+
+#ifdef SR_SANITIZE
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return SR_SANITIZE;
+}
+
+/* Which of the two there is depends on the compiler's options. */
+__attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
+__attribute__((weak)) void __gcov_dump(void);
+
+static void report(apr_pool_t *pool)
+{
+    apr_pool_destroy(pool);
+    if (__lsan_do_recoverable_leak_check) __lsan_do_recoverable_leak_check();
+    if (__gcov_dump) __gcov_dump();
+}
+#else
+static void report(apr_pool_t *pool)
+{
+}
+#endif
+
+_Noreturn void sr_pdfd_end(apr_pool_t *pool)
+{
+    report(pool);
+    _exit(0);
+}
