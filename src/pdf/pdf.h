@@ -149,8 +149,20 @@ typedef struct sr_pdf_update_t {
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
+typedef struct sr_pdf_confirmed_t {
+    sr_pdf_fault_t fault;
+    const char *reason;
+} sr_pdf_confirmed_t;
+/* Asks another worker whether a document with what sr_pdf_prepare gave for it, `base_size` bytes from its beginning, is
+ * the old one with these fields and nothing else. To be asked before anything of it is signed. */
+sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers, int descriptor, apr_off_t base_size,
+                           const apr_array_header_t *fields, apr_pool_t *pool);
+
 typedef struct sr_pdf_signature_t {
     const char *signer; /* as it was when the document was prepared */
+    /* Where it was prepared: after so many bytes, and what was added lies within so many. */
+    apr_off_t base_size;
+    apr_size_t prepared_size;
     const char *name;   /* UTF-8: who signs */
     const char *reason; /* UTF-8: why, or NULL */
     apr_time_t time;
@@ -173,8 +185,9 @@ typedef struct sr_pdf_revision_t {
     const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
     struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
 } sr_pdf_revision_t;
-/* Fills the fields of one signer. The digest is made here, of the very bytes that are returned, and their byte ranges
- * are checked: a worker that lies can spoil its document, but not have something else signed. */
+/* Fills the fields of one signer. What a worker has written is read strictly: it must be these fields as they were
+ * prepared, with the signature dictionary that was asked for and new appearances, and nothing else. The digest is made
+ * here, of the very bytes that are returned. */
 sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                         const sr_pdf_signature_t *signature, apr_pool_t *pool);
 /* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */

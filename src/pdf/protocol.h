@@ -29,6 +29,9 @@
  *   normalise (document, result)                {"length":n}: the document anew
  *   prepare (document, result)                  {"length":n}: what is to be appended
  *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
+ *   confirm (document)                          {"confirmed":true} or {"confirmed":false,"reason":"…"}
+ *     "fields" as in prepare, "size" of what       whether the rest is what prepare makes of it
+ *     was prepared
  *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
  *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
  *     and "ink", "text" or "image" (base64)
@@ -67,6 +70,7 @@
 #define SR_PDF_OP_NORMALISE "normalise"
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
+#define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_COMPOSE "compose"
 
 /* What each operation may write into its result. */

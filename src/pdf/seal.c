@@ -1,6 +1,7 @@
 /* seal.c: the questions whose answers are documents. What a worker has written nobody can change any more (output.c),
  * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
  * gives it back. */
+#include "pdf/appended.h"
 #include "pdf/worker.h"
 
 #include <openssl/evp.h>
@@ -98,19 +99,25 @@ static json_t *field_json(const sr_pdf_field_t *field)
     return json;
 }
 
-sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                           const apr_array_header_t *fields, apr_pool_t *pool)
+json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool)
 {
     json_t *question = sr_json_own(json_object(), pool), *list = json_array();
-    json_object_set_new(question, "op", json_string(SR_PDF_OP_PREPARE));
+    json_object_set_new(question, "op", json_string(op));
     json_object_set_new(question, "fields", list);
     for (int i = 0; i < fields->nelts; i++)
         json_array_append_new(list, field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
+    return question;
+}
 
+sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    const char *question = sr_json_text(sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, pool), pool);
     answer_t answer = {.room = SR_PDF_MAX_REVISION};
     unsigned char *bytes;
-    SR_TRY(ask_for_bytes(&answer, &bytes, workers, SR_PDF_OP_PREPARE, sr_json_text(question, pool), descriptor, pool));
+    SR_TRY(ask_for_bytes(&answer, &bytes, workers, SR_PDF_OP_PREPARE, question, descriptor, pool));
     *update = (sr_pdf_update_t){answer.fault, answer.reason, bytes, answer.length};
+    if (!update->fault) sr_pdf_check_prepared(update, workers, size, fields, pool);
     return NULL;
 }
 
@@ -168,13 +175,18 @@ static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
     return at[DIGITS] == '>';
 }
 
-static const char *signature_json(const sr_pdf_signature_t *signature, apr_pool_t *pool)
+static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    json_t *question = sr_json_own(json_object(), pool);
-    char time[32];
+    char date[32];
     struct tm utc;
     time_t seconds = (time_t)apr_time_sec(signature->time);
-    strftime(time, sizeof time, "D:%Y%m%d%H%M%SZ", gmtime_r(&seconds, &utc));
+    strftime(date, sizeof date, "D:%Y%m%d%H%M%SZ", gmtime_r(&seconds, &utc));
+    return apr_pstrdup(pool, date);
+}
+
+static const char *signature_json(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+{
+    json_t *question = sr_json_own(json_object(), pool);
     json_object_set_new(question, "op", json_string(SR_PDF_OP_FILL));
     json_object_set_new(question, "signer", json_string(signature->signer));
     json_object_set_new(question, "name", json_string(signature->name));
@@ -205,7 +217,8 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
         return NULL;
     }
     answer_t answer = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
-    SR_TRY(ask_for_bytes(&answer, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, pool),
+    const char *time = date_of(signature, pool);
+    SR_TRY(ask_for_bytes(&answer, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, time, pool),
                          descriptor, pool));
     revision->fault = answer.fault;
     revision->reason = answer.reason;
@@ -217,6 +230,8 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
         revision->reason = "it made the PDF helper answer nonsense";
         return NULL;
     }
+    SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, time, pool));
+    if (revision->fault) return NULL;
     unsigned char hash[32];
     EVP_MD_CTX *digest = begin_digest(NULL, pool);
     SR_TRY(digest_document(digest, descriptor, size, pool));

@@ -47,6 +47,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES},
     {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, MEMORY_BYTES},
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES},
+    {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES},
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES},
     {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES},
     {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES},

@@ -36,8 +36,8 @@ typedef struct sr_pdfd_question_t {
 /* ------------------------------------------------------------------------------------------------ main.c */
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
-sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_fill, sr_pdfd_normalise,
-    sr_pdfd_signatures, sr_pdfd_compose;
+sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
+    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -222,6 +222,9 @@ const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, ap
 const char *sr_pdfd_update_end(sr_pdfd_update_t *update);
 
 /* --------------------------------------------------------------------------------------------- prepare.c */
+/* The update that adds fields, or *reason, why it cannot be. False when the fields are not understood. */
+bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
+                            const json_t *fields, apr_pool_t *pool);
 #define SR_PDFD_FIELD "Signature_" /* and the signer: the name of a signer's field */
 /* Whether a name can be part of a field's. */
 bool sr_pdfd_is_signer(const char *name);

@@ -235,19 +235,30 @@ static void refer(prepare_t *p)
     refer_from_form(p, form, (const char *)all->data);
 }
 
-json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
+bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
+                            const json_t *fields, apr_pool_t *pool)
 {
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
-    if (!read_widgets(&p, json_object_get(question->text, "fields"))) return NULL;
-    const char *reason = sr_pdfd_document_open(&p.document, &question->bytes, pool);
-    if (reason) return sr_pdfd_document_fault(reason);
+    if (!read_widgets(&p, fields)) return false;
+    *reason = sr_pdfd_document_open(&p.document, document, pool);
+    if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
-    reason = avoid_references(&p);
-    if (!reason) reason = add_widgets(&p);
-    if (!reason) {
+    *reason = avoid_references(&p);
+    if (!*reason) *reason = add_widgets(&p);
+    if (!*reason) {
         refer(&p);
-        reason = sr_pdfd_update_end(&p.update);
+        *reason = sr_pdfd_update_end(&p.update);
     }
+    *update = p.update.out;
+    return true;
+}
+
+json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    sr_pdfd_buffer_t *update;
+    const char *reason;
+    if (!sr_pdfd_prepare_update(&update, &reason, &question->bytes, json_object_get(question->text, "fields"), pool))
+        return NULL;
     if (reason) return sr_pdfd_document_fault(reason);
-    return sr_pdfd_result(question, p.update.out->data, p.update.out->size);
+    return sr_pdfd_result(question, update->data, update->size);
 }

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <zlib.h>
 
 #define WORTH_PACKING 256 /* bytes: below it the dictionary's entry costs as much as is won */
 #define FEW 16384
+#define OWN_ID 32          /* digits */
 #define FAR_NUMBERS 500000 /* more numbers than all updates of a document take */
 
 typedef struct entry_t {
@@ -132,30 +132,31 @@ static int run_end(const sr_pdfd_update_t *update, int first)
 }
 
 /* The keys of a trailer that go on: who reads a document by its newest section finds everything. The first half of
- * /ID stays what it was, the second is this revision's own (14.4). */
+ * /ID stays what it was, the second is this revision's own (14.4), and the same when the same update is made again. */
 static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update)
 {
     qpdf_data q = update->document->q;
     qpdf_oh trailer = qpdf_get_trailer(q), root = qpdf_get_root(q), info = qpdf_oh_get_key(q, trailer, "/Info");
     qpdf_oh ids = qpdf_oh_get_key(q, trailer, "/ID");
-    unsigned char own[16];
+    sr_sha256_t *digest = sr_sha256_begin(update->pool);
+    const char *own;
     size_t first_size = 0;
     const char *first = NULL;
 
     sr_pdfd_print(out, "/Root %d %d R", qpdf_oh_get_object_id(q, root), qpdf_oh_get_generation(q, root));
     if (qpdf_oh_is_dictionary(q, info) && qpdf_oh_is_indirect(q, info))
         sr_pdfd_print(out, "/Info %d %d R", qpdf_oh_get_object_id(q, info), qpdf_oh_get_generation(q, info));
-    if (getrandom(own, sizeof own, 0) != (ssize_t)sizeof own) abort();
+    sr_sha256_update(digest, &update->document->bytes.size, sizeof update->document->bytes.size);
+    sr_sha256_update(digest, update->out->data, update->out->size);
+    own = apr_pstrndup(update->pool, sr_sha256_end_hex(digest, update->pool), OWN_ID);
     if (qpdf_oh_is_array(q, ids) && qpdf_oh_get_array_n_items(q, ids) > 0) {
         qpdf_oh id = qpdf_oh_get_array_item(q, ids, 0);
         if (qpdf_oh_is_string(q, id)) first = qpdf_oh_get_binary_string_value(q, id, &first_size);
     }
     sr_pdfd_put_text(out, "/ID[<");
     if (first_size) sr_pdfd_put_hex(out, first, first_size);
-    else sr_pdfd_put_hex(out, own, sizeof own);
-    sr_pdfd_put_text(out, "><");
-    sr_pdfd_put_hex(out, own, sizeof own);
-    sr_pdfd_print(out, ">]/Prev %lld", (long long)update->document->xref.start);
+    else sr_pdfd_put_text(out, own);
+    sr_pdfd_print(out, "><%s>]/Prev %lld", own, (long long)update->document->xref.start);
 }
 
 static void put_table(sr_pdfd_update_t *update)

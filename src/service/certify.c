@@ -42,27 +42,31 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
     return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
 }
 
-static sr_error_t *prepare(const sr_service_t *service, text_t *text, sr_documents_t *documents,
-                           const sr_pdf_composed_t *composed, apr_pool_t *pool)
+/* *joined is the certificate with its field. */
+static sr_error_t *prepare(const sr_service_t *service, const sr_service_t *own, sr_joined_t *joined, text_t *text,
+                           sr_documents_t *documents, const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
+    const apr_off_t base_size = (apr_off_t)text->length;
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_pdf_field_t));
     sr_pdf_field_t *field = apr_array_push(fields);
     sr_pdf_update_t update;
-    sr_joined_t joined;
+    sr_pdf_confirmed_t confirmed;
     *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
     memcpy(field->rect, composed->field.rect, sizeof field->rect);
-    SR_TRY(join(&joined, documents, text, pool));
-    SR_TRY(sr_pdf_prepare(&update, service->pdf, joined.descriptor, joined.size, fields, pool));
+    SR_TRY(join(joined, documents, text, pool));
+    SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
     append(text, update.bytes, update.length, pool);
-    return NULL;
+    SR_TRY(join(joined, documents, text, pool));
+    SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, base_size, fields, pool));
+    return confirmed.fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "confirming the certificate", confirmed.reason);
 }
 
 sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)
 {
     const sr_environment_t environment = step->signing->environment;
     const char *sealer = sr_cms_identity_certificate(service->seal[environment])->name, *sha256;
-    const sr_pdf_signature_t what = {
+    sr_pdf_signature_t what = {
         .signer = SIGNER, .name = sealer, .time = step->now, .test = environment == SR_TEST, .text = sealer};
     sr_pdf_composed_t composed;
     sr_pdf_revision_t revision = {0};
@@ -71,8 +75,9 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     const sr_service_t own = sr_service_for_document(service, step->pool);
     SR_TRY(compose(&own, &composed, step, sealer));
     SR_TRY(read_output(&text, composed.document, step->pool));
-    SR_TRY(prepare(&own, &text, documents, &composed, step->pool));
-    SR_TRY(join(&joined, documents, &text, step->pool));
+    what.base_size = (apr_off_t)text.length;
+    SR_TRY(prepare(service, &own, &joined, &text, documents, &composed, step->pool));
+    what.prepared_size = text.length - (apr_size_t)what.base_size;
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     append(&text, revision.bytes, revision.length, step->pool);
     SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));

@@ -40,18 +40,12 @@ static sr_error_t *all_fields(apr_array_header_t **fields, const sr_signing_t *s
     return NULL;
 }
 
-static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update, const sr_signing_t *signing,
-                           const sr_signed_document_t *document, const sr_joined_t *joined, apr_pool_t *pool)
+static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update, const apr_array_header_t *fields,
+                           const sr_joined_t *joined, apr_pool_t *pool)
 {
-    apr_array_header_t *fields;
-    *update = (sr_pdf_update_t){0};
-    if (document->revisions->nelts) return NULL;
-    SR_TRY(all_fields(&fields, signing, document, pool));
     SR_TRY(sr_pdf_prepare(update, service->pdf, joined->descriptor, joined->size, fields, pool));
     return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
-
-/* --- sealing */
 
 static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed_document_t *document,
                         const sr_pdf_update_t *prepared, apr_pool_t *pool)
@@ -64,11 +58,36 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
     return NULL;
 }
 
+/* With the first signature: the document is then joined with what its own worker has prepared, and a worker that has
+ * never read it confirms that. */
+static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
+                                 const signing_t *s, const sr_signing_t *signing, const sr_signed_document_t *document,
+                                 sr_joined_t *joined, apr_pool_t *pool)
+{
+    apr_array_header_t *fields;
+    sr_pdf_confirmed_t confirmed;
+    *update = (sr_pdf_update_t){0};
+    if (document->revisions->nelts) return NULL;
+    SR_TRY(all_fields(&fields, signing, document, pool));
+    SR_TRY(prepare(own, update, fields, joined, pool));
+    SR_TRY(join(joined, s, document, update, pool));
+    SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, document->base_size, fields, pool));
+    return confirmed.fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "confirming", confirmed.reason);
+}
+
+/* --- sealing */
+
 static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
-                        const sr_signature_t *signature, const sr_joined_t *joined, apr_pool_t *pool)
+                        const sr_signature_t *signature, const sr_signed_document_t *document,
+                        const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
+    const apr_size_t first = document->revisions->nelts
+                                 ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
+                                 : prepared->length;
     const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
+                                     .base_size = document->base_size,
+                                     .prepared_size = first,
                                      .name = sr_signing_name(signing->submitter, step->pool),
                                      .time = step->now,
                                      .test = signing->environment == SR_TEST,
@@ -113,9 +132,8 @@ static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s
     apr_pool_create(&work, step->pool);
     const sr_service_t own = sr_service_for_document(service, work);
     SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare(&own, &prepared, step->signing, document, &joined, work));
-    if (prepared.length) SR_TRY(join(&joined, s, document, &prepared, work));
-    SR_TRY(fill(&own, &revision, step, s->signature, &joined, work));
+    SR_TRY(prepare_first(service, &own, &prepared, s, step->signing, document, &joined, work));
+    SR_TRY(fill(&own, &revision, step, s->signature, document, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));

@@ -45,8 +45,9 @@ static double copy_and_hash(int from, int to, size_t size, void *piece, size_t r
 }
 
 /* The whole of it: fill, CMS, seal, and the revision written behind the document. */
-static double fill(int from, int to, size_t size, const char *signer, apr_pool_t *parent)
+static double fill(int from, int to, const pdf_t *pdf, const char *signer, apr_pool_t *parent)
 {
+    const size_t size = pdf->size;
     sr_pdf_revision_t revision;
     unsigned char *der;
     apr_pool_t *pool;
@@ -54,6 +55,8 @@ static double fill(int from, int to, size_t size, const char *signer, apr_pool_t
     double begun = now();
     sr_pdf_signature_t signature = {.signer = signer, .name = "Ann Lee", .reason = "I agree", .time = apr_time_now()};
     signature.ink = seal_ink(SEAL_INK, pool);
+    signature.base_size = (apr_off_t)pdf->base;
+    signature.prepared_size = pdf->prepared;
     if (sr_pdf_fill(&revision, bench.workers, from, (apr_off_t)size, &signature, pool) || revision.fault) abort();
     int length = seal_cms(&der, &bench.key, revision.digest);
     if (sr_pdf_seal(&revision, der, (apr_size_t)length, pool)) abort();
@@ -108,7 +111,7 @@ static void measure(size_t size, double at_most)
     if (from < 0 || to < 0) abort();
     for (int i = 0; i < TRIALS; i++) {
         least[i] = copy_and_hash(from, to, pdf.size, piece, room);
-        ours[i] = fill(from, to, pdf.size, signer, pool);
+        ours[i] = fill(from, to, &pdf, signer, pool);
         ratio[i] = ours[i] / least[i];
     }
     close(from);

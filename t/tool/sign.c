@@ -43,6 +43,9 @@ static const char *alias(int signer)
     return apr_psprintf(pool, "%s%d", prefix ? prefix : "s", signer);
 }
 
+static apr_off_t base_size;
+static apr_size_t prepared_size;
+
 static void prepare(int count)
 {
     sr_pdf_update_t update = {0};
@@ -53,13 +56,16 @@ static void prepare(int count)
     }
     sr_error_t *error = sr_pdf_prepare(&update, workers, out, size, fields, pool);
     check(error, update.fault ? update.reason : NULL);
+    base_size = size;
+    prepared_size = update.length;
     append(update.bytes, update.length);
 }
 
 static void sign(const sr_cms_identity_t *identity, int signer, const char *name)
 {
     sr_pdf_revision_t revision = {0};
-    sr_pdf_signature_t signature = {.signer = alias(signer), .name = name, .text = name};
+    sr_pdf_signature_t signature = {
+        .signer = alias(signer), .base_size = base_size, .prepared_size = prepared_size, .name = name, .text = name};
     const unsigned char *der;
     apr_size_t length;
     sr_time_parse(&signature.time, "2026-11-20T18:09:23Z");

@@ -20,13 +20,14 @@
 #define HELP_MS 1000 /* microseconds */
 
 static pthread_mutex_t help_mutex = PTHREAD_MUTEX_INITIALIZER;
-static int help_notices;
+static int help_notices, help_refusals; /* of updates, which cost no worker its life */
 static char help_last_notice[300];
 
 static inline void help_notice(void *baton, const char *message)
 {
     pthread_mutex_lock(&help_mutex);
-    help_notices++;
+    if (strstr(message, "an update that is refused")) help_refusals++;
+    else help_notices++;
     snprintf(help_last_notice, sizeof help_last_notice, "%s", message);
     pthread_mutex_unlock(&help_mutex);
 }
@@ -51,7 +52,7 @@ static inline sr_pdf_pool_t *help_pool(const char *program, int workers, int tim
                                 .notice = help_notice};
     sr_pdf_pool_t *made = NULL;
     if (sr_pdf_pool_create(&made, &options, pool)) abort();
-    help_notices = 0;
+    help_notices = help_refusals = 0;
     return made;
 }
 

@@ -15,6 +15,7 @@ typedef struct pdf_t {
     size_t size, room;
     size_t offset[PDF_OBJECTS];
     int count; /* of objects; they are numbered from 1 */
+    size_t base, prepared; /* bytes before it was prepared, and what that added */
 } pdf_t;
 
 static inline void pdf_add(pdf_t *pdf, const void *bytes, size_t size)

@@ -66,7 +66,7 @@ static const char *signer_name(int i)
 /* Prepares and fills a document for some signers, each with a field on the first page and one on the last. */
 static const char *sign_all(pdf_t *pdf, int pages, int signers, apr_pool_t *pool)
 {
-    sr_pdf_field_t fields[20];
+    sr_pdf_field_t fields[20] = {0};
     const char *ids[10];
     for (int i = 0; i < signers; i++) {
         ids[i] = sr_uuid_make(pool);

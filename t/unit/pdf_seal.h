@@ -134,13 +134,21 @@ static inline const char *seal_prepare(const seal_bench_t *bench, pdf_t *pdf, co
     close(fd);
     if (error) return error->cause;
     if (update.fault) return update.reason;
+    pdf->base = pdf->size;
+    pdf->prepared = update.length;
     pdf_add(pdf, update.bytes, update.length);
-    return NULL;
+    sr_pdf_confirmed_t confirmed;
+    fd = help_descriptor(pdf->data, pdf->size);
+    error = sr_pdf_confirm(&confirmed, bench->workers, fd, (apr_off_t)pdf->base, list, pool);
+    close(fd);
+    return error ? error->cause : confirmed.reason;
 }
 
-static inline const char *seal_fill(const seal_bench_t *bench, pdf_t *pdf, const sr_pdf_signature_t *signature,
+static inline const char *seal_fill(const seal_bench_t *bench, pdf_t *pdf, sr_pdf_signature_t *signature,
                                     apr_pool_t *pool)
 {
+    signature->base_size = (apr_off_t)pdf->base;
+    signature->prepared_size = pdf->prepared;
     sr_pdf_revision_t revision;
     int fd = help_descriptor(pdf->data, pdf->size);
     sr_error_t *error = sr_pdf_fill(&revision, bench->workers, fd, (apr_off_t)pdf->size, signature, pool);

@@ -31,6 +31,8 @@ static void prepare(pdf_t *pdf)
     sr_error_t *error = sr_pdf_prepare(&update, workers, fd, (apr_off_t)pdf->size, fields, root);
     close(fd);
     ok(!error && !update.fault, "prepared for ten signers of two fields each");
+    pdf->base = pdf->size;
+    pdf->prepared = update.length;
     if (!error && !update.fault) pdf_add(pdf, update.bytes, update.length);
 }
 
@@ -45,6 +47,8 @@ static bool fill(pdf_t *pdf, int signer)
                                     .time = apr_time_from_sec(1800000000 + signer),
                                     .text = "Ann"};
     int fd = help_descriptor(pdf->data, pdf->size);
+    signature.base_size = (apr_off_t)pdf->base;
+    signature.prepared_size = pdf->prepared;
     sr_error_t *error = sr_pdf_fill(&revision, workers, fd, (apr_off_t)pdf->size, &signature, root);
     close(fd);
     if (!error && !revision.fault) error = sr_cms_sign(&der, &length, signer % 2 ? rsa : ec, revision.digest, root);

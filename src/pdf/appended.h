@@ -1,0 +1,102 @@
+/* appended.h: what a worker wants to have appended to a document, read strictly: the objects of one incremental update
+ * in the one form that src/pdfd/writer.c writes. Private to src/pdf.
+ *
+ * A worker has read hostile bytes, so what it writes is not believed. Here no byte of the document is parsed, only what
+ * was appended: each byte of it must belong to an object, to the cross-reference section, which must say of these
+ * objects what is so, or to the few words between them. Nothing recurses, and nothing is allocated by a number that
+ * stands in the bytes.
+ */
+#ifndef SR_PDF_APPENDED_H
+#define SR_PDF_APPENDED_H
+
+#include "pdf/pdf.h"
+
+typedef struct sr_pdf_span_t {
+    const char *at, *end;
+} sr_pdf_span_t;
+
+typedef struct sr_pdf_object_t {
+    apr_int64_t number;
+    int generation;
+    apr_size_t offset;  /* in what was appended */
+    sr_pdf_span_t body; /* the array or dictionary, with its brackets */
+    bool is_stream;
+    sr_pdf_span_t data; /* of a stream */
+} sr_pdf_object_t;
+
+typedef struct sr_pdf_trailer_t {
+    apr_int64_t size;   /* one more than the highest number of the document */
+    sr_pdf_span_t keys; /* "/Root 1 0 R/Info 2 0 R/ID[<…>": what stays the same in all updates of a document */
+    apr_int64_t root, previous;
+    apr_size_t start; /* of the section, in what was read */
+    bool is_stream;   /* whose number counts */
+} sr_pdf_trailer_t;
+
+typedef struct sr_pdf_appended_t {
+    const apr_array_header_t *objects; /* sr_pdf_object_t, in their order, without the cross-reference stream */
+    sr_pdf_trailer_t trailer;
+    apr_size_t length; /* of the update */
+} sr_pdf_appended_t;
+
+/* -------------------------------------------------------------------------------------------- appended.c */
+/* Reads one update of at most so many objects that is appended to `base` bytes; what follows it is left alone. The
+ * reason why it is none, or NULL. */
+const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes, apr_size_t length, apr_off_t base,
+                                 int most, apr_pool_t *pool);
+/* Reads the trailer of the cross-reference section that `bytes` are, to their end: the last one of a document. */
+const char *sr_pdf_appended_trailer(sr_pdf_trailer_t *trailer, const void *bytes, apr_size_t length);
+
+bool sr_pdf_span_is(const sr_pdf_span_t *span, const char *text);
+bool sr_pdf_span_begins(const sr_pdf_span_t *span, const char *text);
+bool sr_pdf_span_ends(const sr_pdf_span_t *span, const char *text);
+/* Whether both have the same tokens; the space between them may differ. */
+bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b);
+/* Takes a text, or a whole number of at most 15 digits, from the beginning of what is left. */
+bool sr_pdf_take_text(sr_pdf_span_t *left, const char *text);
+bool sr_pdf_take_number(sr_pdf_span_t *left, apr_int64_t *number);
+/* Takes one value: a number, name, string, reference, array or dictionary, with nothing but space before it. */
+bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value);
+/* Takes the next key of a dictionary (begin with its body less its first bracket) and its value. False at its end. */
+bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value);
+/* The value of a key of a dictionary's body; false when there is none. */
+bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const char *key);
+
+/* -------------------------------------------------------------------------------------------- prepared.c */
+/* How the fields that a signer's placements become are called. */
+#define SR_PDF_FIELD_PREFIX "Signature_"
+
+/* What sr_pdf_prepare was answered: all new objects are exactly the asked fields, and each object of the document that
+ * is written anew ends with references to them. What such an object had before is not known here: sr_pdf_confirm asks.
+ * The reason why it is not so, or NULL. */
+const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields,
+                                  apr_pool_t *pool);
+/* The most objects that such an update has. */
+int sr_pdf_prepared_most(const apr_array_header_t *fields);
+
+/* ---------------------------------------------------------------------------------------------- filled.c */
+typedef struct sr_pdf_filled_t {
+    const char *signer;
+    const char *dictionary; /* sr_pdf_signature_text */
+    const char *contents;   /* the "<" before the digits, in the bytes that were read */
+    apr_int64_t start;      /* of the document's last cross-reference section */
+} sr_pdf_filled_t;
+/* What sr_pdf_fill was answered: the signature dictionary that was asked for, appearances that refer to nothing old,
+ * and the widgets of this signer as they were prepared, with these. `before` is the document's last trailer. The reason
+ * why it is not so, or NULL. */
+const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
+                                const sr_pdf_trailer_t *before, const sr_pdf_filled_t *wanted, apr_pool_t *pool);
+/* The body of the signature dictionary, up to the place of the byte ranges. */
+const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- confirm.c */
+/* Set the fault, and tell the log why, where a worker's answer is refused. */
+void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool);
+sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ seal.c */
+/* A question about fields: {"op":op,"fields":[…]}. The pool's. */
+json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool);
+
+#endif

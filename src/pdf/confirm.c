@@ -1,0 +1,142 @@
+/* confirm.c: nothing that a worker wants to have appended is believed. What can be told from the appended bytes alone
+ * is checked here (appended.c, prepared.c, filled.c). What cannot, because it needs the objects that a page, the
+ * catalog or the form had before, is asked of another worker, which makes the same update of the document by itself and
+ * compares. */
+#include "pdf/appended.h"
+#include "pdf/worker.h"
+
+#include <string.h>
+
+#define MOST_PREPARED 200008 /* objects: of as many fields as can be configured */
+#define TAIL 64              /* bytes: "startxref", a number, "%%EOF" */
+
+static const char MORE[] = "something follows it";
+static const char BEFORE[] = "something comes before it";
+
+/* The worker's word is refused: for the log why, and for whoever waits that it was. */
+static void refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
+                   apr_pool_t *pool)
+{
+    sr_pdf_pool_notice(workers,
+                       apr_psprintf(pool, "asked to %s, a worker gave an update that is refused: %s", op, why));
+    *fault = SR_PDF_DOCUMENT_AT_FAULT;
+    *reason = "it made the PDF helper answer nonsense";
+}
+
+static const char *check_prepared(const sr_pdf_update_t *update, apr_off_t size, const apr_array_header_t *fields,
+                                  apr_pool_t *pool)
+{
+    sr_pdf_appended_t appended;
+    const int most = sr_pdf_prepared_most(fields);
+    const char *why = sr_pdf_appended_read(&appended, update->bytes, update->length, size, most, pool);
+    if (!why && appended.length != update->length) why = MORE;
+    return why ? why : sr_pdf_prepared_check(&appended, fields, pool);
+}
+
+void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_off_t size,
+                           const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    apr_pool_t *scratch;
+    apr_pool_create(&scratch, pool);
+    const char *why = check_prepared(update, size, fields, scratch);
+    if (why) refuse(&update->fault, &update->reason, workers, SR_PDF_OP_PREPARE, why, scratch);
+    apr_pool_destroy(scratch);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- fill */
+
+static sr_error_t *read_piece(const char **bytes, int descriptor, apr_off_t from, apr_size_t length, apr_pool_t *pool)
+{
+    char *read = apr_palloc(pool, length + 1);
+    read[length] = '\0';
+    *bytes = read;
+    return sr_pdf_read(read, descriptor, from, length, pool);
+}
+
+/* The last trailer of a document, which is one of ours: behind the upload is nothing else. */
+static sr_error_t *read_last(const char **why, sr_pdf_trailer_t *trailer, apr_int64_t *start, int descriptor,
+                             apr_off_t size, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    static const char word[] = "startxref\n";
+    const char *bytes, *at;
+    *why = "what was appended before has no end";
+    if (size - signature->base_size < TAIL) return NULL;
+    SR_TRY(read_piece(&bytes, descriptor, size - TAIL, TAIL, pool));
+    at = memmem(bytes, TAIL, word, sizeof word - 1);
+    if (!at) return NULL;
+    sr_pdf_span_t left = {at + sizeof word - 1, bytes + TAIL};
+    if (!sr_pdf_take_number(&left, start) || !sr_pdf_span_is(&left, "\n%%EOF\n")) return NULL;
+    if (*start < signature->base_size || *start >= size - TAIL) return NULL;
+    SR_TRY(read_piece(&bytes, descriptor, *start, (apr_size_t)(size - *start), pool));
+    *why = sr_pdf_appended_trailer(trailer, bytes, (apr_size_t)(size - *start));
+    return NULL;
+}
+
+static sr_error_t *check_filled(const char **why, const sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
+                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+{
+    const char *bytes;
+    sr_pdf_appended_t appended, prepared;
+    sr_pdf_trailer_t last;
+    sr_pdf_filled_t wanted = {.signer = signature->signer,
+                              .dictionary = sr_pdf_signature_text(signature, time, pool),
+                              .contents = (const char *)revision->bytes + revision->contents};
+    SR_TRY(read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));
+    *why = sr_pdf_appended_read(&prepared, bytes, signature->prepared_size, signature->base_size, MOST_PREPARED, pool);
+    if (*why) return NULL;
+    SR_TRY(read_last(why, &last, &wanted.start, descriptor, size, signature, pool));
+    if (*why) return NULL;
+    *why = sr_pdf_appended_read(&appended, revision->bytes, revision->length, size, MOST_PREPARED, pool);
+    if (!*why && appended.length != revision->length) *why = MORE;
+    if (!*why && *revision->bytes == '\n') *why = BEFORE; /* the document ends with a line feed of ours */
+    if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &last, &wanted, pool);
+    return NULL;
+}
+
+sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                                const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+{
+    apr_pool_t *scratch;
+    const char *why = NULL;
+    apr_pool_create(&scratch, pool);
+    SR_TRY(check_filled(&why, revision, descriptor, size, signature, time, scratch));
+    if (why) refuse(&revision->fault, &revision->reason, workers, SR_PDF_OP_FILL, why, scratch);
+    apr_pool_destroy(scratch);
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- confirm */
+
+typedef struct answer_t {
+    bool confirmed;
+    const char *reason;
+} answer_t;
+
+static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
+{
+    answer_t *answer = result;
+    const json_t *confirmed = json_object_get(json, "confirmed");
+    const char *reason = sr_json_string(json, "reason");
+    if (!json_is_boolean(confirmed) || (!json_is_true(confirmed) && !sr_pdf_is_plain(reason))) return false;
+    answer->confirmed = json_is_true(confirmed);
+    answer->reason = answer->confirmed ? NULL : apr_pstrdup(pool, reason);
+    return true;
+}
+
+sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers, int descriptor, apr_off_t base_size,
+                           const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    bool failed = false;
+    answer_t answer = {0};
+    json_t *text = sr_pdf_fields_json(SR_PDF_OP_CONFIRM, fields, pool);
+    json_object_set_new(text, "size", json_integer(base_size));
+    sr_pdf_question_t question = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
+    question.read = read_answer;
+    question.result = &answer;
+    *confirmed = (sr_pdf_confirmed_t){SR_PDF_DONE, NULL};
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (failed) answer.reason = "no worker could confirm it";
+    if (failed || !answer.confirmed)
+        refuse(&confirmed->fault, &confirmed->reason, workers, SR_PDF_OP_PREPARE, answer.reason, pool);
+    return NULL;
+}

@@ -1,0 +1,253 @@
+/* filled.c: whether an update that should hold one signature does that and no more. Nothing of the document needs to be
+ * read for this: what is written again are the signer's own fields, which an earlier update of ours has added. Every
+ * other object is new, and refers to new ones alone. What a new appearance draws is not looked at, but it is confined
+ * to the place of the field. */
+#include "pdf/appended.h"
+#include "pdf/protocol.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char OTHER_DOCUMENT[] = "it does not continue the document as it stands";
+static const char NO_SIGNATURE[] = "the signature dictionary is not what was asked for";
+static const char NEW_OBJECT[] = "it has an object that nobody asked for";
+static const char OLD_OBJECT[] = "it changes an object that is not a field of this signer";
+static const char NO_FIELD[] = "a field of the signer is changed otherwise than by its signature";
+
+typedef struct check_t {
+    const sr_pdf_appended_t *appended, *prepared;
+    apr_int64_t first, end; /* the new numbers: first <= n < end; the first is the signature's */
+    const char *name;       /* how the names of the signer's fields begin, with the bracket */
+    int widgets;
+    apr_pool_t *pool;
+} check_t;
+
+/* ------------------------------------------------------------------------------------------------ new appearances */
+
+/* "9 0 R" to another new object. */
+static bool is_new_reference(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *from)
+{
+    sr_pdf_span_t left = *value;
+    apr_int64_t number;
+    return sr_pdf_take_number(&left, &number) && sr_pdf_span_is(&left, " 0 R") && number > check->first
+           && number < check->end && (!from || number < from->number);
+}
+
+/* Nothing, or images and forms by name. */
+static bool are_resources(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *object)
+{
+    sr_pdf_span_t left = *value, key, reference;
+    if (sr_pdf_span_is(value, "<<>>")) return true;
+    if (!sr_pdf_take_text(&left, "<</XObject<<")) return false;
+    while (!sr_pdf_span_is(&left, ">>>>"))
+        if (!sr_pdf_take_entry(&left, &key, &reference) || !is_new_reference(check, &reference, object)) return false;
+    return true;
+}
+
+static bool are_numbers(const sr_pdf_span_t *value, int wanted)
+{
+    sr_pdf_span_t left = *value, number;
+    int count = 0;
+    if (!sr_pdf_take_text(&left, "[")) return false;
+    for (sr_pdf_span_t rest = left; sr_pdf_take_value(&rest, &number); left = rest, count++)
+        if (!strchr("+-.0123456789", *number.at) || sr_pdf_span_ends(&number, "R")) return false;
+    sr_pdf_take_text(&left, " ");
+    return count == wanted && sr_pdf_span_is(&left, "]");
+}
+
+static bool is_count(const sr_pdf_span_t *value)
+{
+    sr_pdf_span_t left = *value;
+    apr_int64_t number;
+    return sr_pdf_take_number(&left, &number) && left.at == left.end;
+}
+
+typedef enum rule_t { IS, BOX, MATRIX, COUNT, RESOURCES, MASK } rule_t;
+
+static const struct {
+    const char *key;
+    rule_t rule;
+    const char *values[3]; /* of IS: one of them */
+} ENTRIES[] = {
+    {"/Type", IS, {"/XObject"}},
+    {"/Subtype", IS, {"/Form", "/Image"}},
+    {"/BBox", BOX, {NULL}},
+    {"/Matrix", MATRIX, {NULL}},
+    {"/Resources", RESOURCES, {NULL}},
+    {"/Width", COUNT, {NULL}},
+    {"/Height", COUNT, {NULL}},
+    {"/ColorSpace", IS, {"/DeviceRGB", "/DeviceGray"}},
+    {"/BitsPerComponent", IS, {"8"}},
+    {"/SMask", MASK, {NULL}},
+    {"/Filter", IS, {"/FlateDecode", "/DCTDecode"}},
+    {"/Length", COUNT, {NULL}},
+};
+#define ENTRY_COUNT (sizeof ENTRIES / sizeof *ENTRIES)
+
+static bool keeps(const check_t *check, size_t row, const sr_pdf_span_t *value, const sr_pdf_object_t *object)
+{
+    switch (ENTRIES[row].rule) {
+    case BOX: return are_numbers(value, 4);
+    case MATRIX: return are_numbers(value, 6);
+    case COUNT: return is_count(value);
+    case RESOURCES: return are_resources(check, value, object);
+    case MASK: return is_new_reference(check, value, NULL);
+    case IS: break;
+    }
+    for (size_t i = 0; i < 3 && ENTRIES[row].values[i]; i++)
+        if (sr_pdf_span_is(value, ENTRIES[row].values[i])) return true;
+    return false;
+}
+
+/* A stream of the table's entries, none of them twice. */
+static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
+{
+    sr_pdf_span_t left = object->body, key, value;
+    unsigned int seen = 0;
+    if (!object->is_stream || object->generation || !sr_pdf_take_text(&left, "<<")) return false;
+    while (!sr_pdf_span_is(&left, ">>")) {
+        size_t row = 0;
+        if (!sr_pdf_take_entry(&left, &key, &value)) return false;
+        while (row < ENTRY_COUNT && !sr_pdf_span_is(&key, ENTRIES[row].key)) row++;
+        if (row == ENTRY_COUNT || seen & 1u << row || !keeps(check, row, &value, object)) return false;
+        seen |= 1u << row;
+    }
+    return (seen & 3) == 3;
+}
+
+/* --------------------------------------------------------------------------------------------------- the signature */
+
+/* As src/pdfd/buffer.c writes texts. */
+static const char *pdf_string(const char *text, apr_pool_t *pool)
+{
+    char *out = apr_palloc(pool, 6 * strlen(text) + 16), *at = out;
+    const char *c = text;
+    while (*c >= ' ' && *c <= '~') c++;
+    if (!*c) {
+        *at++ = '(';
+        for (; *text; *at++ = *text++)
+            if (strchr("()\\", *text)) *at++ = '\\';
+        strcpy(at, ")");
+        return out;
+    }
+    at += sprintf(at, "<FEFF");
+    for (apr_uint32_t unit; (unit = sr_text_next(&text)) != 0;) {
+        if (unit > 0xffff) at += sprintf(at, "%04X%04X", 0xd800 | ((unit - 0x10000) >> 10), 0xdc00 | (unit & 0x3ff));
+        else at += sprintf(at, "%04X", unit);
+    }
+    strcpy(at, ">");
+    return out;
+}
+
+const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
+{
+    const char *reason =
+        signature->reason ? apr_pstrcat(pool, "/Reason", pdf_string(signature->reason, pool), NULL) : "";
+    return apr_pstrcat(pool, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name",
+                       pdf_string(signature->name, pool), reason, "/M(", time, ")/ByteRange", NULL);
+}
+
+/* The byte ranges, and the digits between them, were compared by seal.c: they must be those of this object. */
+static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
+{
+    static const char between[] = "/Contents", end[] = ">>";
+    const char *contents = object->body.at + strlen(wanted->dictionary) + SR_PDF_RANGE_WIDTH + sizeof between - 1;
+    return !object->is_stream && !object->generation && sr_pdf_span_begins(&object->body, wanted->dictionary)
+           && contents == wanted->contents && object->body.end == contents + 2 * SR_PDF_CONTENTS_BYTES + 2 + strlen(end)
+           && sr_pdf_span_ends(&object->body, end);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the widgets */
+
+/* 1 for the field of the signer's first placement, 2 for others, 0 for another signer's. */
+static int ordinal_of(const check_t *check, const sr_pdf_object_t *object)
+{
+    sr_pdf_span_t name;
+    if (object->is_stream || !sr_pdf_find_entry(&name, &object->body, "/T") || !sr_pdf_take_text(&name, check->name))
+        return 0;
+    if (sr_pdf_span_is(&name, ")")) return 1;
+    return sr_pdf_span_begins(&name, "_") ? 2 : 0;
+}
+
+static const sr_pdf_object_t *prepared_widget(const check_t *check, apr_int64_t number)
+{
+    for (int i = 0; i < check->prepared->objects->nelts; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t);
+        if (object->number == number) return ordinal_of(check, object) ? object : NULL;
+    }
+    return NULL;
+}
+
+static bool is_appearance_entry(const check_t *check, const sr_pdf_span_t *value)
+{
+    sr_pdf_span_t left = *value, reference;
+    if (!sr_pdf_take_text(&left, "<</N ") || !sr_pdf_span_ends(&left, ">>")) return false;
+    reference = (sr_pdf_span_t){left.at, left.end - 2};
+    return is_new_reference(check, &reference, NULL);
+}
+
+static int count_entries(const sr_pdf_span_t *body)
+{
+    sr_pdf_span_t left = *body, key, value;
+    int count = 0;
+    sr_pdf_take_text(&left, "<<");
+    while (sr_pdf_take_entry(&left, &key, &value)) count++;
+    return count;
+}
+
+/* The entries that it was prepared with, in whatever order, but for /AP; and /V where it is the signature. */
+static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const sr_pdf_object_t *before)
+{
+    const char *signature = apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R", check->first);
+    const int further = ordinal_of(check, before) == 1 ? 1 : 0;
+    sr_pdf_span_t left = before->body, key, was, now;
+    if (object->is_stream || object->generation || !sr_pdf_take_text(&left, "<<")) return false;
+    if (count_entries(&object->body) != count_entries(&before->body) + further) return false;
+    while (sr_pdf_take_entry(&left, &key, &was)) {
+        const char *name = apr_pstrmemdup(check->pool, key.at, (apr_size_t)(key.end - key.at));
+        if (!sr_pdf_find_entry(&now, &object->body, name)) return false;
+        if (strcmp(name, "/AP") ? !sr_pdf_span_same(&was, &now) : !is_appearance_entry(check, &now)) return false;
+    }
+    return !further || (sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature));
+}
+
+static int count_widgets(const check_t *check)
+{
+    int count = 0;
+    for (int i = 0; i < check->prepared->objects->nelts; i++)
+        count += ordinal_of(check, &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t)) > 0;
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ all */
+
+static const char *check_object(check_t *check, const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
+{
+    if (object->number == check->first) return is_signature(object, wanted) ? NULL : NO_SIGNATURE;
+    if (object->number > check->first) return is_appearance(check, object) ? NULL : NEW_OBJECT;
+    const sr_pdf_object_t *before = prepared_widget(check, object->number);
+    if (!before) return OLD_OBJECT;
+    check->widgets--;
+    return is_filled(check, object, before) ? NULL : NO_FIELD;
+}
+
+const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
+                                const sr_pdf_trailer_t *before, const sr_pdf_filled_t *wanted, apr_pool_t *pool)
+{
+    const sr_pdf_trailer_t *trailer = &appended->trailer;
+    check_t check = {.appended = appended, .prepared = prepared, .pool = pool};
+    check.name = apr_pstrcat(pool, "(" SR_PDF_FIELD_PREFIX, wanted->signer, NULL);
+    check.first = before->size;
+    check.end = trailer->size;
+    if (trailer->previous != wanted->start || !sr_pdf_span_same(&trailer->keys, &before->keys)) return OTHER_DOCUMENT;
+    check.widgets = count_widgets(&check);
+    int left = (int)(check.end - check.first) - trailer->is_stream;
+    for (int i = 0; i < appended->objects->nelts; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);
+        const char *reason = check_object(&check, object, wanted);
+        if (reason) return reason;
+        left -= object->number >= check.first;
+    }
+    if (left) return NEW_OBJECT; /* a number that is counted and not there: for whom? */
+    return check.widgets ? NO_FIELD : NULL;
+}

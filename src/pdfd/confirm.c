@@ -1,0 +1,31 @@
+/* confirm.c: the answer to "confirm": whether what follows the first bytes of a document is the update that "prepare"
+ * makes of them with these fields. It is made once more and compared, byte by byte: a worker that this document has not
+ * been read by before sees what another one has smuggled into a page, the catalog or the form. */
+#include "pdfd/pdfd.h"
+
+#include <string.h>
+
+static json_t *say(const char *reason)
+{
+    json_t *answer = json_object();
+    json_object_set_new(answer, "confirmed", json_boolean(!reason));
+    if (reason) json_object_set_new(answer, "reason", json_string(reason));
+    return answer;
+}
+
+json_t *sr_pdfd_confirm(const sr_pdfd_question_t *question, apr_pool_t *pool)
+{
+    const json_t *value = json_object_get(question->text, "size");
+    const json_int_t size = json_integer_value(value);
+    sr_pdfd_buffer_t *update;
+    if (!json_is_integer(value) || size < 1 || (apr_uint64_t)size >= question->bytes.size) return NULL;
+    const sr_pdfd_bytes_t before = {question->bytes.data, (apr_size_t)size};
+    const sr_pdfd_bytes_t after = {before.data + size, question->bytes.size - before.size};
+    const char *reason = NULL;
+    if (!sr_pdfd_prepare_update(&update, &reason, &before, json_object_get(question->text, "fields"), pool))
+        return NULL;
+    if (reason) return say(reason);
+    return say(update->size == after.size && !memcmp(update->data, after.data, after.size)
+                   ? NULL
+                   : "the fields are added otherwise than they have to be");
+}

@@ -1,0 +1,391 @@
+/* pdf_lies.c: a helper in the hands of a document gives updates that say more, less or something else than what was
+ * asked for. Each is well made: its cross-reference section and byte ranges are right, so every PDF reader follows it.
+ * None may be sealed. The liar stands between the client and a true helper, and changes the answers to "prepare" or
+ * "fill"; this program is the liar as well. What a new appearance draws within its field cannot be told from what was
+ * asked for, so there is no such lie here. */
+#include "pdf/appended.h"
+#include "pdf/protocol.h"
+#include "pdf_seal.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+/* Objects of the document: 1 the catalog, 2 the page tree, 3 the page, 4 its content, 5 and 6 for liars. Prepared: 7
+ * the empty appearance, 8 and 9 the fields of ann, 10 that of bob, 11 the form. Filled: 12 the signature, 13 what is
+ * drawn, 14 and 15 the appearances of 8 and 9. */
+#define ANN "ann"
+#define BOB "bob"
+
+typedef enum where_t {
+    NOWHERE,
+    OBJECT,  /* `find` in the object of that number becomes `put` */
+    DROP,    /* the object is left out */
+    ADD,     /* `put` is an object of that number */
+    TWICE,   /* the object is there once more, changed like OBJECT */
+    TRAILER, /* in the trailer */
+    TABLE,   /* in the cross-reference table */
+    BETWEEN, /* `put` comes before the object */
+    END      /* `put` is the end */
+} where_t;
+
+typedef struct lie_t {
+    const char *op, *name;
+    where_t where;
+    int number;
+    const char *find, *put;
+} lie_t;
+
+#define EVIL "<</Length 44>>stream\nBT /F 24 Tf 72 700 Td (1,000,000 EURO) Tj ET\nendstream"
+#define PAGE "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
+
+static const lie_t LIES[] = {
+    {"prepare", "nothing", NOWHERE, 0, NULL, NULL},
+    {"prepare", "the page has another content", OBJECT, 3, "/Contents 4 0 R", "/Contents 5 0 R"},
+    {"prepare", "the page is larger", OBJECT, 3, "792 ]", "999 ]"},
+    {"prepare", "the page does something", OBJECT, 3, "/Type /Page", "/Type /Page /AA << /O 6 0 R >>"},
+    {"prepare", "the page loses its annotations", OBJECT, 3, "6 0 R  8 0 R", "8 0 R"},
+    {"prepare", "the page has one annotation more", OBJECT, 3, "9 0 R ", "9 0 R 6 0 R "},
+    {"prepare", "a field is not on the page", OBJECT, 3, "9 0 R ", ""},
+    {"prepare", "the catalog has other pages", OBJECT, 1, "/Pages 2 0 R", "/Pages 6 0 R"},
+    {"prepare", "the catalog does something", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OpenAction 6 0 R"},
+    {"prepare", "the catalog has layers", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OCProperties 6 0 R"},
+    {"prepare", "the catalog has a form twice", OBJECT, 1, "/Pages 2 0 R", "/AcroForm 6 0 R /Pages 2 0 R"},
+    {"prepare", "the form has no field of bob", OBJECT, 11, " 10 0 R ", " "},
+    {"prepare", "the form does more", OBJECT, 11, "<</SigFlags", "<</XFA 6 0 R/SigFlags"},
+    {"prepare", "a field is elsewhere", OBJECT, 8, "Rect[50 ", "Rect[51 "},
+    {"prepare", "a field is much larger", OBJECT, 8, " 150 ", " 550 "},
+    {"prepare", "a field is on another page", OBJECT, 8, "/P 3 0 R", "/P 6 0 R"},
+    {"prepare", "a field belongs to another signer", OBJECT, 8, "_ann)", "_bob)"},
+    {"prepare", "a field does something", OBJECT, 8, "/FT/Sig", "/FT/Sig/A 6 0 R"},
+    {"prepare", "a field can be seen by nobody", OBJECT, 8, "/F 132", "/F 134"},
+    {"prepare", "a field is turned", OBJECT, 8, "]/AP", "]/MK<</R 90>>/AP"},
+    {"prepare", "a field has a value", OBJECT, 8, "/FT/Sig", "/FT/Sig/V 6 0 R"},
+    {"prepare", "a field looks like something", OBJECT, 8, "/N 7 0 R", "/N 5 0 R"},
+    {"prepare", "the empty appearance is not", OBJECT, 7, "/Length 0>>stream\n", "/Length 1>>stream\nx"},
+    {"prepare", "the content is there again", ADD, 4, NULL, EVIL},
+    {"prepare", "an object that nobody needs", ADD, 12, NULL, EVIL},
+    {"prepare", "the page tree is there again", ADD, 2, NULL, "<</Type/Pages/Count 1/Kids[6 0 R]>>"},
+    {"prepare", "an object stream", ADD, 12, NULL,
+     "<</Type/ObjStm/N 1/First 4/Length 18>>stream\n4 0 <</Length 0>>  \nendstream"},
+    {"prepare", "a field is missing", DROP, 10, NULL, NULL},
+    {"prepare", "the page is not there", DROP, 3, NULL, NULL},
+    {"prepare", "the catalog is not there", DROP, 1, NULL, NULL},
+    {"prepare", "the page is there twice", TWICE, 3, "/Contents 4 0 R", "/Contents 5 0 R"},
+    {"prepare", "another catalog", TRAILER, 0, "/Root 1 0 R", "/Root 6 0 R"},
+    {"prepare", "an encryption", TRAILER, 0, "/Root", "/Encrypt 6 0 R/Root"},
+    {"prepare", "another trailer before", TRAILER, 0, "/Prev ", "/Prev 1"},
+    {"prepare", "a hidden section", TRAILER, 0, "/Root", "/XRefStm 17/Root"},
+    {"prepare", "room for more", TRAILER, 0, "/Size 12", "/Size 99"},
+    {"prepare", "an entry into the middle", TABLE, 0, " 00000 n", " 00001 n"},
+    {"prepare", "an object that is free", TABLE, 0, " 00000 n", " 00000 f"},
+    {"prepare", "words between objects", BETWEEN, 8, NULL, "% 4 0 obj (hidden) endobj\n"},
+    {"prepare", "space between objects", BETWEEN, 8, NULL, "\n"},
+    {"prepare", "more after the end", END, 0, NULL, "4 0 obj\n(hidden)\nendobj\n"},
+
+    {"fill", "nothing", NOWHERE, 0, NULL, NULL},
+    {"fill", "the content is there again", ADD, 4, NULL, EVIL},
+    {"fill", "the page is there again", ADD, 3, NULL, PAGE "/Annots[8 0 R 9 0 R 10 0 R]>>"},
+    {"fill", "the page has another content", ADD, 3, NULL,
+     "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Annots[8 0 R 9 0 R 10 0 R]>>"},
+    {"fill", "the page loses its annotations", ADD, 3, NULL, PAGE ">>"},
+    {"fill", "the catalog has other pages", ADD, 1, NULL, "<</Type/Catalog/Pages 6 0 R/AcroForm 11 0 R>>"},
+    {"fill", "the catalog does something", ADD, 1, NULL,
+     "<</Type/Catalog/Pages 2 0 R/OpenAction 6 0 R/AcroForm 11 0 R>>"},
+    {"fill", "the form is there again", ADD, 11, NULL, "<</SigFlags 3/Fields[8 0 R 9 0 R 10 0 R ]/XFA 6 0 R>>"},
+    {"fill", "bob has signed too", ADD, 10, NULL,
+     "<< /AP << /N 14 0 R >> /F 132 /FT /Sig /P 3 0 R /Rect [ 50 200 150 240 ] /Subtype /Widget /T (Signature_bob) "
+     "/Type /Annot /V 12 0 R >>"},
+    {"fill", "what bob has looks otherwise", ADD, 7, NULL,
+     "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>/Length 0>>stream\n\nendstream"},
+    {"fill", "an object that nobody needs", ADD, 16, NULL, EVIL},
+    {"fill", "an appearance that nobody needs, under a number far away", ADD, 99, NULL,
+     "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>/Length 0>>stream\n\nendstream"},
+    {"fill", "an object stream", ADD, 16, NULL,
+     "<</Type/ObjStm/N 1/First 4/Length 18>>stream\n4 0 <</Length 0>>  \nendstream"},
+    {"fill", "an annotation", ADD, 16, NULL, "<</Type/Annot/Subtype/Stamp/Rect[0 0 600 700]/AP<</N 13 0 R>>>>"},
+    {"fill", "the field is elsewhere", OBJECT, 8, "/Rect [ 50 ", "/Rect [ 90 "},
+    {"fill", "the field is much larger", OBJECT, 8, " 150 ", " 550 "},
+    {"fill", "the field does something", OBJECT, 8, "/FT /Sig", "/FT /Sig /A 6 0 R"},
+    {"fill", "the field has a rectangle twice", OBJECT, 8, "/FT /Sig", "/FT /Sig /Rect [ 0 0 600 700 ]"},
+    {"fill", "the field has another rectangle in the place of its type", OBJECT, 8, "/FT /Sig",
+     "/Rect [ 0 0 600 700 ]"},
+    {"fill", "the field becomes bob's", OBJECT, 8, "(Signature_ann)", "(Signature_bob)"},
+    {"fill", "the field is on another page", OBJECT, 8, "/P 3 0 R", "/P 6 0 R"},
+    {"fill", "the field looks like something old", OBJECT, 8, "/N 14 0 R", "/N 5 0 R"},
+    {"fill", "the field looks otherwise when touched", OBJECT, 8, "/N 14 0 R>>", "/N 14 0 R/D 5 0 R>>"},
+    {"fill", "the field has a value of its own", OBJECT, 8, "/V 12 0 R", "/V 13 0 R"},
+    {"fill", "a button has the signature", OBJECT, 9, "/N 15 0 R>>", "/N 15 0 R>>/V 12 0 R"},
+    {"fill", "a further place is not filled", DROP, 9, NULL, NULL},
+    {"fill", "the field is not filled", DROP, 8, NULL, NULL},
+    {"fill", "the field is there twice", TWICE, 8, "/Rect [ 50 ", "/Rect [ 90 "},
+    {"fill", "an appearance draws something old", OBJECT, 14, "/M 13 0 R", "/M 5 0 R"},
+    {"fill", "an appearance draws itself", OBJECT, 14, "/M 13 0 R", "/M 14 0 R"},
+    {"fill", "an appearance is a layer", OBJECT, 14, "/Type/XObject", "/Type/XObject/OC 6 0 R"},
+    {"fill", "an appearance has a type twice", OBJECT, 14, "/Type/XObject", "/Type/XObject/Type/XObject"},
+    {"fill", "an appearance has fonts of the document", OBJECT, 14, "/Resources<<", "/Resources<</Font 6 0 R"},
+    {"fill", "an appearance is in a file", OBJECT, 13, "/Type/XObject", "/Type/XObject/F(a)"},
+    {"fill", "an appearance is no form", OBJECT, 13, "/Subtype/Form", "/Subtype/PS"},
+    {"fill", "an appearance is missing", DROP, 15, NULL, NULL},
+    {"fill", "another person signs", OBJECT, 12, "(Ann Lee)", "(Bob Lee)"},
+    {"fill", "for another reason", OBJECT, 12, "(I agree)", "(I agre.)"},
+    {"fill", "at another time", OBJECT, 12, "/M(D:2027", "/M(D:2017"},
+    {"fill", "with a lock", OBJECT, 12, "/M(D:", "/Reference 6 0 R/M(D:"},
+    {"fill", "with more behind it", OBJECT, 12, ">>>", ">/X 1>>"},
+    {"fill", "another catalog", TRAILER, 0, "/Root 1 0 R", "/Root 6 0 R"},
+    {"fill", "an information dictionary", TRAILER, 0, "/Root 1 0 R", "/Root 1 0 R/Info 6 0 R"},
+    {"fill", "an encryption", TRAILER, 0, "/Root", "/Encrypt 6 0 R/Root"},
+    {"fill", "another identity", TRAILER, 0, "/ID[<", "/ID[<00"},
+    {"fill", "another trailer before", TRAILER, 0, "/Prev ", "/Prev 1"},
+    {"fill", "a hidden section", TRAILER, 0, "/Root", "/XRefStm 17/Root"},
+    {"fill", "room for more", TRAILER, 0, "/Size 16", "/Size 99"},
+    {"fill", "less room", TRAILER, 0, "/Size 16", "/Size 15"},
+    {"fill", "an entry into the middle", TABLE, 0, " 00000 n", " 00001 n"},
+    {"fill", "an object that is free", TABLE, 0, " 00000 n", " 00000 f"},
+    {"fill", "words between objects", BETWEEN, 13, NULL, "% 4 0 obj (hidden) endobj\n"},
+    {"fill", "space between objects", BETWEEN, 13, NULL, "\n"},
+    {"fill", "more after the end", END, 0, NULL, "4 0 obj\n(hidden)\nendobj\n"},
+};
+
+static apr_pool_t *root;
+static char script[] = "/tmp/sigreq-lies-XXXXXX";
+
+/* ------------------------------------------------------------------------------------------------------- the liar */
+
+typedef struct piece_t {
+    int number;
+    const char *text; /* what is between "obj" and "endobj" */
+    size_t length;
+} piece_t;
+
+typedef struct update_t {
+    piece_t pieces[32];
+    int count;
+    const char *trailer;
+} update_t;
+
+/* The pieces of a true update. */
+static update_t take_apart(const char *bytes, size_t length)
+{
+    update_t update = {.count = 0};
+    const char *at = bytes + (*bytes == '\n');
+    while (strncmp(at, "xref\n", 5) != 0) {
+        piece_t *piece = &update.pieces[update.count++];
+        char *body;
+        piece->number = (int)strtol(at, &body, 10);
+        piece->text = body + strlen(" 0 obj\n");
+        const char *end = memmem(piece->text, (size_t)(bytes + length - piece->text), "\nendobj\n", 8);
+        piece->length = (size_t)(end - piece->text);
+        at = end + 8;
+    }
+    const char *from = strstr(at, "trailer\n"), *to = strstr(from, "startxref");
+    update.trailer = apr_pstrmemdup(root, from, (size_t)(to - from));
+    return update;
+}
+
+static piece_t changed(const piece_t *piece, const lie_t *lie)
+{
+    const char *found = memmem(piece->text, piece->length, lie->find, strlen(lie->find));
+    pdf_t text = {0};
+    if (!found) return *piece;
+    pdf_add(&text, piece->text, (size_t)(found - piece->text));
+    pdf_add(&text, lie->put, strlen(lie->put));
+    found += strlen(lie->find);
+    pdf_add(&text, found, (size_t)(piece->text + piece->length - found));
+    return (piece_t){piece->number, text.data, text.size};
+}
+
+static void lie_about(update_t *update, const lie_t *lie)
+{
+    for (int i = 0; i < update->count; i++) {
+        piece_t *piece = &update->pieces[i];
+        if (piece->number != lie->number) continue;
+        if (lie->where == OBJECT) *piece = changed(piece, lie);
+        if (lie->where == TWICE) update->pieces[update->count++] = changed(piece, lie);
+        if (lie->where == DROP) memmove(piece, piece + 1, sizeof *piece * (size_t)(--update->count - i));
+        if (lie->where == TWICE || lie->where == DROP) return;
+    }
+    if (lie->where == ADD) update->pieces[update->count++] = (piece_t){lie->number, lie->put, strlen(lie->put)};
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return ((const int *)a)[0] - ((const int *)b)[0];
+}
+
+static const char *replaced(const char *text, const lie_t *lie)
+{
+    const char *found = strstr(text, lie->find);
+    if (!found) return text;
+    return apr_pstrcat(root, apr_pstrmemdup(root, text, (size_t)(found - text)), lie->put, found + strlen(lie->find),
+                       NULL);
+}
+
+/* An update of the pieces, whose section is right. Its highest number is said where it was raised. */
+static pdf_t put_together(const update_t *update, const lie_t *lie, size_t base, bool newline)
+{
+    pdf_t out = {0}, table = {0};
+    int offsets[32][2], highest = 0;
+    if (newline) pdf_print(&out, "\n");
+    for (int i = 0; i < update->count; i++) {
+        const piece_t *piece = &update->pieces[i];
+        if (lie->where == BETWEEN && piece->number == lie->number) pdf_print(&out, "%s", lie->put);
+        offsets[i][0] = piece->number;
+        offsets[i][1] = (int)(base + out.size);
+        if (piece->number > highest) highest = piece->number;
+        pdf_print(&out, "%d 0 obj\n", piece->number);
+        pdf_add(&out, piece->text, piece->length);
+        pdf_print(&out, "\nendobj\n");
+    }
+    size_t start = base + out.size;
+    qsort(offsets, (size_t)update->count, sizeof *offsets, by_number);
+    for (int i = 0; i < update->count;) {
+        int end = i + 1;
+        while (end < update->count && offsets[end][0] == offsets[end - 1][0] + 1) end++;
+        pdf_print(&table, "%d %d\n", offsets[i][0], end - i);
+        for (; i < end; i++) pdf_print(&table, "%010d 00000 n \n", offsets[i][1]);
+    }
+    const char *rows = lie->where == TABLE ? replaced(table.data, lie) : table.data, *trailer = update->trailer;
+    char *size = strstr(trailer, "/Size ");
+    if (size && atoi(size + 6) <= highest)
+        trailer = apr_psprintf(root, "trailer\n<</Size %d%s", highest + 1, strstr(trailer, "/Root"));
+    if (lie->where == TRAILER) trailer = replaced(trailer, lie);
+    pdf_print(&out, "xref\n%s%sstartxref\n%zu\n%%%%EOF\n", rows, trailer, start);
+    if (lie->where == END) pdf_print(&out, "%s", lie->put);
+    return out;
+}
+
+/* Makes the byte ranges right. The offset of the digits' "<". */
+static size_t mend_ranges(pdf_t *out, size_t base)
+{
+    char *contents = memmem(out->data, out->size, "/Contents<", 10);
+    if (!contents) return 0;
+    size_t at = (size_t)(contents + 9 - out->data), to = at + 2 * SR_PDF_CONTENTS_BYTES + 2;
+    char range[100];
+    int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)(base + at),
+                          (unsigned long long)(base + to), (unsigned long long)(out->size - to));
+    memset(contents - SR_PDF_RANGE_WIDTH, ' ', SR_PDF_RANGE_WIDTH);
+    memcpy(contents - SR_PDF_RANGE_WIDTH, range, (size_t)length);
+    return at;
+}
+
+static const char *tell(const lie_t *lie, const char *answer, int document, int result)
+{
+    struct stat info;
+    json_t *json;
+    if (sr_json_parse(&json, answer, strlen(answer), root)) abort();
+    size_t length = (size_t)json_integer_value(json_object_get(json, "length"));
+    char *bytes = apr_pcalloc(root, length + 1), last;
+    if (fstat(document, &info) || pread(result, bytes, length, 0) != (ssize_t)length) abort();
+    if (pread(document, &last, 1, info.st_size - 1) != 1) abort();
+    update_t update = take_apart(bytes, length);
+    lie_about(&update, lie);
+    pdf_t out = put_together(&update, lie, (size_t)info.st_size, last != '\n');
+    size_t contents = mend_ranges(&out, (size_t)info.st_size);
+    if (pwrite(result, out.data, out.size, 0) != (ssize_t)out.size) abort();
+    return contents ? apr_psprintf(root, "{\"length\":%d,\"contents\":%d}", (int)out.size, (int)contents)
+                    : apr_psprintf(root, "{\"length\":%d}", (int)out.size);
+}
+
+/* A worker of the true helper, whose socket is the result. */
+static int start_helper(const char *program)
+{
+    int ends[2];
+    sr_pdf_header_t header;
+    const char *text;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+    if (!fork()) {
+        dup2(ends[1], SR_PDF_SOCKET);
+        close(ends[1]);
+        execl(program, program, (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    int64_t deadline = sr_pdf_clock() + 5000000;
+    if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, root) != SR_PDF_WIRE_OK) abort();
+    int template = ends[0];
+    if (!(header.flags & SR_PDF_TEMPLATE) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+    const int sent[SR_PDF_DESCRIPTORS] = {ends[1], -1};
+    sr_pdf_send(template, 0, 0, "{\"cpu\":60}", sent, deadline);
+    close(ends[1]);
+    if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, root) != SR_PDF_WIRE_OK) abort();
+    return ends[0];
+}
+
+/* Hands on questions and answers. */
+static int act(const lie_t *lie, const char *program)
+{
+    int64_t deadline = sr_pdf_clock() + 60000000;
+    int own = fcntl(SR_PDF_SOCKET, F_DUPFD_CLOEXEC, 10);
+    close(SR_PDF_SOCKET);
+    int helper = start_helper(program);
+    sr_pdf_send(own, 0, 0, "{}", NULL, deadline);
+    for (;;) {
+        sr_pdf_header_t header, answered;
+        const char *question, *answer;
+        int got[SR_PDF_DESCRIPTORS];
+        if (sr_pdf_receive(&header, &question, got, own, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 0;
+        sr_pdf_send(helper, header.id, 0, question, got, deadline);
+        if (sr_pdf_receive(&answered, &answer, NULL, helper, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 1;
+        if (strstr(question, apr_psprintf(root, "\"op\":\"%s\"", lie->op)) && strstr(answer, "\"length\":"))
+            answer = tell(lie, answer, got[0], got[1]);
+        for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
+            if (got[i] >= 0) close(got[i]);
+        sr_pdf_send(own, header.id, answered.flags, answer, NULL, deadline);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- who is lied to */
+
+/* NULL, or why ann could not sign. */
+static const char *sign(seal_bench_t *bench, apr_pool_t *pool)
+{
+    pdf_t pdf =
+        pdf_document(&(pdf_parts_t){.pages = 1,
+                                    .page = "/MediaBox[0 0 612 792]/Contents 4 0 R/Annots[6 0 R]",
+                                    .objects = {"<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (1 euro) Tj ET\nendstream",
+                                                "<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (9 euro) Tj ET\nendstream",
+                                                "<</Type/Annot/Subtype/Text/Rect[1 1 9 9]>>"}});
+    const sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
+                                     seal_field(BOB, 0, 50, 200, 150, 240)};
+    sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree"};
+    signature.time = apr_time_from_sec(1800000000);
+    signature.ink = seal_ink(SEAL_INK, pool);
+    const char *reason = seal_prepare(bench, &pdf, fields, 3, pool);
+    if (!reason) reason = seal_fill(bench, &pdf, &signature, pool);
+    free(pdf.data);
+    return reason;
+}
+
+static void test_lie(seal_bench_t *bench, int index, const char *self)
+{
+    static const char nonsense[] = "it made the PDF helper answer nonsense";
+    const lie_t *lie = &LIES[index];
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    FILE *file = fopen(script, "w");
+    if (!file) abort();
+    fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, index, help_program());
+    fclose(file);
+    chmod(script, 0700);
+    /* one process for all questions: it takes long to start two programs for each */
+    bench->workers = sr_pdf_pool_for_document(help_pool(script, 1, 20000, pool), 0, pool);
+    const char *reason = sign(bench, pool);
+    is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
+    is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
+    is_int(help_notices, 0, "… and nothing else");
+    apr_pool_destroy(pool);
+}
+
+int main(int argc, char **argv)
+{
+    char self[PATH_MAX];
+    apr_initialize();
+    apr_pool_create(&root, NULL);
+    if (argc == 3) return act(&LIES[atoi(argv[1])], argv[2]);
+    if (!realpath("/proc/self/exe", self)) abort();
+    close(mkstemp(script));
+    seal_bench_t bench = seal_begin(20000);
+    for (int i = 0; i < (int)(sizeof LIES / sizeof *LIES); i++) test_lie(&bench, i, self);
+    ok(!unlink(script), "the script is gone");
+    return seal_end(&bench);
+}
