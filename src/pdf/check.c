@@ -85,6 +85,104 @@ static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const 
     return OBJ_find_sigid_algs(named, &its_hash, &its_kind) && its_hash == hash->nid && its_kind == kind;
 }
 
+static const char *unknown_hash(const X509_ALGOR *digest)
+{
+    const ASN1_OBJECT *object;
+    X509_ALGOR_get0(&object, NULL, NULL, digest);
+    int nid = OBJ_obj2nid(object);
+    bool weak = nid == NID_sha1 || nid == NID_md5 || nid == NID_md4 || nid == NID_md2 || nid == NID_ripemd160;
+    return weak ? "its hash function proves nothing today" : "its hash function is not checked here";
+}
+
+/* Some algorithms of others, such as plain ECDSA, OpenSSL does not know. */
+static bool is_known(const X509_ALGOR *signature)
+{
+    const ASN1_OBJECT *object;
+    int hash, kind;
+    X509_ALGOR_get0(&object, NULL, NULL, signature);
+    int named = OBJ_obj2nid(object);
+    return named == NID_rsassaPss || named == NID_rsaEncryption || named == NID_X9_62_id_ecPublicKey
+           || OBJ_find_sigid_algs(named, &hash, &kind);
+}
+
+/* Reads the head of the next element, and moves *at to its body. False when it is of another class or tag. */
+static bool take(const unsigned char **at, const unsigned char *end, int class, int tag, long *length)
+{
+    int its_tag, its_class;
+    const unsigned char *from = *at;
+    if (from >= end || ASN1_get_object(&from, length, &its_tag, &its_class, end - from) & 0x80) return false;
+    if (its_tag != tag || its_class != class) return false;
+    *at = from;
+    return true;
+}
+
+static bool take_version(const unsigned char **at, const unsigned char *end, long *version)
+{
+    long length;
+    if (!take(at, end, V_ASN1_UNIVERSAL, V_ASN1_INTEGER, &length) || length != 1) return false;
+    *version = *(*at)++;
+    return true;
+}
+
+/* All elements are of this tag, or, of class CONTEXT, of `other`, which sets *has_other. */
+static bool take_all(const unsigned char *at, const unsigned char *end, int tag, int other, bool *has_other)
+{
+    for (long length; at < end; at += length) {
+        if (take(&at, end, V_ASN1_UNIVERSAL, tag, &length)) continue;
+        if (other < 0 || !take(&at, end, V_ASN1_CONTEXT_SPECIFIC, other, &length)) return false;
+        *has_other = true;
+    }
+    return true;
+}
+
+/* What no signature covers must be as it follows from the rest (RFC 5652, 5.1 and 5.3), or somebody changed it:
+ * the versions, the list of hash functions, and what kinds of certificates there are. */
+static bool is_strict_der(const unsigned char *at, const unsigned char *end, const X509_ALGOR *digest, bool by_key,
+                          bool data)
+{
+    long length, version, signer_version;
+    bool other = false, good = take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)
+                               && take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_OBJECT, &length);
+    if (!good) return false;
+    at += length;
+    if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, 0, &length)
+        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &version)
+        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length))
+        return false;
+    const unsigned char *next = at + length;
+    X509_ALGOR *listed = d2i_X509_ALGOR(NULL, &at, length);
+    const ASN1_OBJECT *object, *wanted;
+    X509_ALGOR_get0(&wanted, NULL, NULL, digest);
+    if (listed) X509_ALGOR_get0(&object, NULL, NULL, listed);
+    good = listed && at == next && !OBJ_cmp(object, wanted);
+    X509_ALGOR_free(listed);
+    if (!good || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length)) return false;
+    at += length;
+    for (int tag = 0; tag < 2; tag++) {
+        if (!take(&at, end, V_ASN1_CONTEXT_SPECIFIC, tag, &length)) continue;
+        if (!take_all(at, at + length, V_ASN1_SEQUENCE, tag == 1 ? 1 : -1, &other)) return false;
+        at += length;
+    }
+    if (!take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SET, &length)
+        || !take(&at, end, V_ASN1_UNIVERSAL, V_ASN1_SEQUENCE, &length) || !take_version(&at, end, &signer_version))
+        return false;
+    return signer_version == (by_key ? 3 : 1) && version == (other ? 5 : by_key || !data ? 3 : 1);
+}
+
+static bool is_strict(const sr_cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, const X509_ALGOR *digest)
+{
+    ASN1_OCTET_STRING *key = NULL;
+    X509_NAME *issuer = NULL;
+    ASN1_INTEGER *serial = NULL;
+    unsigned char *der = NULL;
+    CMS_SignerInfo_get0_signer_id(sk_CMS_SignerInfo_value(signers, 0), &key, &issuer, &serial);
+    int size = i2d_CMS_ContentInfo(cms->content, &der); /* some are written in BER: as DER it is the same */
+    bool data = OBJ_obj2nid(CMS_get0_eContentType(cms->content)) == NID_pkcs7_data;
+    bool strict = size > 0 && is_strict_der(der, der + size, digest, key != NULL, data);
+    OPENSSL_free(der);
+    return strict;
+}
+
 static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
 {
     X509_ALGOR *digest, *signature;
@@ -93,7 +191,7 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
     if (sk_CMS_SignerInfo_num(signers) != 1) return broken(cms, "it does not have exactly one signer");
     CMS_set1_signers_certs(cms->content, NULL, 0);
     CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, &signature);
-    if (!cms->certificate) return broken(cms, "it does not hold the certificate of its signer");
+    if (!cms->certificate) return unchecked(cms, "it does not hold the certificate of its signer");
     if (!key) return broken(cms, "the key in its certificate cannot be read");
     if (OBJ_obj2nid(CMS_get0_eContentType(cms->content)) != NID_pkcs7_data)
         return unchecked(cms, "it is no signature of a document: timestamps and the like are not checked here");
@@ -101,10 +199,14 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
     if (!content || *content) return broken(cms, "it holds a content of its own");
 
     const hash_t *hash = find_hash(digest);
-    cms->algorithm = apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool),
-                                  hash ? hash->shown : "a hash function that proves nothing today");
-    if (!hash) return unchecked(cms, "its hash function proves nothing today");
+    cms->algorithm =
+        apr_psprintf(pool, "%s with %s", sr_cms_key_name(key, pool), hash ? hash->shown : "another hash function");
+    if (EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 || EVP_PKEY_get_base_id(key) == EVP_PKEY_ED448)
+        return unchecked(cms, "its kind of key is not checked here");
+    if (!hash) return unchecked(cms, unknown_hash(digest));
+    if (!is_known(signature)) return unchecked(cms, "its algorithm is not checked here");
     if (!fit_together(signature, hash, key)) return broken(cms, "its algorithms do not go together");
+    if (!is_strict(cms, signers, digest)) return broken(cms, "parts of it that are not signed were changed");
     if (EVP_PKEY_get_security_bits(key) < MIN_SECURITY_BITS)
         return unchecked(cms, "its key is too short to prove anything today");
     cms->signer = sk_CMS_SignerInfo_value(signers, 0);

@@ -21,7 +21,7 @@ static const char REVISION[] = "what it covers is not a revision of the document
 static const char SKIPPED[] = "the document was changed so that it no longer builds on what was signed";
 static const char DAMAGED[] = "the document was damaged after it was signed";
 
-/* True when "id generation " stands right before `at`, where "obj" does. */
+/* True when "id generation " stands right before `at`, where "obj" does; some write an object right behind %%EOF. */
 static bool has_head(const unsigned char *data, const unsigned char *at, const sr_pdfd_signed_t *signature)
 {
     const int64_t wanted[2] = {signature->generation, signature->object};
@@ -36,7 +36,7 @@ static bool has_head(const unsigned char *data, const unsigned char *at, const s
         if (digits == at || at - digits > 10 || !read_number(&c, &number) || number != wanted[i]) return false;
         at = digits;
     }
-    return at == data || !isalnum(at[-1]);
+    return at == data || !isalnum(at[-1]) || (at - data >= 5 && !memcmp(at - 5, "%%EOF", 5));
 }
 
 /* Sets the cursor behind the nearest "obj" of the signature's object that is before *at, and *at on it. */

@@ -366,7 +366,8 @@ static void test_foreign(void)
         {"-signer rsa2048.crt -inkey rsa2048.key -md sha1", "unchecked: its hash function proves nothing today", false},
         {"-signer p256.crt -inkey p256.key -nodetach", "broken: it holds a content of its own", false},
         {"-signer p256.crt -inkey p256.key -noattr", "unchecked: it has no signed attributes", false},
-        {"-signer p256.crt -inkey p256.key -nocerts", "broken: it does not hold the certificate of its signer", false},
+        {"-signer p256.crt -inkey p256.key -nocerts", "unchecked: it does not hold the certificate of its signer",
+         false},
         {"-signer p256.crt -inkey p256.key -signer rsa2048.crt -inkey rsa2048.key",
          "broken: it does not have exactly one signer", false},
         {"-signer small.crt -inkey small.key", "intact", false},
@@ -416,6 +417,43 @@ static void *work(void *bad)
     return NULL;
 }
 
+/* What no signature covers follows from the rest, or somebody has changed it. */
+static void test_unsigned_parts(void)
+{
+    static const char changed[] = "broken: parts of it that are not signed were changed";
+    const sr_cms_identity_t *identity = make_identity(&(make_t){.name = "parts"}, root);
+    apr_size_t length;
+    const unsigned char *der = sign(&length, identity);
+    static const unsigned char version[] = {2, 1, 1, 0x31}, hash[] = {0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1},
+                               data[] = {0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1};
+    const unsigned char *list = memmem(der, length, version, sizeof version), *named = memmem(der, length, hash, 9);
+    const unsigned char *content = memmem(der, length, data, sizeof data);
+    if (!list || !named || !content) abort();
+    const struct {
+        const unsigned char *at;
+        unsigned char byte;
+        const char *name;
+    } changes[] = {{list + 2, 3, "the version"},
+                   {named + 8, 2, "the list of hash functions"},
+                   {content + 9, 0xa1, "the tag of the certificates"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        unsigned char *other = apr_pmemdup(root, der, length);
+        other[changes[i].at - der] = changes[i].byte;
+        sr_cms_result_t result = check(other, length, &nobody);
+        ok(result.state != SR_CMS_INTACT, "%s: %s", changes[i].name, say(&result, root));
+        if (i < 2) is_str(say(&result, root), changed, "%s", changes[i].name);
+    }
+
+    static const unsigned char ecdsa[] = {0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2};
+    unsigned char *other = apr_pmemdup(root, der, length), *last = NULL;
+    for (unsigned char *at = other; (at = memmem(at, length - (size_t)(at - other), ecdsa, 8)); at++) last = at;
+    if (!last) abort();
+    last[7] = 0x7f;
+    sr_cms_result_t result = check(other, length, &nobody);
+    is_str(say(&result, root), "unchecked: its algorithm is not checked here",
+           "an algorithm that OpenSSL does not know");
+}
+
 static void test_threads(void)
 {
     pthread_t threads[8];
@@ -449,6 +487,7 @@ int main(void)
     test_flips(&(make_t){.name = "flip-rsa", .rsa = 2048});
     test_swapped_certificate();
     test_foreign();
+    test_unsigned_parts();
     test_threads();
     make_end();
     apr_pool_destroy(root);

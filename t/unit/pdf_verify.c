@@ -53,6 +53,16 @@ static void test_good(void)
     (void)at;
 }
 
+/* Some programs write no line end before an update. */
+static void test_no_line_end(void)
+{
+    pdf_t pdf = unsigned_pdf();
+    pdf.data[--pdf.size] = '\0';
+    sign_pdf(&pdf, &(sign_t){.identity = ec}, root);
+    is_said(&pdf, "signed; intact whole ours later=0", "an object right after %%%%EOF");
+    free(pdf.data);
+}
+
 static void test_unreadable(void)
 {
     pdf_t text = {0}, locked = pdf_document(&(pdf_parts_t){.pages = 1, .trailer = "/Encrypt<</Filter/Other/V 9>>"});
@@ -183,6 +193,7 @@ int main(void)
 {
     said_begin();
     test_good();
+    test_no_line_end();
     test_unreadable();
     test_appended();
     test_flips();
