@@ -148,6 +148,7 @@ static sr_error_t *ask(sr_deliver_t *d, int number, sr_op_t op, sr_outcome_t *ou
     sr_store_source_t *source = d->options.database(d->options.baton, number, d->turn_pool);
     sr_store_t *store;
 
+    source->reads = sr_store_reads(op);
     SR_TRY(source->borrow(source, &store, d->turn_pool));
     sr_error_t *error = sr_store_run(store, op, outcome, rows, &argument, argument ? 1 : 0, d->turn_pool);
     source->give_back(source, store);

@@ -18,6 +18,7 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
     [SR_LABEL_STATE] = "state",
     [SR_LABEL_LOSS] = "reason",
     [SR_LABEL_FAILURE] = "reason",
+    [SR_LABEL_USE] = "use",
     [SR_LABEL_OPERATION] = "operation",
     [SR_LABEL_LIMIT] = "limit",
 };
@@ -37,6 +38,7 @@ static const char *const states[] = {[SR_QUEUE_WAITING] = "waiting", [SR_QUEUE_U
 static const char *const losses[] = {[SR_LOSS_DIED] = "died", [SR_LOSS_LATE] = "late", NULL};
 static const char *const operations[] = {"ping", "probe",     "prepare",    "fill",  "compose", "render",
                                          "text", "normalise", "signatures", "other", NULL};
+static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
 static const char *const limits[] = {"token", "link", "address", "failures", "bodies", "mail", "other", NULL};
@@ -45,6 +47,7 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,  [SR_LABEL_ENVIRONMENT] = environments, [SR_LABEL_RESULT] = results,
     [SR_LABEL_KIND] = kinds,  [SR_LABEL_OUTCOME] = endings,          [SR_LABEL_STATE] = states,
     [SR_LABEL_LOSS] = losses, [SR_LABEL_OPERATION] = operations,     [SR_LABEL_FAILURE] = failures,
+    [SR_LABEL_USE] = uses,
     [SR_LABEL_LIMIT] = limits,
 };
 
@@ -63,6 +66,7 @@ enum {
     ROOM_LOSS = sizeof losses / sizeof *losses - 1,
     ROOM_OPERATION = sizeof operations / sizeof *operations - 1,
     ROOM_FAILURE = sizeof failures / sizeof *failures - 1,
+    ROOM_USE = sizeof uses / sizeof *uses - 1,
     ROOM_LIMIT = sizeof limits / sizeof *limits - 1,
 };
 

@@ -33,6 +33,7 @@ typedef enum sr_label_t {
     SR_LABEL_LOSS,        /* sr_loss_t */
     SR_LABEL_OPERATION,   /* of the PDF helper */
     SR_LABEL_FAILURE,     /* of the database */
+    SR_LABEL_USE,         /* of the database: sr_use_t */
     SR_LABEL_LIMIT,       /* what was too much */
     SR_LABEL_COUNT
 } sr_label_t;
@@ -46,6 +47,7 @@ typedef enum {
     SR_ENDING_INTERRUPTED, /* outcome unknown */
 } sr_ending_t;
 typedef enum { SR_QUEUE_WAITING, SR_QUEUE_UNDER_WAY } sr_queue_t;
+typedef enum { SR_USE_READ, SR_USE_WRITE } sr_use_t;
 typedef enum { SR_LOSS_DIED, SR_LOSS_LATE } sr_loss_t;
 
 /* The values of a metric's first and second label are given by their number; 0 where it has no such label. Numbers out

@@ -180,12 +180,13 @@ static void give_back(sr_store_source_t *source, sr_store_t *store)
 static const char *begin(dbd_source_t *dbd)
 {
     const int number = sr_run_database_number(dbd->server);
+    const sr_use_t use = dbd->source.reads ? SR_USE_READ : SR_USE_WRITE;
     const char *why = NULL;
     sr_gate_t *gate = number >= 0 && child.watchdog ? child.gates[number] : NULL;
     hold_signals(&dbd->signals);
     sr_watch_begin(&dbd->watch, gate ? child.watchdog : NULL);
     dbd->visit = (sr_visit_t){0};
-    if (gate) why = sr_gate_enter(&dbd->visit, gate, dbd->watch.until);
+    if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
     dbd->visit.gate = NULL; /* never came in */
     leave(dbd, SR_VISIT_UNKNOWN);
@@ -199,7 +200,7 @@ static ap_dbd_t *open_connection(dbd_source_t *dbd)
     const apr_time_t begun = sr_watch_clock();
     dbd->connection = open(dbd->pool, dbd->server);
     if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
-    if (!dbd->connection) leave(dbd, sr_watch_clock() - begun >= SLOW ? SR_VISIT_LATE : SR_VISIT_UNKNOWN);
+    if (!dbd->connection) leave(dbd, sr_watch_clock() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else if (dbd->visit.gate && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3"))
         child.gates[sr_run_database_number(dbd->server)] = NULL;
     return dbd->connection;
@@ -229,6 +230,6 @@ static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_poo
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool)
 {
     dbd_source_t *dbd = apr_palloc(pool, sizeof *dbd);
-    *dbd = (dbd_source_t){.source = {borrow, give_back}, .server = server, .pool = pool};
+    *dbd = (dbd_source_t){.source = {.borrow = borrow, .give_back = give_back}, .server = server, .pool = pool};
     return &dbd->source;
 }

@@ -21,6 +21,7 @@ sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_h
     sr_store_t *store;
     sr_outcome_t came;
     apr_array_header_t *found;
+    service->database->reads = sr_store_reads(op);
     SR_TRY(service->database->borrow(service->database, &store, pool));
     sr_error_t *error = sr_store_run(store, op, &came, &found, arguments, count, pool);
     service->database->give_back(service->database, store);

@@ -1,7 +1,11 @@
 /* gate.c: which threads may go to a database. A database that hangs must not take all threads of httpd with it: those
  * that are needed for other things are kept out while nothing moves, and once somebody has waited in vain nobody
  * waits but the one thread that tries. Whether the database is stopped is in the memory of the figures, which all
- * processes of the machine share. */
+ * processes of the machine share.
+ *
+ * Reading and writing are told apart: while a synchronous standby stalls, each COMMIT waits for it, and its backend
+ * goes on waiting when we no longer do; whoever reads is answered. Then few may write until it is known that writing
+ * is answered, too: a transaction that has nothing to commit is, and says nothing of others. */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -17,11 +21,17 @@ struct sr_gate_t {
     pthread_cond_t freed;
     pthread_mutex_t opening; /* mod_dbd would let everybody wait for whoever opens a connection, without limit */
     int number, inside, most;
+    int writers, most_writers; /* two thirds of the places; after one was late, one, doubled by each that is answered */
     apr_time_t moved; /* when somebody came or went */
     apr_interval_time_t limit;
 };
 
 static const char stopped_text[] = "the database does not answer (SigreqDatabaseTimeout)";
+
+static int all_writers(const sr_gate_t *gate)
+{
+    return gate->most * 2 / 3 > 1 ? gate->most * 2 / 3 : 1;
+}
 
 sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool)
 {
@@ -35,6 +45,7 @@ sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, ap
     pthread_cond_init(&gate->freed, &attributes);
     gate->number = number;
     gate->most = threads * 3 / 4 > 2 ? threads * 3 / 4 : 2;
+    gate->most_writers = all_writers(gate);
     gate->limit = limit;
     return gate;
 }
@@ -44,38 +55,60 @@ static struct timespec timespec_of(apr_time_t time)
     return (struct timespec){apr_time_sec(time), apr_time_usec(time) * 1000};
 }
 
-static bool is_stopped(const sr_gate_t *gate)
+static bool is_stopped(const sr_visit_t *visit)
 {
-    return sr_metrics_value(SR_METRIC_DATABASE_STOPPED, gate->number, 0) != 0;
+    return sr_metrics_value(SR_METRIC_DATABASE_STOPPED, visit->gate->number, visit->use) != 0;
+}
+
+static sr_metric_t trying(const sr_visit_t *visit)
+{
+    return visit->use == SR_USE_WRITE ? SR_METRIC_DATABASE_TRY_WRITE : SR_METRIC_DATABASE_TRY_READ;
+}
+
+static bool has_place(const sr_visit_t *visit)
+{
+    const sr_gate_t *gate = visit->gate;
+
+    return gate->inside < gate->most && (visit->use == SR_USE_READ || gate->writers < gate->most_writers);
 }
 
 /* Takes a place inside, if there is one or comes to be one in time. */
-static bool take_place(sr_gate_t *gate, apr_time_t until)
+static bool take_place(const sr_visit_t *visit, apr_time_t until)
 {
+    sr_gate_t *gate = visit->gate;
     bool taken;
 
     pthread_mutex_lock(&gate->mutex);
-    while (gate->inside >= gate->most) {
+    while (!has_place(visit)) {
         const apr_time_t silent = gate->moved + SILENCE, end = silent < until ? silent : until;
         const struct timespec at = timespec_of(end);
         if (sr_watch_clock() >= end) break;
         pthread_cond_timedwait(&gate->freed, &gate->mutex, &at);
     }
-    taken = gate->inside < gate->most;
+    taken = has_place(visit);
     if (taken) {
         gate->inside++;
+        gate->writers += visit->use == SR_USE_WRITE;
         gate->moved = sr_watch_clock();
     }
     pthread_mutex_unlock(&gate->mutex);
     return taken;
 }
 
-static void give_place(sr_gate_t *gate)
+static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
 {
+    sr_gate_t *gate = visit->gate;
+
     pthread_mutex_lock(&gate->mutex);
     gate->inside--;
     gate->moved = sr_watch_clock();
-    pthread_cond_signal(&gate->freed);
+    if (visit->use == SR_USE_WRITE) {
+        gate->writers--;
+        if (end == SR_VISIT_LATE) gate->most_writers = 1;
+        if (end == SR_VISIT_ANSWERED) gate->most_writers *= 2;
+        if (gate->most_writers > all_writers(gate)) gate->most_writers = all_writers(gate);
+    }
+    pthread_cond_broadcast(&gate->freed);
     pthread_mutex_unlock(&gate->mutex);
 }
 
@@ -90,7 +123,7 @@ static bool take_opening(sr_gate_t *gate, apr_time_t until)
 /* The thread that tries is done with it: another may. */
 static void end_trying(sr_visit_t *visit)
 {
-    if (visit->tries) sr_metrics_set(SR_METRIC_DATABASE_TRY, visit->gate->number, 0, 0);
+    if (visit->tries) sr_metrics_set(trying(visit), visit->gate->number, 0, 0);
     visit->tries = false;
 }
 
@@ -99,25 +132,25 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
     sr_gate_t *gate = visit->gate;
     const char *why = NULL;
 
-    if (!take_place(gate, until)) return "all places at the database are taken, and none becomes free";
+    if (!take_place(visit, until)) return "all places at the database are taken, and none becomes free";
     if (!take_opening(gate, until)) {
         why = "no connection can be opened in time";
-    } else if (!visit->tries && is_stopped(gate)) { /* since this thread has begun to wait */
+    } else if (!visit->tries && is_stopped(visit)) { /* since this thread has begun to wait */
         pthread_mutex_unlock(&gate->opening);
         why = stopped_text;
     }
-    if (why) give_place(gate);
+    if (why) give_place(visit, SR_VISIT_UNKNOWN);
     return why;
 }
 
-const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, apr_time_t until)
+const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until)
 {
+    const apr_interval_time_t longest = gate->limit + 2 * SR_CONNECT_TIME; /* then who tried is dead */
     const char *why;
 
-    *visit = (sr_visit_t){gate, false};
-    if (is_stopped(gate)) {
-        visit->tries =
-            sr_metrics_turn(SR_METRIC_DATABASE_TRY, gate->number, apr_time_now(), gate->limit + 2 * SR_CONNECT_TIME);
+    *visit = (sr_visit_t){gate, use, false};
+    if (is_stopped(visit)) {
+        visit->tries = sr_metrics_turn(trying(visit), gate->number, apr_time_now(), longest);
         if (!visit->tries) return stopped_text;
     }
     why = go_in(visit, until);
@@ -130,13 +163,28 @@ void sr_gate_opened(sr_visit_t *visit)
     pthread_mutex_unlock(&visit->gate->opening);
 }
 
+/* Returns true if this has changed something. */
+static bool set_stopped(const sr_gate_t *gate, sr_use_t use, bool stopped)
+{
+    if ((sr_metrics_value(SR_METRIC_DATABASE_STOPPED, gate->number, use) != 0) == stopped) return false;
+    sr_metrics_set(SR_METRIC_DATABASE_STOPPED, gate->number, use, stopped);
+    return true;
+}
+
+/* Where no connection can be opened, or nothing can be read, nothing can be written either; and where something was
+ * written, everything can be read. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end)
 {
     sr_gate_t *gate = visit->gate;
-    const bool was = is_stopped(gate), is = end == SR_VISIT_UNKNOWN ? was : end == SR_VISIT_LATE;
+    const bool stops = end != SR_VISIT_ANSWERED;
+    bool changed = false;
 
-    if (is != was) sr_metrics_set(SR_METRIC_DATABASE_STOPPED, gate->number, 0, is);
+    if (end != SR_VISIT_UNKNOWN) {
+        const bool both = end == SR_VISIT_UNREACHABLE || (visit->use == SR_USE_READ) == stops;
+        changed = set_stopped(gate, visit->use, stops);
+        if (both) changed |= set_stopped(gate, visit->use == SR_USE_READ ? SR_USE_WRITE : SR_USE_READ, stops);
+    }
     end_trying(visit);
-    give_place(gate);
-    return is == was ? SR_GATE_SAME : is ? SR_GATE_STOPPED : SR_GATE_ANSWERS;
+    give_place(visit, end);
+    return !changed ? SR_GATE_SAME : stops ? SR_GATE_STOPPED : SR_GATE_ANSWERS;
 }

@@ -260,6 +260,12 @@ static sr_error_t *understand(sr_outcome_t *outcome, const call_t *call)
                             "%s: outcome %s", call->operation->name, call->outcome);
 }
 
+/* On SQLite each operation says so; on PostgreSQL it is one call of a function. */
+bool sr_store_reads(sr_op_t op)
+{
+    return !sr_sql_sqlite3.operations[op].write;
+}
+
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool)
 {

@@ -24,6 +24,7 @@
 #include <apr_hash.h>
 
 #include "base/base.h"
+#include "metrics/metrics.h"
 #include "model/model.h"
 
 /* ------------------------------------------------------------------------------------------------ store.c
@@ -34,6 +35,7 @@ typedef struct sr_store_t sr_store_t;
 /* Where connections come from: mod_dbd's pool in httpd (src/run), apr_dbd alone in sigreqctl (src/ctl). */
 typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
+    bool reads; /* set before borrow: the operation to come writes nothing */
     /* Borrows a connection until `give_back`. Errors: SR_EUNAVAILABLE. */
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
@@ -223,6 +225,7 @@ typedef enum sr_op_t {
  * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened anew and the
  * operation sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors:
  * SR_EUNAVAILABLE when the database is away, SR_EINTERNAL when it refuses the statement. */
+bool sr_store_reads(sr_op_t op); /* it writes nothing */
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
 
@@ -267,16 +270,24 @@ apr_time_t sr_watch_clock(void);
 /* ------------------------------------------------------------------------------------------------- gate.c
  * Which threads of a process may go to a database. All of them while it answers. When one has waited in vain, the
  * database counts as stopped for all processes of the machine: one thread at a time tries it, and all others are
- * refused at once, so that they do not spend their time waiting, until one is answered.
+ * refused at once, so that they do not spend their time waiting, until one is answered. Whoever reads and whoever
+ * writes is counted apart.
  */
 typedef struct sr_gate_t sr_gate_t;
-/* `number` is the database's of SR_LABEL_SERVER; at most three quarters of `threads` (but two) go in at a time. */
+/* `number` is the database's of SR_LABEL_SERVER; at most three quarters of `threads` (but two) go in at a time,
+ * half of them to write. */
 sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool);
 
-typedef enum sr_visit_end_t { SR_VISIT_UNKNOWN, SR_VISIT_ANSWERED, SR_VISIT_LATE } sr_visit_end_t;
+typedef enum sr_visit_end_t {
+    SR_VISIT_UNKNOWN,
+    SR_VISIT_ANSWERED,
+    SR_VISIT_LATE,
+    SR_VISIT_UNREACHABLE /* late already when the connection was opened */
+} sr_visit_end_t;
 typedef enum sr_gate_change_t { SR_GATE_SAME, SR_GATE_STOPPED, SR_GATE_ANSWERS } sr_gate_change_t;
 typedef struct sr_visit_t {
     sr_gate_t *gate;
+    sr_use_t use;
     bool tries; /* whether a database that is stopped answers again */
 } sr_visit_t;
 
@@ -286,7 +297,7 @@ typedef struct sr_visit_t {
 
 /* NULL when the thread may go on: it then opens a connection, which one thread at a time does, and says so by
  * sr_gate_opened. Otherwise why it may not. Waits until `until` at the latest, by sr_watch_clock. */
-const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, apr_time_t until);
+const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until);
 void sr_gate_opened(sr_visit_t *visit);
 /* Tells what this has changed, for the log. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end);

@@ -17,9 +17,13 @@ plan skip_all => 'prefork has one thread per child' if suite->{mpm} eq 'prefork'
 my $SLACK  = 4;                # of a busy machine, and libpq's 2 s for a connection
 my $org    = organisation();
 my $client = $org->{test};
-my @stopped;
+my (@stopped, $stalled);
 
-END { local $?; kill CONT => @stopped if @stopped }
+END {
+    local $?;
+    kill CONT => @stopped if @stopped;
+    if ($stalled) { psql($_) for 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()' }
+}
 
 sub httpd {    # two children of 16 threads, with a file that is not ours
     my $limit = shift;
@@ -61,16 +65,17 @@ sub postgres {    # all its processes, the postmaster first
     return ($postmaster, Sigreq::Here::below($postmaster));
 }
 
-sub is_shown {    # a figure
-    my ($httpd, $value, $name) = @_;
+sub is_shown {    # a figure, of those who read and who write
+    my ($httpd, $read, $write, $name) = @_;
     my $figures = '';
     my $shown   = wait_for(
         sub {
             $figures = $client->{ua}->get($httpd->base . '/metrics')->res->body;
-            $figures =~ /^sigreq_database_stopped\{server="main"\} $value$/m;
+            my $stopped = 'sigreq_database_stopped{server="main",use=';
+            $figures =~ /^\Q$stopped\E"read"\} $read$/m && $figures =~ /^\Q$stopped\E"write"\} $write$/m;
         },
         10);
-    ok($shown, $name) or diag $figures =~ /^(sigreq_database_stopped.*)/m;
+    ok($shown, $name) or diag $figures =~ /^(sigreq_database_stopped.*)/mg;
 }
 
 sub stopped_postgres {
@@ -111,7 +116,7 @@ sub stopped_postgres {
     is_deeply([keys %{ codes(@static) }], [200], 'a file is served all the time') or diag explain codes(@static);
     cmp_ok(slowest(@static), '<', $LIMIT - 2,
         @static . ' times, the slowest before the first request is given up: ' . seconds(slowest(@static)));
-    is_shown($httpd, 1, 'the figures say so');
+    is_shown($httpd, 1, 1, 'the figures say so');
     like($httpd->log, qr/SR0720/, 'the log too');
 
     my @later = $crowd->parallel(40, 10, sub { timed($crowd->request_p(GET => "/signatures/$kept[0]")) });
@@ -121,8 +126,9 @@ sub stopped_postgres {
     is($here->get('/health')->code, 503, 'health');
 
     kill CONT => splice @stopped;
-    ok(wait_for(sub { $here->get('/health')->code == 200 }, 20), 'going on: healed');
-    is_shown($httpd, 0, 'the figures say so');
+    ok(wait_for(sub { $here->get('/health')->code == 200 }, 20),   'going on: healed');
+    ok(wait_for(sub { $here->create->code == 201 }, 20),           '… for who writes, too');
+    is_shown($httpd, 0, 0, 'the figures say so');
     like($httpd->log, qr/SR0721/, 'the log too');
     my @again = $crowd->parallel(60, 20, $create);
     is(scalar(grep { $_->code == 201 } @again), 60, 'each creation is repeated, by its key');
@@ -134,9 +140,55 @@ sub stopped_postgres {
     is(scalar(keys %times),                      60, 'each of them is there');
     is(scalar(grep { $_ > 1 } values %times),    0,  '… once');
     my %events;
-    $events{ $_->{body}{eventId} }++ for $receiver->wait_for(100, 60);
-    is(scalar(keys %events),                     100, 'every webhook is called');
+    $events{ $_->{body}{eventId} }++ for $receiver->wait_for(101, 60);
+    is(scalar(keys %events),                     101, 'every webhook is called');
     is(scalar(grep { $_ > 1 } values %events),   0,   '… once');
+}
+
+sub psql { return scalar `psql -qXAt -h @{[suite->{dir}]}/pg/s -U postgres -d postgres -c "$_[0]"` }
+
+# Each COMMIT waits for a standby that is not there. Its backend waits on when httpd no longer does, so there must not
+# be more and more of them.
+sub stalled_standby {
+    my $LIMIT  = 4;
+    my $httpd  = httpd($LIMIT);
+    my $crowd  = $client->with(base => $httpd->base)->crowd;
+    my $kept   = $crowd->create(name => 'kept')->json;
+    my $create = sub {
+        my $i = shift;
+        return $crowd->create_p(name => "stalled $i", headers => { 'Idempotency-Key' => "stalled $$ $i" });
+    };
+    $stalled = 1;
+    psql($_) for "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", 'SELECT pg_reload_conf()';
+    my @first = $crowd->parallel(30, 30, sub { timed($create->($_[0])) });
+    is_deeply(codes(@first), { 503 => 30 }, 'a standby stalls: who writes is answered 503');
+    cmp_ok(slowest(@first), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@first)));
+    is_shown($httpd, 0, 1, 'the figures say so');
+    my (@read, @written);
+    $crowd->parallel(
+        120, 20,
+        sub {
+            my $i = shift;
+            my $to = $i % 2 ? \@written : \@read;
+            my $promise =
+                $i % 2 ? $create->(30 + $i % 30) : $crowd->request_p(GET => "/signatures/$kept->{uuid}");
+            return timed($promise)->then(sub { push @$to, $_[0] });
+        });
+    is_deeply(codes(@read),    { 200 => 60 }, 'who reads is answered');
+    is_deeply(codes(@written), { 503 => 60 }, 'who writes is not');
+    my $waiting = psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") + 0;
+    # two children with 12 each, those who try, the suite's httpd
+    cmp_ok($waiting, '<=', 45, "$waiting backends wait");
+    $stalled = 0;
+    psql($_) for 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()';
+    ok(wait_for(sub { $crowd->create->code == 201 }, 20), 'going on: healed');
+    my @again = $crowd->parallel(60, 20, $create);
+    is(scalar(grep { $_->code == 201 } @again), 60, 'each creation is repeated, by its key');
+    my $listed = $crowd->get('/signatures', query => { limit => 100, q => 'stalled' })->json->{data};
+    my %times;
+    $times{ $_->{name} }++ for @$listed;
+    is(scalar(keys %times),                   60, 'each of them is there');
+    is(scalar(grep { $_ > 1 } values %times), 0,  '… once');
 }
 
 # A child that is stopped while it has the lock of SQLite's writers: found by trying, as the lock tells nobody.
@@ -181,5 +233,6 @@ sub stopped_writer {
     is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'nothing is lost');
 }
 
-suite->{db} eq 'pgsql' ? stopped_postgres() : stopped_writer();
+if (suite->{db} eq 'pgsql') { stopped_postgres(); stalled_standby() }
+else                        { stopped_writer() }
 done_testing;

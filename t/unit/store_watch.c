@@ -116,28 +116,41 @@ static void gate(apr_pool_t *pool)
     const char *why;
 
     for (int i = 0; i < 3; i++) {
-        ok(!sr_gate_enter(&visits[i], of, until), "visit %d", i);
+        ok(!sr_gate_enter(&visits[i], of, i == 2 ? SR_USE_READ : SR_USE_WRITE, until), "visit %d", i);
         sr_gate_opened(&visits[i]);
     }
-    why = sr_gate_enter(&visits[3], of, until);
+    why = sr_gate_enter(&visits[3], of, SR_USE_WRITE, until);
     ok(why != NULL, "three of four threads, and nothing moves: %s", why ? why : "");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_SAME, "one leaves");
-    ok(!sr_gate_enter(&visits[0], of, until), "another comes");
-    ok(sr_gate_enter(&visits[3], of, sr_watch_clock() + apr_time_from_msec(100)) != NULL,
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until), "another comes");
+    ok(sr_gate_enter(&visits[3], of, SR_USE_WRITE, sr_watch_clock() + apr_time_from_msec(100)) != NULL,
        "nobody waits longer than they may");
     sr_gate_opened(&visits[0]);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
     is_int(sr_gate_leave(&visits[1], SR_VISIT_LATE), SR_GATE_SAME, "another too");
-    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, 0), 1, "the figure says so");
-    ok(!sr_gate_enter(&visits[0], of, until) && visits[0].tries, "one may try");
+    is_int((long long)sr_metrics_value(SR_METRIC_DATABASE_STOPPED, 0, SR_USE_WRITE), 1, "the figure says so");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "who reads may go in");
     sr_gate_opened(&visits[0]);
-    ok(sr_gate_enter(&visits[1], of, until) != NULL, "nobody else");
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_SAME, "and says nothing of writing");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "one may try");
+    sr_gate_opened(&visits[0]);
+    ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, until) != NULL, "nobody else");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN), SR_GATE_SAME, "it has not found out");
-    ok(!sr_gate_enter(&visits[0], of, until) && visits[0].tries, "the next may");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "the next may");
     sr_gate_opened(&visits[0]);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and was answered");
-    ok(!sr_gate_enter(&visits[0], of, until) && !visits[0].tries, "everybody may");
-    ok(sr_gate_enter(&visits[1], of, sr_watch_clock() + SR_CONNECT_TIME + apr_time_from_msec(100)) != NULL,
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && !visits[0].tries, "everybody may");
+    sr_gate_opened(&visits[0]);
+    sr_gate_leave(&visits[0], SR_VISIT_UNKNOWN);
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until), "of two who read");
+    sr_gate_opened(&visits[0]);
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until) && visits[0].tries, "then who writes has to try, too");
+    sr_gate_opened(&visits[0]);
+    is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and is answered: so is who reads");
+    ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "everybody may");
+    const apr_time_t soon = sr_watch_clock() + SR_CONNECT_TIME + apr_time_from_msec(100);
+    ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, soon) != NULL,
        "one at a time opens a connection, and nobody begins who could not end in time");
     sr_gate_opened(&visits[0]);
 }
