@@ -213,6 +213,14 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     return result;
 }
 
+static int share_readers(server_rec *main_server)
+{
+    void *block = sr_run_shared(main_server, "sigreq-readers", sr_http_readers_size());
+    if (!block) return HTTP_INTERNAL_SERVER_ERROR;
+    sr_http_readers_use(block);
+    return OK;
+}
+
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
@@ -222,6 +230,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     int result = sr_run_lock_create(main_server);
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     if (result == OK) result = sr_run_rates_create(main_server);
+    if (result == OK) result = share_readers(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
     return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
 }
@@ -232,6 +241,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     seen = sr_seen_create(pchild);
     folders = sr_folders_create(pchild);
+    sr_http_readers_child_init();
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
     sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "metrics/metrics.h"
+
 #define PIECE 65536
+#define PATIENCE apr_time_from_msec(100)
+#define NAP apr_time_from_msec(5)
 #define FORM_MAX 65536
 #define FORM_FIELDS_MAX 100
 
@@ -55,22 +59,67 @@ static sr_error_t *check_encoding(sr_http_t *http)
     return sr_error(http->pool, SR_EMEDIATYPE, "Content-Encoding is not supported: send the body as it is");
 }
 
-sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton)
+/* A body as it arrives. */
+typedef struct reading_t {
+    sr_http_t *http;
+    apr_bucket_brigade *brigade;
+    bool waits; /* it has a place among those that wait for slow bodies */
+    int place;
+} reading_t;
+
+/* Where all places are taken, the body has a moment to arrive by itself, or another to leave. */
+static sr_error_t *wait_for_place(reading_t *reading, apr_interval_time_t waited)
 {
-    request_rec *r = http->r;
-    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_pool_t *pool = reading->http->pool;
+    reading->waits = sr_http_readers_enter(&reading->place);
+    if (reading->waits) return NULL;
+    if (waited < PATIENCE) {
+        apr_sleep(NAP);
+        return NULL;
+    }
+    sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "bodies"), 0, 1);
+    /* httpd waits 2 s for the client to close, not 30 s: of MPMs without threads that takes a child */
+    apr_table_setn(reading->http->r->connection->notes, "short-lingering-close", "1");
+    return sr_error_retry(sr_error(pool, SR_EUNAVAILABLE, "Too many requests arrive slowly at the moment"),
+                          apr_time_from_sec(5));
+}
+
+/* The next piece of the body: without a place only what is there already. */
+static sr_error_t *next_piece(reading_t *reading)
+{
+    request_rec *r = reading->http->r;
+    for (apr_interval_time_t waited = 0;; waited += NAP) {
+        const apr_read_type_e block = reading->waits ? APR_BLOCK_READ : APR_NONBLOCK_READ;
+        apr_status_t status = ap_get_brigade(r->input_filters, reading->brigade, AP_MODE_READBYTES, block, PIECE);
+        if (!status && (reading->waits || !APR_BRIGADE_EMPTY(reading->brigade))) return NULL;
+        if (status && (reading->waits || !APR_STATUS_IS_EAGAIN(status))) return read_failed(reading->http, status);
+        apr_brigade_cleanup(reading->brigade);
+        SR_TRY(wait_for_place(reading, waited));
+    }
+}
+
+static sr_error_t *read_all(reading_t *reading, apr_off_t limit, sr_http_sink_t sink, void *baton)
+{
+    sr_http_t *http = reading->http;
     apr_off_t left = limit, announced;
-    const char *header = apr_table_get(r->headers_in, "Content-Length");
+    const char *header = apr_table_get(http->r->headers_in, "Content-Length");
     if (header && ap_parse_strict_length(&announced, header) && announced > limit) return too_large(http, limit);
     while (!http->body_read) {
-        apr_status_t status = ap_get_brigade(r->input_filters, brigade, AP_MODE_READBYTES, APR_BLOCK_READ, PIECE);
-        if (status) return read_failed(http, status);
+        SR_TRY(next_piece(reading));
         sr_error_t *error = check_encoding(http);
-        if (!error) error = drain(http, brigade, &left, limit, sink, baton);
-        apr_brigade_cleanup(brigade);
+        if (!error) error = drain(http, reading->brigade, &left, limit, sink, baton);
+        apr_brigade_cleanup(reading->brigade);
         if (error) return error;
     }
     return NULL;
+}
+
+sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton)
+{
+    reading_t reading = {.http = http, .brigade = apr_brigade_create(http->pool, http->r->connection->bucket_alloc)};
+    sr_error_t *error = read_all(&reading, limit, sink, baton);
+    if (reading.waits) sr_http_readers_leave(reading.place);
+    return error;
 }
 
 sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters)
@@ -103,6 +152,15 @@ static apr_status_t buffer_free(void *baton)
     return APR_SUCCESS;
 }
 
+static buffer_t *buffer_make(sr_http_t *http, apr_size_t limit)
+{
+    buffer_t *buffer = apr_pcalloc(http->pool, sizeof *buffer);
+    buffer->limit = limit;
+    buffer->pool = http->pool;
+    apr_pool_cleanup_register(http->pool, buffer, buffer_free, apr_pool_cleanup_null);
+    return buffer;
+}
+
 static sr_error_t *buffer_reserve(buffer_t *buffer, apr_size_t length)
 {
     apr_size_t room = buffer->room ? buffer->room : ROOM_FIRST;
@@ -132,10 +190,7 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
 {
     sr_error_t *mistyped = sr_http_expect_type(http, "application/json", NULL);
     if (mistyped && apr_table_get(http->r->headers_in, "Content-Type")) return mistyped;
-    buffer_t *buffer = apr_pcalloc(http->pool, sizeof *buffer);
-    buffer->limit = limit;
-    buffer->pool = http->pool;
-    apr_pool_cleanup_register(http->pool, buffer, buffer_free, apr_pool_cleanup_null);
+    buffer_t *buffer = buffer_make(http, limit);
     SR_TRY(sr_http_read(http, (apr_off_t)limit, buffer_append, buffer));
     if (!buffer->length) {
         *object = sr_json_own(json_object(), http->pool);
@@ -150,29 +205,37 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
     return NULL;
 }
 
-/* httpd's own parser. A value that is no UTF-8 is refused as JSON would be. */
+/* --- forms */
+
+/* One pair of a form, "name=value", changed as it is read. */
+static sr_error_t *take_pair(sr_http_t *http, const sr_http_field_t *fields, char *pair)
+{
+    char *value = strchr(pair, '=');
+    if (value) *value++ = '\0';
+    else value = pair + strlen(pair);
+    if (ap_unescape_urlencoded(pair) || ap_unescape_urlencoded(value))
+        return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
+    for (const sr_http_field_t *field = fields; field->name; field++) {
+        if (strcmp(field->name, pair)) continue;
+        if (!sr_text_is_utf8(value, strlen(value)))
+            return sr_error(http->pool, SR_EBADREQUEST, "The field %s must be UTF-8 text", field->name);
+        *field->value = value;
+    }
+    return NULL;
+}
+
 sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields)
 {
-    apr_array_header_t *pairs;
     SR_TRY(sr_http_expect_type(http, "application/x-www-form-urlencoded", NULL));
-    int status = ap_parse_form_data(http->r, NULL, &pairs, FORM_FIELDS_MAX, FORM_MAX);
-    if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) return too_large(http, FORM_MAX);
-    if (status) return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
-    http->body_read = true;
-    for (int i = 0; i < pairs->nelts; i++) {
-        const ap_form_pair_t *pair = &APR_ARRAY_IDX(pairs, i, ap_form_pair_t);
-        for (const sr_http_field_t *field = fields; field->name; field++) {
-            if (strcmp(field->name, pair->name)) continue;
-            apr_off_t length;
-            apr_size_t size;
-            apr_brigade_length(pair->value, 1, &length);
-            size = (apr_size_t)length;
-            char *value = apr_pcalloc(http->pool, size + 1);
-            apr_brigade_flatten(pair->value, value, &size);
-            if (!sr_text_is_utf8(value, size))
-                return sr_error(http->pool, SR_EBADREQUEST, "The field %s must be UTF-8 text", field->name);
-            *field->value = value;
-        }
+    buffer_t *buffer = buffer_make(http, FORM_MAX);
+    SR_TRY(sr_http_read(http, FORM_MAX, buffer_append, buffer));
+    if (!buffer->length) return NULL;
+    char *rest = apr_pstrmemdup(http->pool, buffer->data, buffer->length);
+    int count = 0;
+    if (strlen(rest) != buffer->length) return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
+    for (char *pair; (pair = apr_strtok(NULL, "&", &rest)) != NULL;) {
+        if (++count > FORM_FIELDS_MAX) return sr_error(http->pool, SR_EBADREQUEST, "The form has too many fields");
+        SR_TRY(take_pair(http, fields, pair));
     }
     return NULL;
 }

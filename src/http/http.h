@@ -95,8 +95,16 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error);
 
 /* -------------------------------------------------------------------------------------------------- body.c */
 typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);
-/* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. */
+/* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. SR_EUNAVAILABLE if it
+ * arrives slowly and too many others do. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
+/* readers.c: takes a place among the threads that wait for slow bodies; false if there is none. */
+bool sr_http_readers_enter(int *place);
+void sr_http_readers_leave(int place);
+/* post_config: shared memory of so many bytes, zeros at first; child_init. */
+apr_size_t sr_http_readers_size(void);
+void sr_http_readers_use(void *block);
+void sr_http_readers_child_init(void);
 #define SR_HTTP_JSON_MAX 65536
 #define SR_HTTP_JSON_VALUES 200
 /* The JSON object of an application/json body of at most `limit` bytes and `max_values` values (sr_json_parse_bounded);

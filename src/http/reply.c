@@ -185,7 +185,8 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
 {
     request_rec *r = http->r;
     int status = answers[error->code].status;
-    log_error(http, error, answers[error->code].level);
+    /* a client that is told when to come again is no fault */
+    log_error(http, error, error->retry_after && !error->cause ? APLOG_INFO : answers[error->code].level);
     if (status == HTTP_UNAUTHORIZED) apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer");
     if (status == HTTP_SERVICE_UNAVAILABLE || status == HTTP_TOO_MANY_REQUESTS)
         apr_table_setn(r->err_headers_out, "Retry-After",

@@ -1,0 +1,69 @@
+/* readers.c: how many threads may wait for request bodies that arrive slowly. Half of the threads of a child may. Of
+ * MPMs without threads, half of the children may. So slow clients cannot keep all of them. A body that is there at once
+ * is not counted.
+ *
+ * Children without threads count in shared memory: each waiting child writes its process id into a free place. A child
+ * that was killed leaves its id there, so a place whose process is gone is free too.
+ */
+#include "http/http.h"
+
+#include <ap_mpm.h>
+#include <apr_atomic.h>
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { PLACES = 4096 };
+
+static apr_uint32_t own[PLACES], *places = own; /* process ids; 0: free */
+static apr_uint32_t waiting;                    /* threads of this child */
+static apr_uint32_t most = 1;
+static bool is_threaded = true;
+
+apr_size_t sr_http_readers_size(void)
+{
+    return sizeof own;
+}
+
+void sr_http_readers_use(void *block)
+{
+    places = block;
+}
+
+void sr_http_readers_child_init(void)
+{
+    int threads = 0, children = 0;
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
+    is_threaded = threads > 1;
+    const int all = is_threaded ? threads : children;
+    most = all < 4 ? 1 : all / 2 < PLACES ? (apr_uint32_t)all / 2 : PLACES;
+}
+
+static bool is_free(apr_uint32_t id)
+{
+    return !id || (kill((pid_t)id, 0) && errno == ESRCH);
+}
+
+bool sr_http_readers_enter(int *place)
+{
+    *place = 0;
+    if (is_threaded) {
+        if (apr_atomic_inc32(&waiting) < most) return true;
+        apr_atomic_dec32(&waiting);
+        return false;
+    }
+    for (apr_uint32_t i = 0; i < most; i++) {
+        const apr_uint32_t id = apr_atomic_read32(&places[i]);
+        if (!is_free(id) || apr_atomic_cas32(&places[i], (apr_uint32_t)getpid(), id) != id) continue;
+        *place = (int)i;
+        return true;
+    }
+    return false;
+}
+
+void sr_http_readers_leave(int place)
+{
+    if (is_threaded) apr_atomic_dec32(&waiting);
+    else apr_atomic_set32(&places[place], 0);
+}

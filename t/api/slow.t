@@ -1,0 +1,76 @@
+# Slow clients: bodies that arrive slowly keep half of the threads at most (of MPMs without threads: of the children).
+# Further ones are refused at once, and everybody else is answered. Bodies that are there at once are not counted.
+use strict;
+use warnings;
+use Mojo::UserAgent;
+use Sigreq::Here qw(organisation suite is_error wait_for);
+use Sigreq::Httpd;
+use Sigreq::Multipart 'BOUNDARY';
+use Sigreq::Raw;
+use Sigreq::Signer;
+use Test::More;
+
+my $prefork = suite->{mpm} eq 'prefork';
+my $httpd   = Sigreq::Httpd->new(
+    place  => 'Sigreq On',
+    server => "<Location /metrics>\nSetHandler sigreq-metrics\n</Location>\n" . ($prefork ? 'StartServers 8' : ''));
+$httpd->start;
+my $places = 4;                    # half of 8 threads, or of 8 children
+my $org    = organisation();
+my $client = $org->{test}->with(base => $httpd->base)->crowd;
+my $made   = $client->create->json;
+my ($link) = map { $_->{signatureLink} } @{ $made->{submitters} };
+my $path   = $link =~ s{^https?://[^/]+}{}r =~ s/\?.*//r;
+
+my %starts = (
+    'uploads with a token' => "POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\n"
+        . "Authorization: Bearer $client->{token}\r\n"
+        . 'Content-Type: multipart/form-data; boundary=' . BOUNDARY . "\r\nContent-Length: 100000\r\n\r\n--",
+    'JSON to a link' =>
+        "POST $path HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+    'forms to a link' => "POST $path HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        . "Content-Length: 1000\r\n\r\na",
+    'a body of which nothing comes' =>
+        "POST $path HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n",
+    'chunks' => "POST /api/v3/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n"
+        . "Content-Type: application/pdf\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n%PD\r\n",
+);
+for my $name (sort keys %starts) {
+    subtest $name => sub {
+        my @slow  = map { my $raw = Sigreq::Raw->new($httpd->{port}); $raw->send($starts{$name}); $raw } 1 .. 24;
+        # those that have a place are left to wait; the others are told at once
+        my @refused = grep {$_} map { $_->answer(0.5) } @slow[$places .. $#slow];
+        # without threads, httpd keeps a child for 2 s after each refusal
+        cmp_ok(scalar @refused, '>=', $prefork ? 4 : 16, @refused . ' of the 20 after the first four are refused');
+        is(join(' ', sort keys %{ { map { $_->code => 1 } @refused } }), '503', 'with 503');
+        is((grep { ($_->headers->header('Retry-After') // '') eq '5' } @refused), @refused, '… and Retry-After');
+        my @codes = map { $client->get("/signatures/$made->{uuid}")->code } 1 .. 20;
+        is("@codes", join(' ', (200) x 20), 'twenty others are answered');
+        is($client->post('/tokens', json => { name => 'x' })->code, 201, 'a body that is there at once is read');
+        is($client->create->code, 201, 'a creation too');
+        $_->close for @slow;
+        ok(wait_for(sub { posts() }, 10), 'when they have gone, slow bodies are read again');
+    };
+}
+
+# A slow body of a few pieces, which is welcome as long as there are places.
+sub posts {
+    my $raw = Sigreq::Raw->new($httpd->{port});
+    $raw->send("POST $path HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n");
+    for my $piece ('{"acti', 'on":"x', '"}') { select undef, undef, undef, 0.05; $raw->send($piece) }
+    my $res = $raw->answer(3);
+    return $res && $res->code == 400;
+}
+
+my $text = Mojo::UserAgent->new->get($httpd->base . '/metrics')->res->body;
+ok(scalar($text =~ /^sigreq_limited_total\{limit="bodies"\} [1-9]/m), "refusals are counted");
+unlike($httpd->log, qr/SR0100/, 'and no error is logged');
+
+if ($prefork) { # a child that is killed leaves no place taken
+    my @slow = map { my $raw = Sigreq::Raw->new($httpd->{port}); $raw->send($starts{chunks}); $raw } 1 .. $places;
+    select undef, undef, undef, 0.5;
+    kill KILL => Sigreq::Here::children($httpd->pid);
+    ok(wait_for(sub { eval { posts() } }, 10), 'after all children were killed, slow bodies are read');
+}
+$httpd->stop;
+done_testing;
