@@ -3,6 +3,8 @@
 
 #include "page/page.h"
 
+#define SHEETS_MAX 50    /* pages of all documents that are in the HTML: the script adds the others (sheets.js) */
+#define RUNS_MAX 2000    /* runs of pages of one size that the script is told; later pages have the last size */
 #define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, as sharp as the screen is */
 #define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
 #define SMALL_WIDTH 1200 /* of the others, until the script knows better */
@@ -43,22 +45,33 @@ static json_t *sheet(const json_t *document, int page, const json_t *size, bool 
     return row;
 }
 
-/* The pages of a document, each with its size: `sizes` has runs of pages of one size. */
-static json_t *sheets(const json_t *document, bool first, apr_pool_t *pool)
+/* The first pages of a document, at most so many, each with its size: `sizes` has runs of pages of one size. */
+static json_t *sheets(const json_t *document, int most, bool first, apr_pool_t *pool)
 {
     const json_t *sizes = json_object_get(document, "sizes");
-    const int pages = (int)json_integer_value(json_object_get(document, "pages"));
     json_t *list = json_array();
     int page = 0;
     for (size_t i = 0; i < json_array_size(sizes); i++) {
         const json_t *size = json_array_get(sizes, i);
         int left = (int)json_integer_value(json_array_get(size, 0));
-        for (; left-- > 0 && page < pages; page++)
+        for (; left-- > 0 && page < most; page++)
             json_array_append_new(list, sheet(document, page, size, first && page < EAGER_SHEETS, pool));
     }
-    for (; page < pages; page++)
+    for (; page < most; page++)
         json_array_append_new(list, sheet(document, page, NULL, first && page < EAGER_SHEETS, pool));
     return list;
+}
+
+/* The script is told the sizes of pages as far as they have room in the HTML. */
+static void bound_sizes(json_t *view)
+{
+    const json_t *documents = json_object_get(view, "documents");
+    size_t left = RUNS_MAX;
+    for (size_t i = 0; i < json_array_size(documents); i++) {
+        json_t *sizes = json_object_get(json_array_get(documents, i), "sizes");
+        while (json_array_size(sizes) > left) json_array_remove(sizes, json_array_size(sizes) - 1);
+        left -= json_array_size(sizes);
+    }
 }
 
 /* Warnings in the page's language: one that has no text there is said as it was recorded. */
@@ -77,13 +90,18 @@ static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool
 static void add_documents(json_t *values, const json_t *texts, const char *link, bool signing, apr_pool_t *pool)
 {
     json_t *documents = json_object_get(values, "documents");
+    int left = SHEETS_MAX;
     for (size_t i = 0; i < json_array_size(documents); i++) {
         json_t *row = json_array_get(documents, i);
+        const int pages = (int)json_integer_value(json_object_get(row, "pages")), most = pages < left ? pages : left;
         set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
         json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
         json_object_set(row, "count", json_object_get(row, "pages"));
         add_warnings(row, texts, pool);
-        if (signing) json_object_set_new(row, "sheets", sheets(row, i == 0, pool));
+        if (!signing) continue;
+        json_object_set_new(row, "sheets", sheets(row, most, i == 0, pool));
+        json_object_set_new(row, "rest", json_boolean(pages > most));
+        left -= most;
     }
 }
 
@@ -182,6 +200,7 @@ static void add_closing(json_t *values, const char *state)
 
 sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
 {
+    bound_sizes(view);
     const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
     const bool signing = !strcmp(state, "sent") || !strcmp(state, "opened");
     const json_t *person = json_object_get(view, "signer");

@@ -1,5 +1,6 @@
 // pages.js: the pages of the documents: as sharp as screen and zoom ask for, and with their text over the image, to be
 // selected, searched and read aloud. The images load as the browser sees fit (loading=lazy).
+import { prepareSheets } from './sheets.js'
 import { layText } from './textlayer.js'
 import { text } from './texts.js'
 
@@ -36,26 +37,25 @@ function watchLoading(page) {
     if (img.complete && img.getAttribute('src') && !img.naturalWidth) broken()
 }
 
-function collect(state, link) {
-    return [...document.querySelectorAll('.page')].map(element => {
-        const of = state.documents.find(each => each.uuid === element.dataset.document)
-        const img = element.querySelector('img')
-        element.style.setProperty('--width', `${Math.max(Number(img.getAttribute('width')), 160)}px`)
-        return { element, img, n: Number(element.dataset.page), document: of.uuid, version: of.sha256,
-            base: `${link}/documents/${of.uuid}` }
-    })
+function pageOf(element, state, link) {
+    const of = state.documents.find(each => each.uuid === element.dataset.document)
+    const img = element.querySelector('img')
+    element.style.setProperty('--width', `${Math.max(Number(img.getAttribute('width')), 160)}px`)
+    return { element, img, n: Number(element.dataset.page), document: of.uuid, version: of.sha256,
+        base: `${link}/documents/${of.uuid}` }
 }
 
 export function preparePages(state, link, { announce }) {
-    const pages = collect(state, link), byElement = new Map(pages.map(page => [page.element, page]))
-    const area = document.getElementById('documents')
+    const byElement = new Map(), byPlace = new Map()
+    const area = document.getElementById('documents'), sheets = () => [...area.querySelectorAll('.page')]
+    const first = area.querySelector('.page')
     const near = new Set()
     let zoom = 0
 
     // sizes says how wide the image is shown; with a pinched screen it is looked at more closely. At first only the
     // first page is there (boot.js): the others will be about as wide
     const sharpen = page => {
-        const shown = page.element.clientWidth || pages[0].element.clientWidth
+        const shown = page.element.clientWidth || first.clientWidth
         const width = Math.ceil(shown * Math.max(visualViewport?.scale ?? 1, 1))
         if (!page.img.srcset) offerSources(page)
         page.img.sizes = `${width}px`
@@ -73,11 +73,11 @@ export function preparePages(state, link, { announce }) {
     }, { rootMargin: '1000px 0px' })
 
     function setZoom(to) {
-        const seen = pages.find(page => page.element.getBoundingClientRect().bottom > 80) ?? pages[0]
-        const before = seen.element.getBoundingClientRect()
+        const seen = sheets().find(each => each.getBoundingClientRect().bottom > 80) ?? first
+        const before = seen.getBoundingClientRect()
         zoom = Math.min(Math.max(to, 0), ZOOMS.length - 1)
         area.style.setProperty('--zoom', ZOOMS[zoom])
-        const after = seen.element.getBoundingClientRect()
+        const after = seen.getBoundingClientRect()
         const part = (80 - before.top) / before.height
         scrollBy({ top: after.top + part * after.height - 80, behavior: 'instant' })
         sharpenNear()
@@ -86,13 +86,23 @@ export function preparePages(state, link, { announce }) {
             button.disabled = zoom === (button.dataset.zoom === 'in' ? ZOOMS.length - 1 : 0)
     }
 
-    for (const page of pages) {
+    let loaded = document.readyState === 'complete'
+    const take = element => {
+        const page = pageOf(element, state, link)
+        byElement.set(element, page)
+        byPlace.set(`${page.document} ${page.n}`, page)
         watchLoading(page)
         sharpen(page)
+        if (loaded) observer.observe(element)
     }
+    sheets().forEach(take)
+    const bring = prepareSheets(state, link, made => made.forEach(take))
     // texts after the first image, which is what he waits for
-    const observe = () => pages.forEach(page => observer.observe(page.element))
-    if (document.readyState === 'complete') observe()
+    const observe = () => {
+        loaded = true
+        for (const element of byElement.keys()) observer.observe(element)
+    }
+    if (loaded) observe()
     else addEventListener('load', observe)
     for (const button of document.querySelectorAll('[data-zoom]')) {
         button.addEventListener('click', () => setZoom(zoom + (button.dataset.zoom === 'in' ? 1 : -1)))
@@ -100,5 +110,8 @@ export function preparePages(state, link, { announce }) {
     }
     addEventListener('resize', sharpenNear)
     visualViewport?.addEventListener('resize', sharpenNear)
-    return (uuid, n) => pages.find(page => page.document === uuid && page.n === n)?.element
+    return (uuid, n) => {
+        if (!byPlace.has(`${uuid} ${n}`)) bring(uuid, n)
+        return byPlace.get(`${uuid} ${n}`)?.element
+    }
 }
