@@ -326,6 +326,8 @@ sr_error_t *sr_signed_document_parse(sr_signed_document_t *document, const json_
 bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *document);
 /* "Ann Lee" of a part of the view */
 const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
+/* For whom a submission was made, in words that a signature carries: "Example Ltd, submission <uuid>". */
+const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
 /* A name for a signer that is no secret: what his fields in the PDF are called. */
 const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
 

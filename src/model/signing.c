@@ -204,6 +204,11 @@ const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool)
     return apr_pstrcat(pool, first ? first : "", " ", last ? last : "", NULL);
 }
 
+const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, signing->organization, ", submission ", signing->submission, NULL);
+}
+
 const char *sr_signing_alias(const char *signer, apr_pool_t *pool)
 {
     return apr_pstrndup(pool, sr_sha256_hex(signer, strlen(signer), pool), 12);

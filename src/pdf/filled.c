@@ -143,8 +143,10 @@ const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const cha
 {
     const char *reason =
         signature->reason ? apr_pstrcat(pool, "/Reason", pdf_string(signature->reason, pool), NULL) : "";
+    const char *contact =
+        signature->contact ? apr_pstrcat(pool, "/ContactInfo", pdf_string(signature->contact, pool), NULL) : "";
     return apr_pstrcat(pool, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name",
-                       pdf_string(signature->name, pool), reason, "/M(", time, ")/ByteRange", NULL);
+                       pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
 }
 
 /* The byte ranges, and the digits between them, were compared by seal.c: they must be those of this object. */

@@ -165,6 +165,7 @@ typedef struct sr_pdf_signature_t {
     apr_size_t prepared_size;
     const char *name;   /* UTF-8: who signs */
     const char *reason; /* UTF-8: why, or NULL */
+    const char *contact; /* UTF-8: for whom it was asked, as /ContactInfo; or NULL */
     apr_time_t time;
     bool test; /* its appearances say TEST */
     /* What is seen in all of the signer's fields: one of the three. */

@@ -33,7 +33,8 @@
  *     "fields" as in prepare, "size" of what       whether the rest is what prepare makes of it
  *     was prepared
  *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
- *     "signer","name","reason","time","test"    {"fault":"signature","reason":"…"} for what the signer has sent
+ *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"} for what the signer has sent
+ *     "time","test"
  *     and "ink", "text" or "image" (base64)
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised

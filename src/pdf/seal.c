@@ -191,6 +191,7 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const cha
     json_object_set_new(question, "signer", json_string(signature->signer));
     json_object_set_new(question, "name", json_string(signature->name));
     json_object_set_new(question, "reason", sr_json_string_or_null(signature->reason));
+    json_object_set_new(question, "contact", sr_json_string_or_null(signature->contact));
     json_object_set_new(question, "time", json_string(time));
     json_object_set_new(question, "test", json_boolean(signature->test));
     if (signature->ink) {

@@ -12,7 +12,7 @@ static const char FILLED[] = "this signer has signed it already";
 typedef struct fill_t {
     sr_pdfd_document_t document;
     sr_pdfd_update_t update;
-    const char *signer, *name, *reason, *time; /* reason: or NULL */
+    const char *signer, *name, *reason, *contact, *time; /* reason, contact: or NULL */
     apr_array_header_t *widgets;               /* sr_pdfd_widget_t */
     int64_t signature;
     apr_size_t range, contents; /* offsets in what is appended */
@@ -29,6 +29,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->signer = sr_json_string(parameters, "signer");
     fill->name = sr_json_string(parameters, "name");
     fill->reason = sr_json_string(parameters, "reason");
+    fill->contact = sr_json_string(parameters, "contact");
     fill->time = sr_json_string(parameters, "time");
     return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time);
 }
@@ -100,6 +101,10 @@ static void put_signature(fill_t *fill)
     if (fill->reason) {
         sr_pdfd_put_text(out, "/Reason");
         sr_pdfd_put_string(out, fill->reason);
+    }
+    if (fill->contact) {
+        sr_pdfd_put_text(out, "/ContactInfo");
+        sr_pdfd_put_string(out, fill->contact);
     }
     sr_pdfd_print(out, "/M(%s)/ByteRange", fill->time);
     fill->range = out->size;

@@ -66,8 +66,12 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
 {
     const sr_environment_t environment = step->signing->environment;
     const char *sealer = sr_cms_identity_certificate(service->seal[environment])->name, *sha256;
-    sr_pdf_signature_t what = {
-        .signer = SIGNER, .name = sealer, .time = step->now, .test = environment == SR_TEST, .text = sealer};
+    sr_pdf_signature_t what = {.signer = SIGNER,
+                               .name = sealer,
+                               .contact = sr_signing_contact(step->signing, step->pool),
+                               .time = step->now,
+                               .test = environment == SR_TEST,
+                               .text = sealer};
     sr_pdf_composed_t composed;
     sr_pdf_revision_t revision = {0};
     sr_joined_t joined;

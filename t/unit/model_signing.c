@@ -150,6 +150,8 @@ static void test_reading(void)
     is_str(APR_ARRAY_IDX(sr_signed_document_files(first, pool), 1, const char *), "part-1", "and what was appended");
     is_str(sr_signed_document_sha256(other), "anew-b", "one that was written anew");
     is_int(sr_signed_document_size(other), 60, "its size");
+    is_str(sr_signing_contact(signing_of(&(parts_t){0}, BO), pool), "Org, submission " SUBMISSION,
+           "for whom it was made, without any signer");
     is_str(sr_signing_alias(BO, pool), apr_pstrndup(pool, sr_sha256_hex(BO, strlen(BO), pool), 12), "an alias");
     ok(!strstr(BO, sr_signing_alias(BO, pool)), "is no part of the link");
 

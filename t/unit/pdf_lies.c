@@ -127,6 +127,8 @@ static const lie_t LIES[] = {
     {"fill", "an appearance is no form", OBJECT, 13, "/Subtype/Form", "/Subtype/PS"},
     {"fill", "an appearance is missing", DROP, 15, NULL, NULL},
     {"fill", "another person signs", OBJECT, 12, "(Ann Lee)", "(Bob Lee)"},
+    {"fill", "for another organisation", OBJECT, 12, "(Example Ltd", "(Another Ltd"},
+    {"fill", "for nobody", OBJECT, 12, "/ContactInfo(Example Ltd)", ""},
     {"fill", "for another reason", OBJECT, 12, "(I agree)", "(I agre.)"},
     {"fill", "at another time", OBJECT, 12, "/M(D:2027", "/M(D:2017"},
     {"fill", "with a lock", OBJECT, 12, "/M(D:", "/Reference 6 0 R/M(D:"},
@@ -347,7 +349,7 @@ static const char *sign(seal_bench_t *bench, apr_pool_t *pool)
                                                 "<</Type/Annot/Subtype/Text/Rect[1 1 9 9]>>"}});
     const sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
                                      seal_field(BOB, 0, 50, 200, 150, 240)};
-    sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree"};
+    sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree", .contact = "Example Ltd"};
     signature.time = apr_time_from_sec(1800000000);
     signature.ink = seal_ink(SEAL_INK, pool);
     const char *reason = seal_prepare(bench, &pdf, fields, 3, pool);
