@@ -1,5 +1,5 @@
-/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper answer. No token:
- * it says nothing else. */
+/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper answer, and documents
+ * can be stored. No token: it says nothing else. */
 #include "api/api.h"
 
 #include <http_log.h>
@@ -11,8 +11,8 @@ APLOG_USE_MODULE(sigreq);
 static const char *part(sr_http_t *http, const char *name, const sr_error_t *error)
 {
     if (!error) return "ok";
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: the %s is unavailable: %s (%s)", name,
-                  error->message, error->cause ? error->cause : "no further cause");
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: unavailable: %s: %s (%s)", name, error->message,
+                  error->cause ? error->cause : "no further cause");
     return "unavailable";
 }
 
@@ -20,11 +20,14 @@ sr_error_t *sr_api_health(sr_http_t *http)
 {
     sr_health_t health;
     sr_service_health(http->service, &health, http->pool);
-    bool well = !health.database && !health.helper;
+    bool well = !health.database && !health.helper && !health.documents;
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));
     json_object_set_new(answer, "database", json_string(part(http, "database", health.database)));
     json_object_set_new(answer, "helper", json_string(part(http, "helper", health.helper)));
+    /* a member only when something is wrong: 200 stays as it was */
+    if (health.documents)
+        json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");
     return sr_http_json(http, well ? HTTP_OK : HTTP_SERVICE_UNAVAILABLE, answer);
 }

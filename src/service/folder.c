@@ -6,12 +6,15 @@
 #include <string.h>
 
 #define CHECKED_FOR apr_time_from_sec(60)
+#define PROBED_FOR apr_time_from_sec(5)
 #define FOLDERS_MOST 64 /* virtual hosts and locations beyond that are asked each time */
 
 typedef struct folder_t {
     const void *database;
     const char *root;
     apr_time_t checked; /* it was right then */
+    apr_time_t probed;  /* for health, with this result: "" if all was well */
+    char reason[300];
 } folder_t;
 
 struct sr_folders_t {
@@ -37,7 +40,7 @@ static folder_t *find(sr_folders_t *folders, const sr_service_t *service)
             return &folders->folders[i];
     if (folders->count == FOLDERS_MOST) return NULL;
     folder_t *made = &folders->folders[folders->count++];
-    *made = (folder_t){service->database_key, apr_pstrdup(folders->pool, service->documents_root), 0};
+    *made = (folder_t){.database = service->database_key, .root = apr_pstrdup(folders->pool, service->documents_root)};
     return made;
 }
 
@@ -74,4 +77,46 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *docum
     SR_TRY(sr_documents_check(documents, uuid, pool));
     note_checked(service);
     return NULL;
+}
+
+/* --- for health */
+
+static sr_error_t *probe(const sr_service_t *service, apr_pool_t *pool)
+{
+    sr_documents_t *documents;
+    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    SR_TRY(sr_service_folder(service, documents, pool));
+    return sr_documents_probe(documents, pool);
+}
+
+static sr_error_t *result_of(const char *reason, apr_pool_t *pool)
+{
+    if (!*reason) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored"), pool, "%s", reason);
+}
+
+/* One request in five seconds probes; while it does, the others answer what was found last. */
+sr_error_t *sr_service_probe(const sr_service_t *service, apr_pool_t *pool)
+{
+    sr_folders_t *folders = service->folders;
+    char reason[sizeof folders->folders[0].reason] = "";
+    bool due = false;
+    if (!folders) return probe(service, pool);
+    apr_thread_mutex_lock(folders->mutex);
+    folder_t *folder = find(folders, service);
+    if (folder) {
+        const apr_time_t now = apr_time_now();
+        due = now - folder->probed >= PROBED_FOR || now < folder->probed;
+        if (due) folder->probed = now;
+        apr_cpystrn(reason, folder->reason, sizeof reason);
+    }
+    apr_thread_mutex_unlock(folders->mutex);
+    if (!due) return result_of(reason, pool);
+    sr_error_t *error = probe(service, pool);
+    apr_thread_mutex_lock(folders->mutex);
+    apr_cpystrn(folder->reason, error ? error->cause ? error->cause : error->message : "", sizeof folder->reason);
+    apr_thread_mutex_unlock(folders->mutex);
+    return error ? sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored"), pool, "%s",
+                                    error->cause ? error->cause : error->message)
+                 : NULL;
 }

@@ -1,9 +1,21 @@
-/* health.c: whether the two things this service cannot work without answer. */
+/* health.c: whether the things this service cannot work without answer, and whether they can be written. */
 #include "service/service.h"
+
+#include <string.h>
+
+static sr_error_t *check_database(const sr_service_t *service, apr_pool_t *pool)
+{
+    const char *body;
+    json_t *answer;
+    SR_TRY(sr_service_call_one(service, SR_OP_PING, &body, NULL, 0, pool));
+    SR_TRY(sr_json_parse(&answer, body, strlen(body), pool));
+    if (!json_is_true(json_object_get(answer, "read_only"))) return NULL;
+    return sr_error(pool, SR_EUNAVAILABLE, "The database is read-only");
+}
 
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)
 {
-    const char *body;
-    health->database = sr_service_call_one(service, SR_OP_PING, &body, NULL, 0, pool);
+    health->database = check_database(service, pool);
     health->helper = sr_pdf_ping(service->pdf, pool);
+    health->documents = health->database ? NULL : sr_service_probe(service, pool);
 }

@@ -42,6 +42,18 @@ sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool)
     return sync_folder(documents->root, pool);
 }
 
+sr_error_t *sr_documents_probe(sr_documents_t *documents, apr_pool_t *pool)
+{
+    static const char block[4096];
+    sr_temporary_t *file;
+
+    SR_TRY(sr_temporary_open(&file, documents, pool));
+    sr_error_t *error = sr_temporary_write(file, block, sizeof block);
+    if (!error) error = sr_temporary_sync(file);
+    sr_temporary_drop(file);
+    return error;
+}
+
 /* One lock for each folder ab/cd. */
 sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,
                               apr_pool_t *pool)

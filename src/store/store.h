@@ -320,6 +320,8 @@ void sr_documents_own(sr_documents_t *documents, const char *owner);
 sr_error_t *sr_documents_database(const char **uuid, sr_documents_t *documents, apr_pool_t *pool);
 /* Says it, durably. If somebody was faster, theirs stays, or (`replace`) makes room. */
 sr_error_t *sr_documents_bind(sr_documents_t *documents, const char *uuid, bool replace, apr_pool_t *pool);
+/* Whether something can be stored: a file without a name is written and synced. */
+sr_error_t *sr_documents_probe(sr_documents_t *documents, apr_pool_t *pool);
 /* Binds a folder that belongs to nobody; SR_EUNAVAILABLE, with what to do in its cause, if it belongs to another. */
 sr_error_t *sr_documents_check(sr_documents_t *documents, const char *uuid, apr_pool_t *pool);
 

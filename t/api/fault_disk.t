@@ -62,8 +62,13 @@ my ($signer) = signers_of($made);
 open my $ballast, '>', there() . '/ballast' or die "ballast: $!";
 syswrite $ballast, 'x' x 65536 or last for 1 .. 100;
 is($signer->sign->code, 503, 'no room to sign: 503');
+my $health;
+wait_for(sub { ($health = $client->get('/health'))->code == 503 }, 20);
+is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'ok', documents => 'unavailable' },
+    'health says it');
 is($client->get("/signatures/$made->{uuid}")->json->{submitters}[0]{status}, 'sent', 'nothing was changed');
 unlink there() . '/ballast';
 close $ballast;
 is($signer->sign->code, 200, 'room again: signed');
+ok(wait_for(sub { $client->get('/health')->code == 200 }, 20), 'and health is well');
 done_testing;
