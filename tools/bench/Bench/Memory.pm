@@ -19,7 +19,7 @@ sub run {
         my @workers = map { split ' ', Bench::Server::slurp($_) } glob "/proc/$child/task/*/children";
         push @{ $helper{$size} }, max(map { $server->peak_kb($_) } @workers) / 1024 if @workers;
         $server->halt;
-        system 'rm', '-rf', glob "$server->{dir}/documents/*"; # or the next one would be a document seen before
+        system 'rm', '-rf', glob "$server->{dir}/documents*/*"; # or the next one would be a document seen before
         return $peak;
     };
     my $peaks = in_turns(map { my $size = $_; ("$size bytes" => sub { $peak_of->($size) }) } 1_000_000, 100_000_000);

@@ -88,6 +88,7 @@ sub start {
     my $apxs = said('looking for apxs', 'sh', '-c', 'command -v apxs') =~ s/\s+$//r;
     my %asked = map { $_ => said("apxs -q $_", $apxs, '-q', $_) =~ s/\s+$//r } qw(SBINDIR PROGNAME LIBEXECDIR);
     $self->build_store_only($apxs);
+    mkdir "$self->{dir}/documents.$_->{name}" for @{ $self->{hosts} };    # a folder belongs to one database
     my @hosts = map { <<"HOST" } @{ $self->{hosts} };
 <VirtualHost *:$self->{port}>
     ServerName $_->{name}.test
@@ -96,6 +97,7 @@ sub start {
     DBDMin 1
     DBDKeep 34
     DBDMax 34
+    SigreqDocuments "$self->{dir}/documents.$_->{name}"
 </VirtualHost>
 HOST
     spew("$self->{dir}/hosts.conf", join '', @hosts);
