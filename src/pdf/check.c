@@ -5,6 +5,7 @@
 
 #include <openssl/cms.h>
 #include <openssl/err.h>
+#include <openssl/ts.h>
 #include <openssl/x509v3.h>
 #include <string.h>
 
@@ -13,9 +14,13 @@
 
 struct sr_cms_t {
     CMS_ContentInfo *content;
-    CMS_SignerInfo *signer;      /* NULL: `fault` says why */
-    X509 *certificate;           /* the signer's, or NULL */
-    const struct hash_t *digest; /* or NULL */
+    CMS_SignerInfo *signer;         /* NULL: `fault` says why */
+    X509 *certificate;              /* the signer's, or NULL */
+    const struct hash_t *digest;    /* of the document, or NULL */
+    const struct hash_t *own;       /* of the signed content, which is the document unless there is a token */
+    const ASN1_OCTET_STRING *token; /* of a document timestamp (RFC 3161): what names the document's digest; or NULL */
+    unsigned char imprint[EVP_MAX_MD_SIZE];
+    apr_size_t imprint_size;
     const char *algorithm;
     sr_cms_state_t state;
     const char *fault;
@@ -183,6 +188,27 @@ static bool is_strict(const sr_cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, c
     return strict;
 }
 
+/* TSTInfo names the digest of what was stamped. */
+static const char *read_token(sr_cms_t *cms, const ASN1_OCTET_STRING *content)
+{
+    const unsigned char *at = ASN1_STRING_get0_data(content), *end = at + ASN1_STRING_length(content);
+    TS_TST_INFO *info = d2i_TS_TST_INFO(NULL, &at, end - at);
+    TS_MSG_IMPRINT *imprint = info ? TS_TST_INFO_get_msg_imprint(info) : NULL;
+    const hash_t *hash = imprint ? find_hash(TS_MSG_IMPRINT_get_algo(imprint)) : NULL;
+    const ASN1_OCTET_STRING *digest = imprint ? TS_MSG_IMPRINT_get_msg(imprint) : NULL;
+    bool whole = info && at == end && digest && ASN1_STRING_length(digest) <= EVP_MAX_MD_SIZE;
+    if (whole) {
+        cms->imprint_size = (apr_size_t)ASN1_STRING_length(digest);
+        memcpy(cms->imprint, ASN1_STRING_get0_data(digest), cms->imprint_size);
+    }
+    TS_TST_INFO_free(info);
+    if (!whole) return broken(cms, "its Contents are no timestamp");
+    if (!hash) return unchecked(cms, "its hash function is not checked here");
+    cms->token = content;
+    cms->digest = hash;
+    return NULL;
+}
+
 static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
 {
     X509_ALGOR *digest, *signature;
@@ -193,10 +219,12 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
     CMS_SignerInfo_get0_algs(sk_CMS_SignerInfo_value(signers, 0), &key, &cms->certificate, &digest, &signature);
     if (!cms->certificate) return unchecked(cms, "it does not hold the certificate of its signer");
     if (!key) return broken(cms, "the key in its certificate cannot be read");
-    if (OBJ_obj2nid(CMS_get0_eContentType(cms->content)) != NID_pkcs7_data)
-        return unchecked(cms, "it is no signature of a document: timestamps and the like are not checked here");
+    int type = OBJ_obj2nid(CMS_get0_eContentType(cms->content));
+    bool timestamp = type == NID_id_smime_ct_TSTInfo;
+    if (type != NID_pkcs7_data && !timestamp) return unchecked(cms, "it is no signature of a document");
     ASN1_OCTET_STRING **content = CMS_get0_content(cms->content);
-    if (!content || *content) return broken(cms, "it holds a content of its own");
+    if (!content || (*content && !timestamp)) return broken(cms, "it holds a content of its own");
+    if (timestamp && !*content) return broken(cms, "its Contents are no timestamp");
 
     const hash_t *hash = find_hash(digest);
     cms->algorithm =
@@ -211,8 +239,15 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
         return unchecked(cms, "its key is too short to prove anything today");
     cms->signer = sk_CMS_SignerInfo_value(signers, 0);
     if (CMS_signed_get_attr_count(cms->signer) <= 0) return unchecked(cms, "it has no signed attributes");
+    cms->own = hash;
+    if (timestamp) return read_token(cms, *content);
     cms->digest = hash;
     return NULL;
+}
+
+bool sr_cms_is_timestamp(const sr_cms_t *cms)
+{
+    return cms->token;
 }
 
 sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool)
@@ -285,6 +320,17 @@ static const char *check_attributes(sr_cms_t *cms, bool *bound, const unsigned c
     if (CMS_SignerInfo_verify(cms->signer) != 1) return "it was not made by the key of its certificate";
     if (!signed_digest || !type || OBJ_cmp(type, CMS_get0_eContentType(cms->content)))
         return "its signed attributes are not those of a document";
+    unsigned char token[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    if (cms->token) {
+        const void *content = ASN1_STRING_get0_data(cms->token);
+        if (length != cms->imprint_size || memcmp(cms->imprint, digest, length) != 0)
+            return "the document is not the one that was signed";
+        EVP_Digest(content, (size_t)ASN1_STRING_length(cms->token), token, &size, EVP_get_digestbynid(cms->own->nid),
+                   NULL);
+        digest = token;
+        length = size;
+    }
     if ((apr_size_t)ASN1_STRING_length(signed_digest) != length
         || memcmp(ASN1_STRING_get0_data(signed_digest), digest, length) != 0)
         return "the document is not the one that was signed";

@@ -308,6 +308,8 @@ typedef struct sr_cms_t sr_cms_t;
 /* Takes a signature apart. Behind its DER there may be zeros, as in a PDF. Always gives something to check. For one
  * thread at a time. */
 sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool);
+/* Whether it is the token of a document timestamp (RFC 3161), which signs the digest of a document, not the document. */
+bool sr_cms_is_timestamp(const sr_cms_t *cms);
 /* The name, to OpenSSL, of the hash function whose digest it wants; NULL: it will not be intact whatever the digest. */
 const char *sr_cms_digest_name(const sr_cms_t *cms);
 void sr_cms_check(sr_cms_result_t *result, sr_cms_t *cms, const unsigned char *digest, apr_size_t length,
@@ -344,6 +346,7 @@ typedef struct sr_pdf_verification_t {
     sr_pdf_conclusion_t conclusion;
     sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED but for SR_PDF_UNREADABLE */
     const char *reason;         /* of SR_PDF_REFUSED: plain words that go on after "cannot be verified: " */
+    bool validation;            /* what was added after the last is data for validation alone, says the worker */
     bool changed;               /* between signatures something was changed that nothing explains */
     bool incomparable;          /* what was changed between signatures cannot be told */
     sr_pdf_found_t *signatures; /* in the order they were made, broken ones first where that cannot be told */

@@ -38,7 +38,10 @@ const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found)
         [SR_PDF_UNSIGNED] = BOTH("it has no signatures"),
     };
     static const char *const incomparable[] = BOTH("what was changed between its signatures cannot be told here");
+    static const char *const validation[] =
+        BOTH("every signature is intact, and data for their validation was added after the last");
     bool mixed = is_mixed(found);
+    if (found->conclusion == SR_PDF_EXTENDED && found->validation) return validation[mixed];
     if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return incomparable[mixed];
     if (found->conclusion != SR_PDF_UNREADABLE) return sentences[found->conclusion][mixed];
     if (found->verdict == SR_PDF_PASSWORD) return "it is encrypted";

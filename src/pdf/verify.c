@@ -18,6 +18,8 @@
  * file: hashing takes two passes at most. */
 #define MAX_PASSES 4
 
+#define TIMESTAMP "ETSI.RFC3161"
+
 static const char GAP[] = "its ByteRange does not leave out just its Contents";
 static const char LARGE[] = "it is larger than what is checked here";
 static const char COSTLY[] = "the document has too many signatures of everything to check them all";
@@ -85,7 +87,9 @@ static bool is_range(const apr_off_t *range, apr_off_t size)
 
 static bool is_checked_kind(const char *subfilter)
 {
-    return subfilter && (!strcmp(subfilter, "ETSI.CAdES.detached") || !strcmp(subfilter, "adbe.pkcs7.detached"));
+    return subfilter
+           && (!strcmp(subfilter, "ETSI.CAdES.detached") || !strcmp(subfilter, "adbe.pkcs7.detached")
+               || !strcmp(subfilter, TIMESTAMP));
 }
 
 static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const char *fault)
@@ -126,6 +130,10 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     else if (!decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
     else if (!take_room(verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
     else job->cms = sr_cms_read(verify->contents, length, verify->pool);
+    if (!job->cms || !sr_cms_digest_name(job->cms)) return NULL;
+    if (sr_cms_is_timestamp(job->cms) == !strcmp(job->listed->subfilter, TIMESTAMP)) return NULL;
+    job->cms = NULL;
+    set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
     return NULL;
 }
 
@@ -302,6 +310,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
     SR_TRY(hash_all(jobs, list->count, verify));
     for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
     add_changes(verification, list);
+    verification->validation = list->validation;
     verification->conclusion = conclude(verification);
     return NULL;
 }
