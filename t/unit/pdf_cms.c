@@ -366,12 +366,13 @@ static void test_foreign(void)
         {"-signer rsa2048.crt -inkey rsa2048.key -md sha1", "unchecked: its hash function proves nothing today", false},
         {"-signer p256.crt -inkey p256.key -nodetach", "broken: it holds a content of its own", false},
         {"-signer p256.crt -inkey p256.key -noattr", "unchecked: it has no signed attributes", false},
-        {"-signer p256.crt -inkey p256.key -nocerts", "unchecked: it does not hold the certificate of its signer", false},
+        {"-signer p256.crt -inkey p256.key -nocerts", "unchecked: it does not hold the certificate of its signer",
+         false},
         {"-signer p256.crt -inkey p256.key -signer rsa2048.crt -inkey rsa2048.key",
          "broken: it does not have exactly one signer", false},
         {"-signer small.crt -inkey small.key", "intact", false},
-        {"-signer p256.crt -inkey p256.key -econtent_type 1.2.3.4",
-         "unchecked: it is no signature of a document", false},
+        {"-signer p256.crt -inkey p256.key -econtent_type 1.2.3.4", "unchecked: it is no signature of a document",
+         false},
     };
     make_file("text", text, sizeof text - 1, root);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -449,7 +450,8 @@ static void test_unsigned_parts(void)
     if (!last) abort();
     last[7] = 0x7f;
     sr_cms_result_t result = check(other, length, &nobody);
-    is_str(say(&result, root), "unchecked: its algorithm is not checked here", "an algorithm that OpenSSL does not know");
+    is_str(say(&result, root), "unchecked: its algorithm is not checked here",
+           "an algorithm that OpenSSL does not know");
 }
 
 static void test_threads(void)
