@@ -308,7 +308,8 @@ typedef struct sr_cms_t sr_cms_t;
 /* Takes a signature apart. Behind its DER there may be zeros, as in a PDF. Always gives something to check. For one
  * thread at a time. */
 sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool);
-/* Whether it is the token of a document timestamp (RFC 3161), which signs the digest of a document, not the document. */
+/* Whether it is the token of a document timestamp (RFC 3161), which signs the digest of a document, and not the
+ * document itself. */
 bool sr_cms_is_timestamp(const sr_cms_t *cms);
 /* The name, to OpenSSL, of the hash function whose digest it wants; NULL: it will not be intact whatever the digest. */
 const char *sr_cms_digest_name(const sr_cms_t *cms);
