@@ -21,12 +21,13 @@ typedef enum outcome_t {
 } outcome_t;
 
 typedef struct limits_t {
-    apr_interval_time_t cpu;
+    apr_interval_time_t cpu, patience;
     int64_t deadline;
 } limits_t;
 
 /* How often a spare that died may be replaced: not for ever, where something kills them all. */
 #define MAX_GONE (SR_PDF_SPARES + 2)
+#define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
 #define HOPELESS 8 /* the part of the processor that a worker must have got at least */
 
 /* A process of one thread cannot use more processor time than has passed, so its clock is looked at seldom. One that
@@ -38,7 +39,7 @@ static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, 
     for (;;) {
         const int64_t now = sr_pdf_clock(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
         if (left <= 0) return LATE;
-        if (now - asked >= limits->cpu && used < limits->cpu / HOPELESS) return BUSY;
+        if (now - asked >= limits->patience && used < limits->cpu / HOPELESS) return BUSY;
         int64_t until = now + left + 1000;
         if (until > limits->deadline) until = limits->deadline;
         if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;
@@ -137,7 +138,12 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
 static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int64_t begun)
 {
     limits_t limits = {.cpu = question->timeout ? question->timeout : workers->shared->options.timeout};
+    limits.patience = limits.cpu;
     limits.deadline = begun + 2 * limits.cpu;
+    if (question->class == SR_PDF_SHOW) { /* it stands back, so it needs more time */
+        if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
+        if (limits.deadline < begun + 2 * SHOW_PATIENCE) limits.deadline = begun + 2 * SHOW_PATIENCE;
+    }
     if (workers->latest && workers->latest < limits.deadline) limits.deadline = workers->latest;
     return limits;
 }

@@ -24,6 +24,7 @@ typedef struct sr_pdf_options_t {
     const char *program;              /* absolute path of sigreq-pdfd */
     int workers;                      /* at most so many questions at once, beside pages to be shown */
     int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
+    int visits;                       /* at most so many requests for pages under way (gate.c); 0: 16 */
     apr_interval_time_t timeout;      /* processor time of one question. It ends after twice that, by the clock, which
                                          waiting for a free place is part of */
     apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 5 seconds */
@@ -84,10 +85,19 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
 
 typedef struct sr_pdf_image_t {
     const char *reason;   /* NULL: there is an image */
+    bool costly;          /* the reason is that it was more than a worker may take */
     sr_pdf_output_t *png; /* 8 bits per sample, gray or RGB */
     int width, height;
     bool gray;
 } sr_pdf_image_t;
+
+/* --- gate.c: a request for a page that has to be made begins with this. It is refused at once (SR_EUNAVAILABLE) when
+ * `visits` are under way, seven eighths of them of its organisation, or a quarter and four more of its submission. Ends
+ * with the pool, or by sr_pdf_visit_end. */
+typedef struct sr_pdf_visit_t sr_pdf_visit_t;
+sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, const char *submission,
+                               const char *organization, apr_pool_t *pool);
+void sr_pdf_visit_end(sr_pdf_visit_t *visit);
 
 /* The page as an image of `width` pixels (SR_EBADREQUEST when that is not SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH) and
  * the height that goes with it. */
@@ -96,6 +106,7 @@ sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int des
 
 typedef struct sr_pdf_text_t {
     const char *reason; /* NULL: there is a text, if only an empty one */
+    bool costly;        /* as of an image */
     /* {"width":612,"height":792,"lines":[[["Hello",9.8,8.84,5.2,1.5],["world",…]],…]}, and "truncated":true behind
      * when it was too long. Size of the displayed page in points; lines in reading order, of words, each with its box
      * in percent of the displayed page: left, top, width, height. What lies outside the page is left out. */

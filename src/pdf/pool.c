@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define VISITS 16
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
 
 static apr_status_t destroy(void *data)
@@ -31,7 +32,7 @@ static apr_status_t destroy(void *data)
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool)
 {
     if (!options->program || options->program[0] != '/' || options->workers < 1 || options->show_workers < 0
-        || options->timeout < 1)
+        || options->visits < 0 || options->timeout < 1)
         return sr_error(pool, SR_EINTERNAL, "The PDF helper's settings are not valid");
 
     sr_pdf_shared_t *shared = apr_pcalloc(pool, sizeof *shared);
@@ -43,6 +44,9 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
     shared->alive_room = 2 * (shared->limit[SR_PDF_WORK] + shared->limit[SR_PDF_SHOW]); /* used, and kept */
     shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
+
+    shared->visit_room = options->visits ? options->visits : VISITS;
+    shared->visits = apr_pcalloc(pool, (apr_size_t)shared->visit_room * sizeof *shared->visits);
 
     pthread_condattr_t monotonic;
     pthread_mutex_init(&shared->mutex, NULL);

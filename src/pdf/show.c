@@ -9,7 +9,7 @@
 
 typedef struct shown_t {
     const char *reason, *unavailable;
-    bool missing;
+    bool missing, costly;
     int width; /* asked for */
     sr_pdf_output_t *output;
     sr_pdf_image_t *image;
@@ -74,6 +74,7 @@ static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_
     question->read = read_shown;
     question->result = shown;
     SR_TRY(sr_pdf_put(&failed, workers, question, pool));
+    shown->costly = failed;
     if (failed) shown->reason = SR_PDF_LIMITS_REASON;
     else if (shown->missing) return sr_error(pool, SR_ENOTFOUND, "Not found");
     else if (shown->unavailable)
@@ -92,7 +93,7 @@ sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int des
         return sr_error(pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
     question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d,\"width\":%d}", question.op, page, width);
     SR_TRY(show(&shown, workers, &question, pool));
-    if (shown.reason) *image = (sr_pdf_image_t){.reason = shown.reason};
+    if (shown.reason) *image = (sr_pdf_image_t){.reason = shown.reason, .costly = shown.costly};
     return NULL;
 }
 
@@ -103,6 +104,6 @@ sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descrip
     if (page < 0) return sr_error(pool, SR_ENOTFOUND, "Not found");
     question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d}", question.op, page);
     SR_TRY(show(&shown, workers, &question, pool));
-    if (shown.reason) *text = (sr_pdf_text_t){.reason = shown.reason};
+    if (shown.reason) *text = (sr_pdf_text_t){.reason = shown.reason, .costly = shown.costly};
     return NULL;
 }

@@ -28,6 +28,12 @@ typedef struct sr_pdf_template_t {
     int spare_count;
 } sr_pdf_template_t;
 
+/* A request for a page that is under way. gate.c */
+typedef struct sr_pdf_visited_t {
+    bool taken;
+    unsigned submission, organization; /* numbers that stand for them */
+} sr_pdf_visited_t;
+
 /* What all pools of a process share. */
 typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
@@ -40,6 +46,8 @@ typedef struct sr_pdf_shared_t {
     int kept;                                        /* workers that wait for the next question about their document */
     pid_t *alive;                                    /* workers that are used or kept; 0: a free place */
     int alive_room;
+    sr_pdf_visited_t *visits;
+    int visit_room;
     int64_t pinged; /* when a ping was last answered; 0: never */
 } sr_pdf_shared_t;
 

@@ -2,6 +2,7 @@
  * digest of the document as it stood: a document that was signed since is another, and its pages are made anew. */
 #include "service/service.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,13 +11,15 @@
        */
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
 #define REASON_MAX 1000
-#define LONGEST_WAIT apr_time_from_sec(5) /* for another one that makes the same page */
+#define LONGEST_WAIT apr_time_from_sec(8)
+#define COSTLY_PAGES 3 /* a document of which so many cost a helper is not tried again for a while */
 
 typedef struct work_t {
     const sr_service_t *service;
     const sr_show_t *show;
     const char *sha256; /* of the document, as it is to be shown */
-    const char *key, *refusal_key;
+    const char *key, *refusal_key, *cost_key;
+    apr_time_t until; /* later on it is not waited for */
     apr_pool_t *pool;
 } work_t;
 
@@ -35,6 +38,7 @@ static void begin(work_t *work, const char *sha256)
     work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%d.png", sha256, LOOK, show->page, show->width)
                             : apr_psprintf(work->pool, "%s.%d.%d.json", sha256, LOOK, show->page);
     work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
+    work->cost_key = apr_psprintf(work->pool, "%s.%d.no", sha256, LOOK);
 }
 
 /* The size tells apart what another release of poppler has drawn. */
@@ -62,19 +66,46 @@ static sr_error_t *refuse(const work_t *work, const char *reason)
     return sr_error(work->pool, SR_ECONTENT, "Page %d cannot be shown: %s", work->show->page, reason);
 }
 
-static sr_error_t *recall_refusal(const work_t *work)
+/* What was noted under this key not long ago, or NULL. */
+static const char *recall(const work_t *work, const char *key)
 {
-    char reason[REASON_MAX + 1];
+    char *text = apr_palloc(work->pool, REASON_MAX + 1);
     apr_size_t length = REASON_MAX;
     sr_cached_t cached;
-    if (!sr_cache_get(&cached, work->service->cache_root, work->refusal_key, work->pool)) return NULL;
+    if (!sr_cache_get(&cached, work->service->cache_root, key, work->pool)) return NULL;
     if (cached.made + REFUSAL_LIFETIME < apr_time_now() || cached.size > REASON_MAX) {
-        sr_cache_remove(work->service->cache_root, work->refusal_key, work->pool);
+        sr_cache_remove(work->service->cache_root, key, work->pool);
         return NULL;
     }
-    if (apr_file_read_full(cached.file, reason, (apr_size_t)cached.size, &length)) return NULL;
-    reason[length] = '\0';
-    return refuse(work, reason);
+    if (apr_file_read_full(cached.file, text, (apr_size_t)cached.size, &length)) return NULL;
+    text[length] = '\0';
+    return text;
+}
+
+/* How many pages of the document cost a helper, and why the last one was not shown: "2 it could not be read …" */
+static int recall_cost(const char **reason, const work_t *work)
+{
+    const char *noted = recall(work, work->cost_key);
+    char *end = NULL;
+    const int count = noted ? (int)strtol(noted, &end, 10) : 0;
+    *reason = noted && *end == ' ' ? end + 1 : "";
+    return count;
+}
+
+static sr_error_t *recall_refusal(const work_t *work)
+{
+    const char *reason = recall(work, work->refusal_key);
+    if (reason || recall_cost(&reason, work) >= COSTLY_PAGES) return refuse(work, reason);
+    return NULL;
+}
+
+/* Two at once may count as one. */
+static void note_cost(const work_t *work, const char *reason)
+{
+    const char *before;
+    const char *text = apr_psprintf(work->pool, "%d %s", recall_cost(&before, work) + 1, reason);
+    sr_cache_remove(work->service->cache_root, work->cost_key, work->pool); /* what is there is not replaced */
+    (void)sr_cache_put(work->service->cache_root, work->cost_key, text, strlen(text), work->pool);
 }
 
 /* --- making it */
@@ -94,21 +125,37 @@ static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_documents_t 
     return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
 }
 
-static sr_error_t *ask(const char **reason, sr_pdf_output_t **output, const work_t *work, const sr_joined_t *joined)
+static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
+                              sr_pdf_pool_t *pdf, const sr_joined_t *joined)
 {
     const sr_show_t *show = work->show;
     sr_pdf_image_t image;
     sr_pdf_text_t text;
     if (show->width) {
-        SR_TRY(sr_pdf_render(&image, work->service->pdf, joined->descriptor, show->page, show->width, work->pool));
+        SR_TRY(sr_pdf_render(&image, pdf, joined->descriptor, show->page, show->width, work->pool));
         *reason = image.reason;
+        *costly = image.costly;
         *output = image.png;
     } else {
-        SR_TRY(sr_pdf_text(&text, work->service->pdf, joined->descriptor, show->page, work->pool));
+        SR_TRY(sr_pdf_text(&text, pdf, joined->descriptor, show->page, work->pool));
         *reason = text.reason;
+        *costly = text.costly;
         *output = text.output;
     }
     return NULL;
+}
+
+/* The helper ends before the page is sent, which may take long. */
+static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
+                       const sr_joined_t *joined)
+{
+    const apr_interval_time_t left = work->until - apr_time_now();
+    apr_pool_t *scratch;
+    apr_pool_create(&scratch, work->pool);
+    sr_pdf_pool_t *pdf = sr_pdf_pool_for_document(work->service->pdf, left > 1 ? left : 1, scratch);
+    sr_error_t *error = ask_within(reason, costly, output, work, pdf, joined);
+    apr_pool_destroy(scratch);
+    return error;
 }
 
 /* Where there is no room, it is shown all the same. */
@@ -125,13 +172,15 @@ static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *d
                         const apr_array_header_t *files)
 {
     const char *reason;
+    bool costly;
     sr_pdf_output_t *output;
     sr_joined_t joined;
     apr_file_t *file;
     SR_TRY(join(&joined, work, documents, files));
-    SR_TRY(ask(&reason, &output, work, &joined));
+    SR_TRY(ask(&reason, &costly, &output, work, &joined));
     if (reason) {
         shown->uncached = keep(work, work->refusal_key, -1, reason, (apr_off_t)strlen(reason));
+        if (costly) note_cost(work, reason);
         return refuse(work, reason);
     }
     shown->uncached = keep(work, work->key, output->descriptor, NULL, output->size);
@@ -150,15 +199,26 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     sr_error_t *error = recall_refusal(work);
     if (error) return error;
     SR_TRY(sr_documents_open(&documents, work->service->documents_root, work->pool));
-    const apr_time_t until = apr_time_now() + LONGEST_WAIT;
-    error = sr_documents_turn(&turn, documents, work->key, until, work->pool);
-    if (error && apr_time_now() >= until) return error;
+    error = sr_documents_turn(&turn, documents, work->key, work->until, work->pool);
+    if (error && apr_time_now() >= work->until) return error;
     error = NULL;
     if (!find(shown, work)) {
         error = recall_refusal(work);
         if (!error) error = make(shown, work, documents, files);
     }
     if (turn) sr_documents_turn_end(turn);
+    return error;
+}
+
+/* Making a page holds a thread of httpd for so long at most, and no more threads than the gate lets in. */
+static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array_header_t *files,
+                                const sr_signing_t *signing)
+{
+    sr_pdf_visit_t *visit;
+    work->until = apr_time_now() + LONGEST_WAIT;
+    SR_TRY(sr_pdf_visit_begin(&visit, work->service->pdf, signing->submission, signing->organization, work->pool));
+    sr_error_t *error = make_once(shown, work, files);
+    sr_pdf_visit_end(visit);
     return error;
 }
 
@@ -209,5 +269,6 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
         if (!find(shown, &work)) return recall_refusal(&work);
         return NULL;
     }
-    return find(shown, &work) ? NULL : make_once(shown, &work, files);
+    if (find(shown, &work)) return NULL;
+    return make_in_turn(shown, &work, files, signing);
 }
