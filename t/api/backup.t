@@ -1,0 +1,165 @@
+# The README's commands for a backup, taken while submissions are created and signed, and for restoring it: what was
+# acknowledged before the backup is there with its documents and its audit trail, and the service goes on.
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use File::Temp 'tempdir';
+use Mojo::File 'path';
+use POSIX ();
+use Sigreq::Apart;
+use Sigreq::Here qw(suite wait_for);
+use Sigreq::PDF 'pdf';
+use Sigreq::Signer qw(signers_of chain_fault);
+use Test::More;
+
+my $pgsql    = suite->{db} eq 'pgsql';
+my $apart    = Sigreq::Apart->new;
+my $httpd    = $apart->httpd(children => 2);
+my $backup   = tempdir('backup.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
+my $restored = tempdir('restored.XXXXXX', DIR => suite->{dir}, CLEANUP => 1);
+my $done     = "$backup/done";    # the load writes down there what was acknowledged
+my $stop     = "$backup/stop";
+my ($socket) = suite->{params} =~ /host=(\S+)/;
+local @ENV{qw(PGHOST PGUSER)} = ($socket, 'postgres') if $pgsql;
+
+# The README's command that begins with these words, with the test's files and databases.
+sub command {
+    my ($words, %files) = @_;
+    my @found = grep {/^    (?:sudo )?(?:-u \S+ )?\Q$words\E/} split /\n/, path(suite->{source} . '/README')->slurp;
+    my %commands = map { s/^ +sudo (?:-u \S+ )?//r =~ s/ +# .*//r => 1 } @found;
+    is(scalar keys %commands, 1, "the README has the command: $words");
+    my ($command) = keys %commands;
+    $command =~ s/\Q$_\E(?![\w.])/$files{$_}/g for sort { length $b <=> length $a } keys %files;
+    is(system('sh', '-c', $command), 0, "… $command");
+}
+
+sub name_of { my ($name) = $_[0] =~ /dbname=(\S+)/; return $name // '' }
+
+sub files {
+    my $nonce = shift;
+    return [map { ["$_.pdf", pdf(nonce => "backup $$ $nonce $_")] } 'a', 'b'];
+}
+
+sub create_and_sign {    # runs until the file `stop` is there
+    my $client = $apart->client($httpd);
+    open my $out, '>>', $done or die "$done: $!\n";
+    $out->autoflush;
+    for (my $round = 0; !-e $stop; $round++) {
+        my $create = sub { my $i = shift; $client->create_p(files => files("$round $i")) };
+        my @made = map { $_->json } grep { $_->code == 201 } $client->parallel(4, 4, $create);
+        print $out "created $_->{uuid}\n" for @made;
+        my @signers = map { signers_of($_, connections => 0) } @made[0, 1];
+        my @signed = $client->parallel(2, 2, sub { $signers[$_[0]]->sign_p });
+        $signed[$_]->code == 200 and print $out "signed $made[$_]{uuid}\n" for 0, 1;
+    }
+}
+
+sub acknowledged {
+    my %found;
+    my $text = -e $done ? path($done)->slurp : '';
+    $found{$1}{$2} = 1 while $text =~ /^(created|signed) (\S+)\n/mg;
+    return \%found;
+}
+
+sub goes_on {    # until some more submissions were signed
+    my $before = keys %{ acknowledged()->{signed} // {} };
+    ok(wait_for(sub { keys %{ acknowledged()->{signed} // {} } >= $before + 4 }, 120), 'the load goes on');
+}
+
+my $load = fork // die "fork: $!\n";
+if (!$load) {
+    eval { create_and_sign(); 1 } or warn $@;
+    POSIX::_exit($@ ? 1 : 0);
+}
+goes_on();
+my $before = acknowledged();
+my $copy   = $pgsql ? name_of($apart->{params}) . '_restored' : '';
+sub places {    # of the README's folders: a seal and documents
+    my ($seal, $documents) = @_;
+    return ('/backup' => $backup, '/etc/sigreq' => $seal, '/var/lib/sigreq/documents' => $documents);
+}
+my %live = places(suite->{dir} . '/seal', "$httpd->{dir}/documents");
+my %new  = places("$restored/seal", "$restored/documents");
+if ($pgsql) { command('pg_dump', %live, 'sigreq >' => name_of($apart->{params}) . ' >') }
+else        { command('sqlite3', %live, '/var/lib/sigreq/sigreq.db' => $apart->{params}) }
+goes_on();
+command('rsync -a --exclude', %live);
+command('rsync -a /etc/sigreq', %live);
+# what a database that was not stopped well has left
+system('cp', "$apart->{params}-wal", "$restored/db-wal") == 0 or die "no -wal\n" if !$pgsql;
+Sigreq::Suite::write_file($stop, '');
+waitpid $load, 0;
+is($?, 0, 'the load ends well');
+my $after = acknowledged();
+$httpd->stop;
+
+mkdir "$restored/documents";
+if ($pgsql) {
+    command('createdb', 'sigreq sigreq' => "sigreq $copy");
+    command('pg_restore', %new, '-d sigreq' => "-d $copy");
+} else {
+    my %file = ('/var/lib/sigreq/sigreq.db' => "$restored/db");
+    command('rm -f', %file);
+    command('install -o www-data -g www-data -m 600', %new, %file, '-o www-data -g www-data' => '');
+}
+command('rsync -a /backup/documents', %new);
+command('rsync -a /backup/seal', %new);
+
+my $params = $pgsql ? $apart->{params} =~ s/dbname=\S+/dbname=$copy/r : "$restored/db";
+my $again  = Sigreq::Httpd->new(driver => suite->{db}, params => $params, documents => "$restored/documents",
+    seal => Sigreq::Httpd::seal(SigreqSeal => "$restored/seal"))->start;
+my $client = $apart->client($again);
+
+sub submissions {    # all that the restored service lists
+    my ($after, @found);
+    do {
+        my $page = $client->get('/signatures', query => { limit => 100, $after ? (after => $after) : () })->json;
+        push @found, @{ $page->{data} };
+        $after = $page->{pagination}{next};
+    } while $after;
+    return @found;
+}
+
+sub faults {    # what is missing of a submission: uploads, what was made of them, certificate, audit trail
+    my $uuid   = shift->{uuid};
+    my $row    = $client->get("/signatures/$uuid")->json;
+    my $signed = $row->{submitters}[0]{signedDocuments} // [];
+    my $sealed = $row->{certificate};
+    my %wanted = map { ("$_->{uuid}?version=original" => $_->{sha256}) } @{ $row->{documents} };
+    $wanted{ $_->{uuid} } = $_->{sha256} for @$signed;
+    my @wrong = grep { content_of("/signatures/$uuid/documents/$_") ne $wanted{$_} } sort keys %wanted;
+    push @wrong, 'certificate' if $sealed && content_of("/signatures/$uuid/certificate") ne $sealed->{sha256};
+    push @wrong, chain_fault($client->get("/signatures/$uuid/audit")->json) // ();
+    push @wrong, 'a document is missing' if @{ $row->{documents} } != 2;
+    push @wrong, 'not sealed' if $row->{submitters}[0]{status} eq 'completed' && !($sealed && @$signed);
+    return map {"$uuid: $_"} @wrong;
+}
+
+sub content_of { my $res = $client->get($_[0]); return $res->code == 200 ? sha256_hex($res->body) : $res->code }
+
+is($client->get('/health')->code, 200, 'the restored service is well');
+my @there = submissions();
+my %there = map { $_->{uuid} => $_ } @there;
+is(scalar(grep { !$there{$_} } keys %{ $before->{created} }), 0, 'all that was created before the backup is there');
+cmp_ok(scalar @there, '<', scalar keys %{ $after->{created} }, 'what was created after it is not');
+my @open = grep { $there{$_}{submitters}[0]{status} ne 'completed' } keys %there;
+is(scalar(grep { $before->{signed}{$_} } @open), 0, 'what was signed is signed');
+is(join("\n", map { faults($_) } @there), '', 'each has its documents and its audit trail');
+
+my @gc = ('gc', '--documents', "$restored/documents", '--force');
+sub gc { return Sigreq::Here::ctl_with(['--driver', suite->{db}, '--params', $params], @gc, @_) }
+my $old = time - 2 * 24 * 3600;
+utime $old, $old, grep {-f} glob "$restored/documents/??/??/*";
+cmp_ok(gc('--dry-run')->{deleted}, '>', 0, 'gc finds the documents that came after the database was saved');
+gc();
+is(gc('--dry-run')->{deleted}, 0, '… and deletes them');
+is(join("\n", map { faults($_) } @there), '', 'nothing else is missing then');
+
+my $made = $client->create(files => files('restored'));
+is($made->code, 201, 'documents are stored: the folder is accepted');
+for my $one ($made->json, $there{ $open[0] }) {
+    my ($signer) = signers_of($one);
+    is($signer->sign->code, 200, 'signing goes on');
+    is(join("\n", faults($one)), '', '… with documents and audit trail');
+}
+done_testing;
