@@ -41,7 +41,7 @@ static void test_first(void)
 
 static void test_odd(void)
 {
-    static const char *const texts[] = {"", "\n", "x", ONE "x", " " ONE, "0123"};
+    static const char *const texts[] = {"", "\n", "x", (ONE "x"), (" " ONE), "0123"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         start_over();
