@@ -194,6 +194,12 @@ typedef struct sr_rate_state_t {
 apr_uint64_t sr_rate_key(const char *kind, const void *data, apr_size_t length, const sr_rate_t *rate);
 /* Counts one, if it is allowed. *state (may be NULL) is not set if there is no limit. */
 bool sr_rate_take(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
+/* Counts `count` at once if all are allowed, or none; state->wait is the time until all are. More than rate->times are
+ * never allowed. */
+bool sr_rate_take_some(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count,
+                       apr_time_t now);
+/* Counts `count` less: what was taken was not needed. */
+void sr_rate_give_back(apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count, apr_time_t now);
 /* Whether one more is allowed, without counting it. *state is set only if the key was counted before. */
 bool sr_rate_has(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
 /* Remembers a key for a period, or until its place is needed. */
@@ -218,6 +224,14 @@ typedef enum sr_rate_of_t {
     SR_RATE_FAILURES, /* of one address: wrong tokens and links */
     SR_RATE_COUNT
 } sr_rate_of_t;
+/* The limits of invitations at one place, in the same structure. */
+typedef enum sr_mail_rate_of_t {
+    SR_MAIL_RATE_ORGANIZATION,      /* of one organisation */
+    SR_MAIL_RATE_RECIPIENT,         /* of one organisation to one address */
+    SR_MAIL_RATE_TEST_ORGANIZATION, /* the same of the test environment */
+    SR_MAIL_RATE_TEST_RECIPIENT,
+    SR_MAIL_RATE_COUNT = SR_RATE_COUNT
+} sr_mail_rate_of_t;
 typedef struct sr_rates_t {
     sr_rate_t of[SR_RATE_COUNT];
     unsigned given; /* a bit for each that was configured */

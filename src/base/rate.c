@@ -81,25 +81,33 @@ static apr_time_t whole_at(apr_uint64_t until, apr_interval_time_t longest, apr_
     return at < now || at > now + longest ? now : at;
 }
 
-static void describe(sr_rate_state_t *state, const sr_rate_t *rate, apr_time_t whole, apr_time_t now, bool allowed)
+static void describe(sr_rate_state_t *state, const sr_rate_t *rate, apr_uint32_t count, apr_time_t whole,
+                     apr_time_t now, bool allowed)
 {
     const apr_interval_time_t each = rate->period / rate->times, used = whole - now;
     if (!state) return;
     state->left = used < rate->period ? (apr_uint32_t)((rate->period - used) / each) : 0;
     state->whole = used;
-    state->wait = allowed ? 0 : used + each - rate->period;
+    state->wait = allowed ? 0 : used + each * count - rate->period;
 }
 
 bool sr_rate_take(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now)
+{
+    return sr_rate_take_some(state, key, rate, 1, now);
+}
+
+bool sr_rate_take_some(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count,
+                       apr_time_t now)
 {
     if (!rate->times) return true;
     entry_t *entry = find_or_make(key, now);
     for (;;) {
         const apr_uint64_t before = apr_atomic_read64(&entry->until);
-        const apr_time_t whole = whole_at(before, rate->period, now), after = whole + rate->period / rate->times;
+        const apr_time_t whole = whole_at(before, rate->period, now);
+        const apr_time_t after = whole + rate->period / rate->times * count;
         const bool allowed = after <= now + rate->period;
         if (allowed && apr_atomic_cas64(&entry->until, (apr_uint64_t)after, before) != before) continue;
-        describe(state, rate, allowed ? after : whole, now, allowed);
+        describe(state, rate, count, allowed ? after : whole, now, allowed);
         return allowed;
     }
 }
@@ -110,8 +118,20 @@ bool sr_rate_has(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate
     if (!entry) return true;
     const apr_time_t whole = whole_at(apr_atomic_read64(&entry->until), rate->period, now);
     const bool allowed = whole + rate->period / rate->times <= now + rate->period;
-    describe(state, rate, whole, now, allowed);
+    describe(state, rate, 1, whole, now, allowed);
     return allowed;
+}
+
+void sr_rate_give_back(apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count, apr_time_t now)
+{
+    entry_t *entry = rate->times ? find(key) : NULL;
+    if (!entry) return;
+    for (;;) {
+        const apr_uint64_t before = apr_atomic_read64(&entry->until);
+        const apr_time_t after = whole_at(before, rate->period, now) - rate->period / rate->times * count;
+        const apr_uint64_t until = after > now ? (apr_uint64_t)after : 0;
+        if (apr_atomic_cas64(&entry->until, until, before) == before) return;
+    }
 }
 
 void sr_rate_remember(apr_uint64_t key, apr_interval_time_t period, apr_time_t now)

@@ -27,6 +27,7 @@ typedef enum kind_t {
     AGE,
     RANGES,
     RATES,
+    MAIL_RATES,
     SMTP,
     MAILBOX
 } kind_t;
@@ -235,7 +236,7 @@ static const char *read_ranges(apr_pool_t *pool, const row_t *row, const char *t
 
 static const char *read_rates(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
-    return sr_conf_read_rates(slot, text);
+    return sr_conf_read_rates(pool, slot, row->kind == RATES ? SR_CONF_REQUESTS : SR_CONF_INVITATIONS, text);
 }
 
 static const struct {
@@ -248,7 +249,8 @@ static const struct {
     [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)}, [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
     [TIME] = {read_time, sizeof(sr_conf_TIME)},       [AGE] = {read_age, sizeof(sr_conf_AGE)},
     [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)}, [RATES] = {read_rates, sizeof(sr_conf_RATES)},
-    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAIL_RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
 /* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
@@ -334,6 +336,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_MAILBOX TAKE1
 #define ARGUMENTS_RANGES ITERATE /* called for each */
 #define ARGUMENTS_RATES ITERATE
+#define ARGUMENTS_MAIL_RATES ITERATE
 enum {
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) ROW_##name,
 #include "conf/directives.def"
@@ -360,7 +363,7 @@ void *sr_conf_create_location(apr_pool_t *pool, char *section)
 {
     sr_conf_t *conf = apr_pcalloc(pool, sizeof *conf);
     fill_defaults(pool, LOCATION, conf);
-    conf->rates.given = 0;
+    conf->rates.given = conf->mail_rates.given = 0;
     return conf;
 }
 
@@ -369,9 +372,11 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
     const sr_conf_t *base = base_, *over = over_;
     sr_conf_t *merged = apr_pmemdup(pool, base, sizeof *base);
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].scope == LOCATION && rows[i].kind != RATES && over->set >> i & 1)
+        if (rows[i].scope == LOCATION && rows[i].kind != RATES && rows[i].kind != MAIL_RATES
+            && over->set >> i & 1)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
     sr_conf_merge_rates(&merged->rates, &over->rates);
+    sr_conf_merge_rates(&merged->mail_rates, &over->mail_rates);
     merged->set = base->set | over->set;
     if (over->set >> ROW_Sigreq & 1) merged->location = over->location;
     return merged;

@@ -21,6 +21,7 @@ typedef apr_int64_t sr_conf_TIME;           /* microseconds */
 typedef apr_int64_t sr_conf_AGE;            /* microseconds, or 0: none */
 typedef apr_array_header_t *sr_conf_RANGES; /* apr_ipsubnet_t * */
 typedef sr_rates_t sr_conf_RATES;
+typedef sr_rates_t sr_conf_MAIL_RATES;
 
 #define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
 #define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
@@ -58,8 +59,9 @@ const char *sr_conf_maildir(const char *smtp);
 /* Whether "Sigreq On" stands in that server, or in the main one for all. */
 bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
 
-/* rates.c: adds one value ("token=100/s") to what is there: NULL, or what is wanted. */
-const char *sr_conf_read_rates(sr_rates_t *rates, const char *text);
+/* rates.c: adds values ("token=100/s link=20/s") to what is there: NULL, or what is wanted. */
+typedef enum sr_conf_limited_t { SR_CONF_REQUESTS, SR_CONF_INVITATIONS } sr_conf_limited_t;
+const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limited_t what, const char *text);
 /* Lays an inner section's limits over those around it. */
 void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over);
 

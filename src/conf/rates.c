@@ -1,31 +1,57 @@
-/* rates.c: the values of SigreqRateLimit. Each limit is inherited on its own: a section that sets one leaves the others
- * as they are. */
+/* rates.c: the values of SigreqRateLimit and SigreqMailLimit. Each limit is inherited on its own: a section that sets
+ * one leaves the others as they are. */
 #include "conf/conf.h"
 
 #include <string.h>
 
-static const char *const names[SR_RATE_COUNT] = {
-    [SR_RATE_TOKEN] = "token",
-    [SR_RATE_LINK] = "link",
-    [SR_RATE_ADDRESS] = "address",
-    [SR_RATE_FAILURES] = "failures",
+static const char *const names[][SR_RATE_COUNT] = {
+    [SR_CONF_REQUESTS] =
+        {
+            [SR_RATE_TOKEN] = "token",
+            [SR_RATE_LINK] = "link",
+            [SR_RATE_ADDRESS] = "address",
+            [SR_RATE_FAILURES] = "failures",
+        },
+    [SR_CONF_INVITATIONS] =
+        {
+            [SR_MAIL_RATE_ORGANIZATION] = "organization",
+            [SR_MAIL_RATE_RECIPIENT] = "recipient",
+            [SR_MAIL_RATE_TEST_ORGANIZATION] = "test-organization",
+            [SR_MAIL_RATE_TEST_RECIPIENT] = "test-recipient",
+        },
 };
 
-const char *sr_conf_read_rates(sr_rates_t *rates, const char *text)
+static const char *const wanted[] = {
+    [SR_CONF_REQUESTS] =
+        "must be token=, link=, address= or failures= with a rate such as 100/s, 60/min, 1000/h, or none",
+    [SR_CONF_INVITATIONS] =
+        "must be organization=, recipient=, test-organization= or test-recipient= with a rate such as "
+        "20/h, 1000/d, or none",
+};
+
+static const char *read_one(sr_rates_t *rates, sr_conf_limited_t what, const char *text)
 {
     for (int i = 0; i < SR_RATE_COUNT; i++) {
-        const size_t length = strlen(names[i]);
+        const size_t length = strlen(names[what][i]);
         sr_rate_t rate = {0, 0};
-        if (strncasecmp(text, names[i], length) || text[length] != '=') continue;
+        if (strncasecmp(text, names[what][i], length) || text[length] != '=') continue;
         const char *value = text + length + 1;
         const bool none = !strcasecmp(value, "none");
-        if (none && i == SR_RATE_FAILURES) return "must limit failures, such as failures=1000/s";
+        if (none && what == SR_CONF_REQUESTS && i == SR_RATE_FAILURES)
+            return "must limit failures, such as failures=1000/s";
         if (!none && !sr_rate_parse(&rate, value)) break;
         rates->of[i] = rate;
         rates->given |= 1u << i;
         return NULL;
     }
-    return "must be token=, link=, address= or failures= with a rate such as 100/s, 60/min, 1000/h, or none";
+    return wanted[what];
+}
+
+const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limited_t what, const char *text)
+{
+    const char *wrong = NULL;
+    while (*text && !wrong) wrong = read_one(rates, what, ap_getword_white(pool, &text));
+    return wrong;
 }
 
 void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over)

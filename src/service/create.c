@@ -6,10 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "service/invite.h"
 #include "service/uploads.h"
 
 #define NAME_MAX_CHARACTERS 500
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
+#define REPLAY_LIFETIME apr_time_from_sec(600) /* for so long a replay is let through whatever was sent meanwhile */
 
 /* Forms have no booleans: "1" and "" are what PHP sends for true and false. */
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
@@ -210,20 +212,52 @@ static sr_error_t *keep(const sr_service_t *service, const char **view, bool *un
     return error;
 }
 
+static apr_uint64_t replay_key(const sr_create_t *request, apr_pool_t *pool)
+{
+    const char *text = apr_pstrcat(pool, request->token_hash, " ", request->idempotency_key, NULL);
+    return sr_rate_key("replay", text, strlen(text), NULL);
+}
+
+/* A request whose Idempotency-Key was used a moment ago creates nothing: the store answers with the first answer, or
+ * refuses. It counts no invitation. */
+static sr_error_t *count_invitations(sr_inviting_t *inviting, const sr_submission_t *submission,
+                                     const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!submission->send_email) return NULL;
+    if (request->idempotency_key && sr_rate_remembers(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now()))
+        return NULL;
+    apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
+    for (int i = 0; i < submission->signers->nelts; i++)
+        APR_ARRAY_PUSH(addresses, const char *) = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).email;
+    return sr_invite_take(inviting, addresses, pool);
+}
+
+/* The invitations stay counted only if this request has created the submission. */
+static void settle_invitations(sr_inviting_t *inviting, bool created, const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!inviting->taken) return;
+    if (!created) sr_invite_give_back(inviting);
+    else if (request->idempotency_key)
+        sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now());
+}
+
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
                               const sr_create_t *request, apr_pool_t *pool)
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
+    sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
     sr_intake_t intake = {0};
     bool unwanted = false;
     sr_documents_own(request->documents,
                      sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
+    if (!error) error = count_invitations(&inviting, &submission, request, pool);
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);
     if (unwanted) sr_uploads_forget(&intake, request, pool);
+    *uuid = error ? NULL : sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
+    settle_invitations(&inviting, *uuid && !strcmp(*uuid, submission.uuid), request, pool);
     SR_TRY(error);
-    *uuid = sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }

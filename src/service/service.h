@@ -39,6 +39,7 @@ typedef struct sr_service_t {
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
     bool sends_mail;                   /* or else sendEmail is refused */
+    const sr_rates_t *mail_rates;      /* by sr_mail_rate_of_t */
     bool refuse_active;                /* documents with active content (sr_warning_row_t) */
 } sr_service_t;
 
@@ -84,7 +85,8 @@ typedef struct sr_create_t {
 } sr_create_t;
 
 /* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the
- * submission's. Errors: SR_EVALIDATION, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key). */
+ * submission's. Errors: SR_EVALIDATION, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY (too many
+ * invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
                               const sr_create_t *request, apr_pool_t *pool);
 
@@ -243,7 +245,7 @@ typedef struct sr_history_filter_t {
 /* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
 sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
                                const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
-/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now. */
+/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool);
 

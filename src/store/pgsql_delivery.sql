@@ -6,6 +6,9 @@ SELECT outcome, body, key FROM sigreq.history_list(%s, %s, %s, %s, %s, %s, %s, %
 -- @op HISTORY_REDELIVER 4
 SELECT sigreq.history_redeliver(%s, %s, %s, %s)
 
+-- @op HISTORY_INVITATION 3
+SELECT sigreq.history_invitation(%s, %s, %s)
+
 -- @op DELIVERY_LOOK 0
 SELECT sigreq.delivery_look()
 

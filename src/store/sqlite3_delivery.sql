@@ -80,6 +80,21 @@ ON CONFLICT (uuid) DO NOTHING
 WITH a(hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
 SELECT 'ok', r.body, NULL FROM a CROSS JOIN delivery_row r WHERE r.uuid = a.uuid
 
+-- @op HISTORY_INVITATION 3
+-- @answer
+WITH a(hash, now, event) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
+found AS MATERIALIZED (
+    SELECT t.id AS caller, o.uuid AS organization, d.environment, d.url
+    FROM a
+    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
+                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+    LEFT JOIN organization o ON o.id = t.organization_id
+    LEFT JOIN delivery d ON d.uuid = a.event AND d.kind = 'invitation' AND d.user_id = t.user_id
+                        AND d.organization_id = t.organization_id AND d.environment = t.environment)
+SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
+       json_object('organization', organization, 'environment', environment, 'url', url), NULL
+FROM found
+
 -- @op DELIVERY_LOOK 0
 -- @answer
 SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending') THEN 'ok' ELSE 'missing' END, NULL, NULL

@@ -161,6 +161,9 @@ typedef enum sr_op_t {
      * event is called once more, at the URL its token has now; an invitation goes to its signer. Repeating it with the
      * same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
+    /* $T, event uuid → OK + {"organization" (uuid),"environment","url" (whole)} | MISSING (no invitation of the
+     * caller's) | UNAUTHORIZED: whom a call once more would invite. */
+    SR_OP_HISTORY_INVITATION,
 
     /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */
     SR_OP_PING,

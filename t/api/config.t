@@ -33,6 +33,8 @@ my @wrong = (
     map({ ['SigreqRateLimit', $_, 'place', qr/SigreqRateLimit must be token=, link=, address= or failures=/] } '100/s',
         'token', 'token=', 'token=100', 'token=0/s', 'token=5/week', 'token=-1/s', 'user=5/s', 'failures=x'),
     ['SigreqRateLimit', 'failures=none',        'place',  qr/SigreqRateLimit must limit failures/],
+    map({ ['SigreqMailLimit', $_, 'place', qr/SigreqMailLimit must be organization=, recipient=, test-/] } '20/h',
+        'recipient', 'recipient=0/h', 'signer=5/h', 'test-recipient=5/week'),
     ['SigreqDocuments', '/nowhere/at/all',      'place',  qr/SigreqDocuments \/nowhere\/at\/all is not a folder/],
     ['SigreqDocuments', '/etc/passwd',          'place',  qr/SigreqDocuments \/etc\/passwd is not a folder/],
     ['SigreqCache', '/etc/passwd', 'place', qr/SigreqCache \/etc\/passwd is not a folder/],

@@ -43,6 +43,24 @@ static void check_allowance(void)
     is_int(take(sr_rate_key("x", "a", 1, &none), &none, start, 1000), 1000, "no limit");
 }
 
+static void check_some(void)
+{
+    const apr_uint64_t key = sr_rate_key("mail", "some", 4, &ten);
+    sr_rate_state_t state;
+    ok(!sr_rate_take_some(NULL, key, &ten, 11, start), "eleven of ten are never allowed");
+    ok(sr_rate_take_some(&state, key, &ten, 6, start), "six at once are");
+    is_int((int)state.left, 4, "four are left");
+    ok(!sr_rate_take_some(&state, key, &ten, 6, start), "six more are not");
+    is_int((int)state.wait, 200000, "until two have come back");
+    is_int((int)state.left, 4, "what is refused takes nothing");
+    ok(sr_rate_take_some(NULL, key, &ten, 6, start + 200000), "then they are");
+    sr_rate_give_back(key, &ten, 5, start + 200000);
+    is_int(take(key, &ten, start + 200000, 9), 5, "what is given back is allowed again");
+    sr_rate_give_back(key, &ten, 1000, start + 200000);
+    is_int(take(key, &ten, start + 200000, 15), 10, "but not more than ever");
+    sr_rate_give_back(sr_rate_key("mail", "unknown", 7, &ten), &ten, 1, start);
+}
+
 static void check_memory(void)
 {
     const apr_uint64_t key = sr_rate_key("known", "b", 1, NULL);
@@ -118,6 +136,7 @@ int main(void)
     apr_initialize();
     apr_pool_create(&pool, NULL);
     check_allowance();
+    check_some();
     check_memory();
     check_flood();
     check_threads();

@@ -252,6 +252,10 @@ static void check_history(link_t *l)
     is_str(link_outcome(l), "missing", "another user's event");
     RUN(l, SR_OP_HISTORY_REDELIVER, "nobody", now_text, id, uuid(8, 2, p));
     is_str(link_outcome(l), "unauthorized", "nobody");
+    RUN(l, SR_OP_HISTORY_INVITATION, hash, now_text, id);
+    is_str(link_outcome(l), "missing", "it invites nobody");
+    RUN(l, SR_OP_HISTORY_INVITATION, "nobody", now_text, id);
+    is_str(link_outcome(l), "unauthorized", "nobody learns that");
     body = RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 2, p));
     is_str(link_outcome(l), "ok", "once more");
     is_str(member(body, "url", p), "\"http://new.org/\"", "where the token's URL points now");

@@ -380,6 +380,25 @@ BEGIN
     RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
 END $$
 
+-- Whom an event invites, before it is called once more.
+CREATE FUNCTION sigreq.history_invitation(p_hash text, p_now bigint, p_event uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('organization', o.uuid, 'environment', e.environment, 'url', e.url) INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.organization o ON o.id = t.organization_id
+    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+                            = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND e.uuid = p_event AND e.kind = 'invitation';
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    RETURN E'ok\n' || v_body;
+END $$
+
 CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,0 +1,99 @@
+/* invite.c: how many invitations may be sent (SigreqMailLimit). Each organisation has an allowance of its own in each
+ * environment, also for one address: an organisation cannot use up another one's, nor learn whom it invites.
+ *
+ * A creation counts all its invitations before anything is stored, all or none, and they are given back if it fails or
+ * is a replay. The counts are those of sr_rate_take: in memory that all children share.
+ */
+#include "service/invite.h"
+
+#include <apr_hash.h>
+#include <string.h>
+
+#include "metrics/metrics.h"
+
+typedef struct taken_t {
+    apr_uint64_t key;
+    const sr_rate_t *rate;
+    apr_uint32_t count;
+    int signer; /* the first one with this address, from 1; 0: of the organisation */
+} taken_t;
+
+static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization", "mail recipient", "test mail organization",
+                                                      "test mail recipient"};
+
+static taken_t *add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *address, apr_pool_t *pool)
+{
+    const int kind = (int)of + (inviting->environment == SR_TEST ? SR_MAIL_RATE_TEST_ORGANIZATION : 0);
+    const sr_rate_t *rate = &inviting->service->mail_rates->of[kind];
+    const char *whose = apr_pstrcat(pool, inviting->organization_uuid, " ", address, NULL);
+    taken_t *row = apr_array_push(inviting->taken);
+    *row = (taken_t){.key = sr_rate_key(kinds[kind], whose, strlen(whose), rate), .rate = rate};
+    return row;
+}
+
+/* One row for the organisation, and one for each address in either case of its letters. */
+static void list(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+{
+    apr_hash_t *rows = apr_hash_make(pool); /* address → number of its row, from 1 */
+    inviting->taken = apr_array_make(pool, addresses->nelts + 1, sizeof(taken_t)); /* never grows: rows stay in place */
+    add(inviting, SR_MAIL_RATE_ORGANIZATION, "", pool)->count = (apr_uint32_t)addresses->nelts;
+    for (int i = 0; i < addresses->nelts; i++) {
+        const char *address = sr_text_fold(APR_ARRAY_IDX(addresses, i, const char *), pool);
+        taken_t *row = apr_hash_get(rows, address, APR_HASH_KEY_STRING);
+        if (!row) {
+            row = add(inviting, SR_MAIL_RATE_RECIPIENT, address, pool);
+            row->signer = i + 1;
+            apr_hash_set(rows, address, APR_HASH_KEY_STRING, row);
+        }
+        row->count++;
+    }
+}
+
+/* *state: when it can be sent; NULL: never. */
+static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, const sr_rate_state_t *state,
+                          apr_pool_t *pool)
+{
+    const char *test = inviting->environment == SR_TEST ? "test " : "", *rate = sr_rate_text(row->rate, pool);
+    const char *whose =
+        row->signer ? apr_psprintf(pool, "to one address (signer %d)", row->signer) : "of this organisation";
+    if (!state)
+        return sr_error(pool, SR_EVALIDATION,
+                        "Too many %sinvitations %s: at most %s are sent, this submission needs %u", test, whose, rate,
+                        row->count);
+    const int seconds = (int)((state->wait + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);
+    sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "mail"), 0, 1);
+    sr_error_t *error = sr_error(pool, SR_ETOOMANY, "Too many %sinvitations %s: at most %s are sent, try again in %d s",
+                                 test, whose, rate, seconds);
+    return sr_error_retry(error, state->wait);
+}
+
+sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
+{
+    const apr_time_t now = apr_time_now();
+    list(inviting, addresses, pool);
+    for (int i = 0; i < inviting->taken->nelts; i++) {
+        const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
+        if (!row->rate->times || row->count <= row->rate->times) continue;
+        inviting->taken = NULL;
+        return refuse(inviting, row, NULL, pool);
+    }
+    for (int i = 0; i < inviting->taken->nelts; i++) {
+        const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
+        sr_rate_state_t state;
+        if (sr_rate_take_some(&state, row->key, row->rate, row->count, now)) continue;
+        inviting->taken->nelts = i;
+        sr_invite_give_back(inviting);
+        return refuse(inviting, row, &state, pool);
+    }
+    return NULL;
+}
+
+void sr_invite_give_back(sr_inviting_t *inviting)
+{
+    const apr_time_t now = apr_time_now();
+    for (int i = 0; inviting->taken && i < inviting->taken->nelts; i++) {
+        const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
+        sr_rate_give_back(row->key, row->rate, row->count, now);
+    }
+    inviting->taken = NULL;
+}
