@@ -3,7 +3,8 @@
 use strict;
 use warnings;
 use Mojo::UserAgent;
-use Sigreq::Here qw(organisation place suite is_error);
+use Sigreq::Here qw(organisation place suite children wait_for is_error);
+use Sigreq::Httpd;
 use Sigreq::Signer;
 use Test::More;
 
@@ -78,5 +79,16 @@ my $other = organisation()->{test}->with(base => place('/limited'));
 is_limited($other->get('/signatures'), '"failures";q=3;w=3600', 'one that nobody has seen waits');
 is($other->with(token => undef)->get('/health')->code,       200, 'health needs nothing and answers');
 is($other->with(token => undef)->get('/openapi.json')->code, 200, 'so does the description');
+
+# a graceful restart: the new children go on counting
+my $httpd = Sigreq::Httpd->new(place => "Sigreq On\nSigreqRateLimit token=3/h")->start;
+my $again = organisation()->{test}->with(base => $httpd->base, connections => 0);
+is($again->get('/signatures')->code, 200, "before a graceful restart: $_ of three") for 1, 2;
+my %old = map { $_ => 1 } children($httpd->pid);
+kill USR1 => $httpd->pid;
+my $is_new = sub { my @all = children($httpd->pid); @all && !grep { $old{$_} } @all };
+ok(wait_for($is_new, 20), 'other children answer');
+is($again->get('/signatures')->code, 200, 'the third');
+is_limited($again->get('/signatures'), '"token";q=3;w=3600', 'the fourth');
 
 done_testing;
