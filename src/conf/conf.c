@@ -7,8 +7,6 @@
 #include <apr_lib.h>
 #include <apr_uri.h>
 #include <stddef.h>
-#include <unistd.h>
-#include <unixd.h>
 
 #include "mod_sigreq.h"
 
@@ -420,19 +418,6 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
     return NULL;
 }
 
-/* Is it a folder of httpd's user or group, or everybody's? */
-static bool can_write(apr_pool_t *pool, const char *folder)
-{
-    apr_finfo_t info;
-    apr_fileperms_t needed = APR_FPROT_WWRITE | APR_FPROT_WEXECUTE;
-    if (apr_stat(&info, folder, APR_FINFO_TYPE | APR_FINFO_PROT | APR_FINFO_OWNER, pool) || info.filetype != APR_DIR)
-        return false;
-    if (geteuid()) return access(folder, W_OK | X_OK) == 0;
-    if (info.user == ap_unixd_config.user_id) needed = APR_FPROT_UWRITE | APR_FPROT_UEXECUTE;
-    else if (info.group == ap_unixd_config.group_id) needed = APR_FPROT_GWRITE | APR_FPROT_GEXECUTE;
-    return (info.protection & needed) == needed;
-}
-
 static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
 {
     const sr_conf_process_t *conf = sr_conf_of_process(main_server);
@@ -442,7 +427,9 @@ static const char *fault_of_process(apr_pool_t *pool, server_rec *main_server)
         || !(info.protection & APR_FPROT_WEXECUTE))
         return apr_psprintf(pool, "SigreqHelper %s is not a program that httpd's user can run", conf->helper);
     if (*conf->smtp && !*conf->mail_from) return "SigreqSMTP needs SigreqMailFrom";
-    if (sr_conf_maildir(conf->smtp) && !can_write(pool, sr_conf_maildir(conf->smtp)))
+    const char *maildir = sr_conf_maildir(conf->smtp);
+    if (maildir
+        && (apr_stat(&info, maildir, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR || !sr_conf_can_write(maildir)))
         return apr_psprintf(pool, "SigreqSMTP %s is not a folder that httpd's user can write to", conf->smtp);
     if (*conf->mail_templates
         && (apr_stat(&info, conf->mail_templates, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
@@ -484,5 +471,7 @@ int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server)
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0002: %s: %s", entry->where, fault);
         result = HTTP_INTERNAL_SERVER_ERROR;
     }
-    return sr_conf_check_sharing(ptemp, main_server) == OK ? result : HTTP_INTERNAL_SERVER_ERROR;
+    if (sr_conf_check_sharing(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
+    if (result == OK) sr_conf_warn_of_documents(ptemp, main_server);
+    return result;
 }

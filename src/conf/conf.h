@@ -75,6 +75,10 @@ int sr_conf_sections(void);
 const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
 /* sharing.c: a part of sr_conf_check. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
+/* writable.c: whether httpd's user can write to a folder. */
+bool sr_conf_can_write(const char *folder);
+/* A warning for each folder of documents that httpd's user cannot write to. */
+void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server);
 
 /* pre_config: forgets what an earlier reading of the configuration found. */
 void sr_conf_reset(apr_pool_t *pconf);

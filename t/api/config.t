@@ -85,6 +85,19 @@ isnt($status, 0, 'without mod_dbd');
 ($status, $said) = Sigreq::Httpd->new(place => 'Sigreq Off', documents => '/tmp', helper => '/bin/true')->test;
 is($status, 0, 'off, it asks for nothing') or diag $said;
 
+subtest 'documents that httpd\'s user cannot write' => sub {
+    my $httpd  = Sigreq::Httpd->new(place => $on . "</Location>\n<Location /again>\nSigreq On");
+    my $folder = "$httpd->{dir}/documents";
+    my @said   = grep {/SR0712/} split /\n/, ($httpd->test)[1];
+    is(scalar @said, 0, 'nothing is said of one that it can write');
+    chmod 0500, $folder;
+    ($status, $said) = $httpd->test;
+    chmod 0700, $folder;
+    is($status, 0, 'httpd -t warns') or diag $said;
+    @said = grep {/SR0712/} split /\n/, $said;
+    is(scalar @said, 1, '... in one line for a folder that two locations have');
+    like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads will be/, '... with the reason');
+};
 subtest 'a database that is not prepared' => sub {
     plan skip_all => 'an empty SQLite file, on SQLite alone' if suite->{db} ne 'sqlite3';
     my $httpd  = Sigreq::Httpd->new(params => suite->{dir} . "/db/empty-$$.sqlite3")->start;

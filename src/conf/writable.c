@@ -1,0 +1,57 @@
+/* writable.c: whether httpd's user can write to a folder. Root asks in a process of its own that takes on the rights
+ * of that user, so that groups, access lists and file servers that do not trust root are respected. */
+#include "conf/conf.h"
+
+#include <apr_hash.h>
+#include <errno.h>
+#include <grp.h>
+#include <http_log.h>
+#include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_sigreq.h"
+
+APLOG_USE_MODULE(sigreq);
+
+enum { WRITABLE, NOT_WRITABLE };
+
+static bool become_user(void)
+{
+    const struct passwd *user = getpwuid(ap_unixd_config.user_id);
+    const gid_t group = ap_unixd_config.group_id;
+    if (setgid(group) != 0) return false;
+    if ((user ? initgroups(user->pw_name, group) : setgroups(1, &group)) != 0) return false;
+    return setuid(ap_unixd_config.user_id) == 0;
+}
+
+/* If the rights of the user cannot be taken on, it is not known, and the answer is true. */
+bool sr_conf_can_write(const char *folder)
+{
+    int status = 0;
+    pid_t waited;
+    if (geteuid() != 0) return access(folder, W_OK | X_OK) == 0;
+    const pid_t pid = fork();
+    if (pid < 0) return true;
+    if (pid == 0) _exit(become_user() && access(folder, W_OK | X_OK) != 0 ? NOT_WRITABLE : WRITABLE);
+    while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    return waited != pid || !WIFEXITED(status) || WEXITSTATUS(status) != NOT_WRITABLE;
+}
+
+/* A warning alone: a module may let requests run with the rights of other users. */
+void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server)
+{
+    apr_hash_t *seen = apr_hash_make(ptemp);
+    for (server_rec *server = main_server; server; server = server->next)
+        for (int i = 0; i < sr_conf_sections(); i++) {
+            const char *documents = sr_conf_documents(ptemp, i, server, main_server);
+            if (!documents || apr_hash_get(seen, documents, APR_HASH_KEY_STRING)) continue;
+            apr_hash_set(seen, documents, APR_HASH_KEY_STRING, "");
+            if (sr_conf_can_write(documents)) continue;
+            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, main_server,
+                         "SR0712: httpd's user cannot write to SigreqDocuments %s: uploads will be answered with 503",
+                         documents);
+        }
+}
