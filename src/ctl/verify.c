@@ -23,7 +23,7 @@ static void print_json(ctl_t *ctl, const sr_pdf_verification_t *found)
 
 static void print_line(const char *name, const char *value)
 {
-    if (value) printf("    %-12s%s\n", name, value);
+    if (value) printf("    %-13s%s\n", name, value);
 }
 
 static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
@@ -51,6 +51,7 @@ static void print_signature(ctl_t *ctl, const sr_pdf_found_t *one)
         print_line("trust", apr_pstrcat(ctl->pool, "none: ", one->signer.distrust, NULL));
     print_line("says name", one->name);
     print_line("says reason", one->reason);
+    print_line("says contact", one->contact);
     if (one->claimed) print_line("says time", sr_time_format(one->claimed, ctl->pool));
 }
 

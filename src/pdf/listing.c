@@ -55,8 +55,8 @@ static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_po
     listed->later = later ? (int)json_integer_value(later) : -1;
     if (!read_text(&listed->field, object, "field", pool) || !listed->field) return false;
     if (!read_text(&listed->subfilter, object, "subfilter", pool) || !read_text(&listed->name, object, "name", pool)
-        || !read_text(&listed->reason, object, "reason", pool) || !read_text(&listed->time, object, "time", pool)
-        || !read_text(&listed->fault, object, "fault", pool))
+        || !read_text(&listed->reason, object, "reason", pool) || !read_text(&listed->contact, object, "contact", pool)
+        || !read_text(&listed->time, object, "time", pool) || !read_text(&listed->fault, object, "fault", pool))
         return false;
     if (listed->fault && !sr_pdf_is_plain(listed->fault)) return false;
     if (!read_range(listed, json_object_get(object, "range"))) return false;

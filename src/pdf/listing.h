@@ -5,7 +5,7 @@
 #include "pdf/protocol.h"
 
 typedef struct sr_pdf_listed_t {
-    const char *field, *subfilter, *name, *reason, *time; /* printable; NULL: not told, but for `field` */
+    const char *field, *subfilter, *name, *reason, *contact, *time; /* printable; NULL: not told, but for `field` */
     apr_off_t range[4];
     bool has_range;
     int later;

@@ -339,7 +339,7 @@ typedef struct sr_pdf_found_t {
      * in plain words; and the names of form fields that were filled in later. Both end with NULL, or are NULL when that
      * cannot be told. Of the last signature: what was appended after it. */
     const char *const *changes, *const *filled;
-    const char *name, *reason; /* as the signer wrote them: claims; NULL when there is none */
+    const char *name, *reason, *contact; /* as the signer wrote them: claims; NULL when there is none */
     apr_time_t claimed;        /* /M, the signer's clock; 0 when there is none */
     sr_cms_result_t signer;    /* `state` and `fault` there are those of the CMS alone */
 } sr_pdf_found_t;
@@ -380,8 +380,8 @@ const char *sr_cms_state_name(sr_cms_state_t state);
 /* The conclusion in plain words; why, when it is SR_PDF_UNREADABLE. */
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
 /* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
- * "changes":[…]|null,"filled":[…]|null,"ours",
- * "name"|null,"reason"|null,"claimedAt"|null,"signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
+ * "changes":[…]|null,"filled":[…]|null,"ours","name"|null,"reason"|null,"contact"|null,"claimedAt"|null,
+ * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
  * what docs/api.md calls a verification. The caller's reference. */
 json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);
 

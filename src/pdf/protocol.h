@@ -39,10 +39,11 @@
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
- *                                               "later":0,"subfilter","time","name","reason","fault"},…]}, or as of
- *                                               probe. What cannot be told is left out ("later" is -1 then); "fault"
- *                                               is there when the signature does not cover what it must. But for the
- *                                               last one there are "changes":["page 1: its content",…] and
+ *                                               "later":0,"subfilter","time","name","reason","contact",
+ *                                               "fault"},…]}, or as of probe. What cannot be told is left
+ *                                               out ("later" is -1 then); "fault" is there when the signature
+ *                                               does not cover what it must. But for the last one there
+ *                                               are "changes":["page 1: its content",…] and
  *                                               "filled":["a field",…]: what happened until the last signature (pdf.h);
  *                                               without them that cannot be told. Beside "signatures": "appended":[…],
  *                                               the changes after the last one, and "validation":true where those are

@@ -86,6 +86,7 @@ static json_t *signature_json(const sr_pdf_found_t *one)
     json_object_set_new(object, "ours", json_boolean(one->signer.ours));
     json_object_set_new(object, "name", sr_json_string_or_null(one->name));
     json_object_set_new(object, "reason", sr_json_string_or_null(one->reason));
+    json_object_set_new(object, "contact", sr_json_string_or_null(one->contact));
     json_object_set_new(object, "claimedAt", sr_time_json(one->claimed));
     json_object_set_new(object, "signer", signer_json(one->signer.signer));
     json_object_set_new(object, "algorithm", sr_json_string_or_null(one->signer.algorithm));

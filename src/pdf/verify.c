@@ -302,6 +302,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                                       .later = listed->later,
                                       .name = listed->name,
                                       .reason = listed->reason,
+                                      .contact = listed->contact,
                                       .claimed = read_time(listed->time)};
         jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
         *jobs[i] = (job_t){.signature = signature, .listed = listed};

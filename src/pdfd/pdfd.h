@@ -272,6 +272,7 @@ typedef enum sr_pdfd_key_t {
     SR_PDFD_KEY_TIME,
     SR_PDFD_KEY_NAME,
     SR_PDFD_KEY_REASON,
+    SR_PDFD_KEY_CONTACT,
     SR_PDFD_KEY_COUNT
 } sr_pdfd_key_t;
 

@@ -112,6 +112,7 @@ static const char *read_signature(json_t *answer, list_t *list, const field_t *f
     set_value(answer, "time", &signature.values[SR_PDFD_KEY_TIME], list);
     set_value(answer, "name", &signature.values[SR_PDFD_KEY_NAME], list);
     set_value(answer, "reason", &signature.values[SR_PDFD_KEY_REASON], list);
+    set_value(answer, "contact", &signature.values[SR_PDFD_KEY_CONTACT], list);
     return fault;
 }
 

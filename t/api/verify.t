@@ -148,6 +148,7 @@ subtest 'signed through a link' => sub {
             is_like($found, { conclusion => 'signed', %it }, "revision $i is known");
             my @seals = map { [@$_{qw(state ours)}] } @{ $found->{signatures} };
             is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… and sealed here, each time');
+            is($_->{contact}, "$org->{name}, submission $made->{uuid}", '… for whom') for @{ $found->{signatures} };
         }
         is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown }, 'with more it is not');
         my $found = raw($who, $who->get("/signatures/$made->{uuid}/certificate")->body)->json;

@@ -104,8 +104,8 @@ sub signed_pdf {
         '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/SigFlags 3>>>>', '<</Type/Pages/Count 1/Kids[3 0 R]>>',
         '<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Annots[4 0 R]>>',
         '<</Type/Annot/Subtype/Widget/FT/Sig/T(One)/F 132/Rect[0 0 0 0]/P 3 0 R/V 5 0 R>>',
-        '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name(Ann\\033[2J)/M(D:20261120120000Z)'
-            . '/ByteRange' . ' ' x 40 . '/Contents<' . '0' x $room . '>>>',
+        '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name(Ann\\033[2J)/ContactInfo(Ltd\\033[2J)'
+            . '/M(D:20261120120000Z)/ByteRange' . ' ' x 40 . '/Contents<' . '0' x $room . '>>>',
     );
     my ($pdf, @offsets) = ("%PDF-1.7\n");
     for my $i (0 .. $#objects) {
@@ -142,6 +142,7 @@ SKIP: {
     is($one->{ours}, JSON::PP::true, 'is one of ours');
     ($text) = exits(0, 'by configuration', 'verify', $pdf, '--config', $config);
     like($text, qr/One: intact, by this service\n +covers +the whole document\n/, 'as text');
+    like($text, qr/^ +says contact +Ltd/m, 'for whom');
     is(json(0, 'trusted', 'verify', $pdf, @helper, '--trust', "$folder/ours/seal.crt")->{signatures}[0]{trust},
         'trusted', 'its chain leads there');
     $one = json(1, 'not trusted', 'verify', $pdf, @helper, '--trust', "$folder/test/seal.crt")->{signatures}[0];

@@ -92,6 +92,7 @@ static inline signed_t sign_pdf(pdf_t *pdf, const sign_t *sign, apr_pool_t *pool
     else {
         pdf_print(pdf,
                   "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/%s/Name(Ann \\(A\\) Lee)/Reason<FEFF007A006F00EB>"
+                  "/ContactInfo(Example Ltd, submission 6f1c)"
                   "/M(D:20261120180923+01'00')%s/ByteRange",
                   sign->subfilter ? sign->subfilter : "ETSI.CAdES.detached", sign->before ? sign->before : "");
         at.range = pdf->size;

@@ -18,6 +18,7 @@ static void test_good(void)
     is_str(one->field, "Signature_4", "the field");
     is_str(one->name, "Ann (A) Lee", "the name, without its escapes");
     is_str(one->reason, "zo\xc3\xab", "the reason, out of UTF-16");
+    is_str(one->contact, "Example Ltd, submission 6f1c", "for whom");
     is_str(sr_time_format(one->claimed, root), "2026-11-20T17:09:23.000Z", "the time, in UTC");
     is_int(one->covers, pdf.size, "all of it");
     is_str(one->signer.signer->name, "seal", "by whom");
