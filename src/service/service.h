@@ -157,8 +157,10 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
 /* A table of fixed size, for any number of threads; NULL when there is no memory. */
 sr_seen_t *sr_seen_create(apr_pool_t *pool);
 /* What is kept is a SHA-256 in hexadecimal, and may be forgotten at any time. `seen` may be NULL: nothing is kept. */
-bool sr_seen_has(sr_seen_t *seen, const char *digest);
-void sr_seen_add(sr_seen_t *seen, const char *digest);
+#define SR_SEEN_OWNER_LENGTH 16
+/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_seen_add was given, and a NUL. */
+bool sr_seen_has(sr_seen_t *seen, const char *digest, char *owner);
+void sr_seen_add(sr_seen_t *seen, const char *digest, const char *owner);
 
 /* ----------------------------------------------------------------------------------------------- folder.c */
 /* For any number of threads; NULL when there is no memory. */

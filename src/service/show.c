@@ -1,5 +1,6 @@
 /* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
- * digest of the document as it stood: a document that was signed since is another, and its pages are made anew. */
+ * digest of the document as it stood: a document that was signed since is another, and its pages are made anew. Each
+ * organisation has files of its own in each environment: no time tells that somebody else has the document. */
 #include "service/service.h"
 
 #include <stdlib.h>
@@ -31,14 +32,22 @@ int sr_show_width(int wanted)
     return widths[i];
 }
 
-static void begin(work_t *work, const char *sha256)
+/* What stands for an organisation and environment in the names of files. */
+static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
+    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_SEEN_OWNER_LENGTH);
+}
+
+static void begin(work_t *work, const char *sha256, const char *owner)
 {
     const sr_show_t *show = work->show;
     work->sha256 = sha256;
-    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%d.png", sha256, LOOK, show->page, show->width)
-                            : apr_psprintf(work->pool, "%s.%d.%d.json", sha256, LOOK, show->page);
+    const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, LOOK);
+    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.png", begin, show->page, show->width)
+                            : apr_psprintf(work->pool, "%s.%d.json", begin, show->page);
     work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
-    work->cost_key = apr_psprintf(work->pool, "%s.%d.no", sha256, LOOK);
+    work->cost_key = apr_pstrcat(work->pool, begin, ".no", NULL);
 }
 
 /* The size tells apart what another release of poppler has drawn. */
@@ -250,10 +259,11 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
 {
     work_t work = {.service = service, .show = show, .pool = pool};
     const char *allowed = permission(service, show, pool);
+    char known[SR_SEEN_OWNER_LENGTH + 1];
     sr_signing_t *signing;
     *shown = (sr_shown_t){0};
-    if (allowed && sr_seen_has(service->seen, allowed)) {
-        begin(&work, show->version);
+    if (allowed && sr_seen_has(service->seen, allowed, known)) {
+        begin(&work, show->version, known);
         if (find(shown, &work)) return NULL;
     }
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
@@ -262,9 +272,10 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const char *version = show->version ? show->version : sr_signed_document_sha256(document);
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    if (allowed) sr_seen_add(service->seen, allowed);
+    const char *owner = owner_of(signing, pool);
+    if (allowed) sr_seen_add(service->seen, allowed, owner);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    begin(&work, version);
+    begin(&work, version, owner);
     if (show->only_cached) {
         if (!find(shown, &work)) return recall_refusal(&work);
         return NULL;

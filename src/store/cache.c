@@ -12,7 +12,7 @@
 
 #define TOUCH_AFTER apr_time_from_sec(24 * 3600) /* so that a hit hardly ever writes */
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
-#define KEY_MAX 100
+#define KEY_MAX 128
 
 /* What every file ends with, behind its content: as nothing is synced, a machine that lost its power may have kept the
  * name and only the beginning. */

@@ -59,7 +59,8 @@ subtest 'a hit' => sub {
     my $first = $signer->get($url)->body;
     my ($file, @others) = cached($document->{sha256}, $folder);
     is(scalar @others, 0, 'one file');
-    like($file // '', qr{/cache/(..)/(..)/\1\2[0-9a-f]{60}\.\d+\.0\.800\.png$}, 'by document, page and width');
+    like($file // '', qr{/cache/(..)/(..)/\1\2[0-9a-f]{60}\.[0-9a-f]{16}\.\d+\.0\.800\.png$},
+        'by document, owner, page and width');
     is((stat $file)[2] & 07777, 0400, 'for httpd alone');
     is(substr(path($file)->slurp, 0, length $first), $first, 'which has the image');
     kill STOP => helpers();
@@ -73,6 +74,26 @@ subtest 'a hit' => sub {
     utime $old, $old, $file;
     $signer->get($url);
     cmp_ok((stat $file)[9], '>', time - 60, 'a file that is used is young');
+};
+
+subtest 'whose' => sub { # no time tells that somebody else has the document
+    my @files  = (['a.pdf', pdf(nonce => "whose $$")]);
+    my @clients = map { $_->with(base => $base) } $client, $client, organisation()->{test}, organisation()->{live};
+    my (@counts, $path, $last);
+    for my $who (@clients) {
+        ($last) = signers_of($who->create(files => \@files)->json);
+        my $row = $last->state->{documents}[0];
+        $path = page_url($row, 0, 'png', version => $row->{sha256});
+        my $head = $last->request(HEAD => $path);
+        push @counts, ($head->headers->etag ? 'found' : 'not there');
+        is($last->get($path)->code, 200, 'it is shown') for 1, 2;
+        push @counts, scalar(cached($row->{sha256}, $folder));
+    }
+    is_deeply(\@counts, ['not there', 1, 'found', 1, 'not there', 2, 'not there', 3],
+        'made once for an organisation, and again for another one');
+    kill STOP => helpers();
+    is($last->get($path)->code, 200, 'each finds its own');
+    kill CONT => helpers();
 };
 
 subtest 'HEAD' => sub {

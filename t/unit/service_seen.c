@@ -5,6 +5,7 @@
 
 #include <apr_general.h>
 #include <apr_thread_proc.h>
+#include <string.h>
 
 #define MANY 20000
 
@@ -16,13 +17,27 @@ static const char *digest_of(int number, apr_pool_t *scratch)
     return sr_sha256_hex(&number, sizeof number, scratch);
 }
 
+/* The owner is the end of the digest, so that each is another. */
+static void add(sr_seen_t *table, const char *digest)
+{
+    sr_seen_add(table, digest, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH);
+}
+
+/* Whether it is there, with its own owner. */
+static bool has(const char *digest)
+{
+    char owner[SR_SEEN_OWNER_LENGTH + 1];
+    return sr_seen_has(seen, digest, owner)
+           && strcmp(owner, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH) == 0;
+}
+
 static int count(int from, int until)
 {
     int found = 0;
     apr_pool_t *scratch;
 
     apr_pool_create(&scratch, pool);
-    for (int i = from; i < until; i++) found += sr_seen_has(seen, digest_of(i, scratch));
+    for (int i = from; i < until; i++) found += has(digest_of(i, scratch));
     apr_pool_destroy(scratch);
     return found;
 }
@@ -37,8 +52,8 @@ static void *APR_THREAD_FUNC work(apr_thread_t *thread, void *number)
     apr_pool_create(&scratch, apr_thread_pool_get(thread));
     *wrong = 0;
     for (int i = 0; i < MANY; i++) {
-        sr_seen_add(seen, digest_of(base + i % 100, scratch));
-        *wrong += sr_seen_has(seen, digest_of(-1 - base - i, scratch));
+        add(seen, digest_of(base + i % 100, scratch));
+        *wrong += has(digest_of(-1 - base - i, scratch));
         apr_pool_clear(scratch);
     }
     return NULL;
@@ -70,18 +85,18 @@ int main(void)
     apr_pool_create(&pool, NULL);
     seen = sr_seen_create(pool);
     ok(seen && count(0, MANY) == 0, "nothing is there");
-    for (int i = 0; i < 500; i++) sr_seen_add(seen, digest_of(i, pool));
+    for (int i = 0; i < 500; i++) add(seen, digest_of(i, pool));
     ok(count(0, 500) > 490, "nearly all of 500 are kept");
     is_int(count(500, MANY), 0, "and nothing else");
-    for (int i = 500; i < MANY; i++) sr_seen_add(seen, digest_of(i, pool));
+    for (int i = 500; i < MANY; i++) add(seen, digest_of(i, pool));
     is_int(count(MANY - 1, MANY), 1, "the newest of many is kept");
     is_int(count(0, MANY), 2048, "the table is full, and no larger");
     ok(count(0, 5000) == 0, "the oldest made room");
-    for (int i = 0; i < 100; i++) sr_seen_add(seen, digest_of(MANY - 1, pool));
+    for (int i = 0; i < 100; i++) add(seen, digest_of(MANY - 1, pool));
     is_int(count(0, MANY), 2048, "adding the same again pushes nobody out");
     test_threads();
-    sr_seen_add(NULL, digest_of(0, pool));
-    ok(!sr_seen_has(NULL, digest_of(0, pool)), "without a table nothing is kept");
+    add(NULL, digest_of(0, pool));
+    ok(!sr_seen_has(NULL, digest_of(0, pool), (char[SR_SEEN_OWNER_LENGTH + 1]){0}), "without a table nothing is kept");
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
