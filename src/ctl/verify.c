@@ -67,7 +67,7 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
     static const ctl_option_id_t own[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
-    const char **ours = apr_pcalloc(ctl->pool, 3 * sizeof *ours);
+    const sr_cms_certificate_t **ours = apr_pcalloc(ctl->pool, 3 * sizeof *ours);
     const sr_cms_certificate_t *one;
     sr_cms_anchors_t *anchors;
 
@@ -79,7 +79,7 @@ static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
     for (int i = 0, count = 0; i < 2; i++) {
         if (!ctl->given[own[i]]) continue;
         SR_TRY(sr_cms_certificate_read(&one, ctl->values[own[i]], ctl->pool));
-        ours[count++] = one->sha256;
+        ours[count++] = one;
     }
     return NULL;
 }

@@ -52,15 +52,13 @@ static void free_all(STACK_OF(X509) * certificates)
     sk_X509_pop_free(certificates, X509_free);
 }
 
-sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool)
+/* `name` is what messages call it. */
+static sr_error_t *read_certificates(STACK_OF(X509) * *certificates, BIO *bio, const char *name, apr_pool_t *pool)
 {
-    BIO *bio;
-    SR_TRY(sr_cms_open(&bio, path, pool));
     ERR_clear_error();
     STACK_OF(X509) *found = sk_X509_new_null();
     for (X509 *one; found && (one = PEM_read_bio_X509(bio, NULL, NULL, NULL));)
         if (!sk_X509_push(found, one)) X509_free(one);
-    BIO_free(bio);
     bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     const char *why = sr_cms_why(pool);
     if (ended && sk_X509_num(found) > 0) {
@@ -69,8 +67,17 @@ sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char 
     }
     int readable = sk_X509_num(found);
     free_all(found);
-    if (ended) return sr_error(pool, SR_EINTERNAL, "%s: it holds no certificate", path);
-    return sr_error(pool, SR_EINTERNAL, "%s: certificate %d in it cannot be read: %s", path, readable + 1, why);
+    if (ended) return sr_error(pool, SR_EINTERNAL, "%s: it holds no certificate", name);
+    return sr_error(pool, SR_EINTERNAL, "%s: certificate %d in it cannot be read: %s", name, readable + 1, why);
+}
+
+sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool)
+{
+    BIO *bio;
+    SR_TRY(sr_cms_open(&bio, path, pool));
+    sr_error_t *error = read_certificates(certificates, bio, path, pool);
+    BIO_free(bio);
+    return error;
 }
 
 /* --------------------------------------------------------------------------------------------------- text */
@@ -163,6 +170,10 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
     about->serial = sr_text_hex(ASN1_STRING_get0_data(serial), (apr_size_t)ASN1_STRING_length(serial), pool);
     about->sha256 = sr_text_hex(hash, length, pool);
     about->key = sr_cms_key_name(X509_get0_pubkey(certificate), pool);
+    unsigned char *encoded = NULL;
+    int size = i2d_PUBKEY(X509_get0_pubkey(certificate), &encoded);
+    if (size > 0) about->public_key = (sr_cms_bytes_t){apr_pmemdup(pool, encoded, (apr_size_t)size), (apr_size_t)size};
+    OPENSSL_free(encoded);
     about->from = to_time(X509_get0_notBefore(certificate));
     about->until = to_time(X509_get0_notAfter(certificate));
     ERR_clear_error();
@@ -178,19 +189,27 @@ sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, co
     return NULL;
 }
 
+/* NULL when it cannot be written. */
+static const char *to_pem(STACK_OF(X509) * certificates, apr_pool_t *pool)
+{
+    char *text;
+    BIO *bio = BIO_new(BIO_s_mem());
+    bool written = bio != NULL;
+    for (int i = 0; written && i < sk_X509_num(certificates); i++)
+        written = PEM_write_bio_X509(bio, sk_X509_value(certificates, i));
+    long length = written ? BIO_get_mem_data(bio, &text) : 0;
+    const char *pem = written ? apr_pstrmemdup(pool, text, (apr_size_t)length) : NULL;
+    BIO_free(bio);
+    return pem;
+}
+
 sr_error_t *sr_cms_certificates_text(const char **pem, const char *path, apr_pool_t *pool)
 {
     STACK_OF(X509) * all;
-    char *text;
     SR_TRY(sr_cms_certificates_read(&all, path, pool));
-    BIO *bio = BIO_new(BIO_s_mem());
-    bool written = bio != NULL;
-    for (int i = 0; written && i < sk_X509_num(all); i++) written = PEM_write_bio_X509(bio, sk_X509_value(all, i));
-    long length = written ? BIO_get_mem_data(bio, &text) : 0;
-    *pem = written ? apr_pstrmemdup(pool, text, (apr_size_t)length) : NULL;
-    BIO_free(bio);
+    *pem = to_pem(all, pool);
     free_all(all);
-    return written ? NULL : sr_error(pool, SR_EINTERNAL, "%s: %s", path, sr_cms_why(pool));
+    return *pem ? NULL : sr_error(pool, SR_EINTERNAL, "%s: %s", path, sr_cms_why(pool));
 }
 
 /* ------------------------------------------------------------------------------------------------ anchors */
@@ -201,17 +220,34 @@ static apr_status_t free_store(void *data)
     return APR_SUCCESS;
 }
 
+/* Frees the certificates. */
+static sr_error_t *make_anchors(sr_cms_anchors_t **anchors, STACK_OF(X509) * all, const char *name, apr_pool_t *pool)
+{
+    sr_cms_anchors_t *made = apr_pcalloc(pool, sizeof *made);
+    made->pem = to_pem(all, pool);
+    made->store = X509_STORE_new();
+    bool added = made->store && made->pem;
+    for (int i = 0; added && i < sk_X509_num(all); i++) added = X509_STORE_add_cert(made->store, sk_X509_value(all, i));
+    free_all(all);
+    if (made->store) apr_pool_cleanup_register(pool, made->store, free_store, apr_pool_cleanup_null);
+    if (!added) return sr_error(pool, SR_EINTERNAL, "%s: %s", name, sr_cms_why(pool));
+    *anchors = made;
+    return NULL;
+}
+
 sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, apr_pool_t *pool)
 {
     STACK_OF(X509) * all;
     SR_TRY(sr_cms_certificates_read(&all, path, pool));
-    sr_cms_anchors_t *made = apr_pcalloc(pool, sizeof *made);
-    made->store = X509_STORE_new();
-    bool added = made->store != NULL;
-    for (int i = 0; added && i < sk_X509_num(all); i++) added = X509_STORE_add_cert(made->store, sk_X509_value(all, i));
-    free_all(all);
-    if (made->store) apr_pool_cleanup_register(pool, made->store, free_store, apr_pool_cleanup_null);
-    if (!added) return sr_error(pool, SR_EINTERNAL, "%s: %s", path, sr_cms_why(pool));
-    *anchors = made;
-    return NULL;
+    return make_anchors(anchors, all, path, pool);
+}
+
+sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, apr_pool_t *pool)
+{
+    STACK_OF(X509) * all;
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    sr_error_t *error = bio ? read_certificates(&all, bio, "anchors", pool) : sr_error(pool, SR_EINTERNAL, "No memory");
+    BIO_free(bio);
+    SR_TRY(error);
+    return make_anchors(anchors, all, "anchors", pool);
 }

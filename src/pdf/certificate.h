@@ -5,6 +5,7 @@
 
 #include "pdf/pdf.h"
 
+#include <openssl/cms.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
@@ -21,6 +22,7 @@ sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool);
 
 struct sr_cms_anchors_t {
     X509_STORE *store;
+    const char *pem; /* the same certificates as text */
 };
 
 /* A PEM file in memory that is wiped when it is freed. */
@@ -33,5 +35,9 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
 const char *sr_cms_key_name(EVP_PKEY *key, apr_pool_t *pool);
 /* What OpenSSL says went wrong; its queue of errors, which httpd's other modules read too, is empty afterwards. */
 const char *sr_cms_why(apr_pool_t *pool);
+
+/* cms.c: the DER of the signed attributes as a SET, which is what is signed. Freed by OPENSSL_free; NULL when it fails,
+ * or there are more than any signature of ours has. */
+unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer);
 
 #endif

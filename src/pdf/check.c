@@ -1,6 +1,7 @@
-/* check.c: checks a signature as it stands in a PDF, whoever made it: that its key has signed this digest, that the
- * signed part names its certificate, and where anchors are given, that a chain leads there. Strict where a loose
- * reading has been an attack: one signer, no content of its own, signed attributes, nothing behind it but zeros. */
+/* check.c: checks a signature as it stands in a PDF, whoever made it: which digest its key has signed, that the signed
+ * part names its certificate, and if anchors are given, that a chain leads there. Strict where a loose reading has been
+ * an attack: one signer, no content of its own, signed attributes, nothing after it but zeros. Anybody may have written
+ * these bytes, so it runs in a worker alone, never beside the key of the seal. */
 #include "pdf/certificate.h"
 
 #include <openssl/cms.h>
@@ -12,7 +13,7 @@
 #define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Less can be forged at home */
 #define CHAIN_SECURITY_LEVEL 2 /* of the chain: 112 bits, and no SHA-1 */
 
-struct sr_cms_t {
+typedef struct cms_t {
     CMS_ContentInfo *content;
     CMS_SignerInfo *signer;         /* NULL: `fault` says why */
     X509 *certificate;              /* the signer's, or NULL */
@@ -24,7 +25,7 @@ struct sr_cms_t {
     const char *algorithm;
     sr_cms_state_t state;
     const char *fault;
-};
+} cms_t;
 
 typedef struct hash_t {
     int nid;
@@ -55,19 +56,19 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-static const char *broken(sr_cms_t *cms, const char *fault)
+static const char *broken(cms_t *cms, const char *fault)
 {
     cms->state = SR_CMS_BROKEN;
     return fault;
 }
 
-static const char *unchecked(sr_cms_t *cms, const char *fault)
+static const char *unchecked(cms_t *cms, const char *fault)
 {
     cms->state = SR_CMS_UNCHECKED;
     return fault;
 }
 
-static const char *decode(sr_cms_t *cms, const unsigned char *der, apr_size_t length, apr_pool_t *pool)
+static const char *decode(cms_t *cms, const unsigned char *der, apr_size_t length, apr_pool_t *pool)
 {
     const unsigned char *at = der;
     cms->content = length <= INT32_MAX ? d2i_CMS_ContentInfo(NULL, &at, (long)length) : NULL;
@@ -174,7 +175,7 @@ static bool is_strict_der(const unsigned char *at, const unsigned char *end, con
     return signer_version == (by_key ? 3 : 1) && version == (other ? 5 : by_key || !data ? 3 : 1);
 }
 
-static bool is_strict(const sr_cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, const X509_ALGOR *digest)
+static bool is_strict(const cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, const X509_ALGOR *digest)
 {
     ASN1_OCTET_STRING *key = NULL;
     X509_NAME *issuer = NULL;
@@ -189,7 +190,7 @@ static bool is_strict(const sr_cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, c
 }
 
 /* TSTInfo names the digest of what was stamped. */
-static const char *read_token(sr_cms_t *cms, const ASN1_OCTET_STRING *content)
+static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
 {
     const unsigned char *at = ASN1_STRING_get0_data(content), *end = at + ASN1_STRING_length(content);
     TS_TST_INFO *info = d2i_TS_TST_INFO(NULL, &at, end - at);
@@ -209,7 +210,7 @@ static const char *read_token(sr_cms_t *cms, const ASN1_OCTET_STRING *content)
     return NULL;
 }
 
-static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
+static const char *find_signer(cms_t *cms, apr_pool_t *pool)
 {
     X509_ALGOR *digest, *signature;
     EVP_PKEY *key;
@@ -245,29 +246,19 @@ static const char *find_signer(sr_cms_t *cms, apr_pool_t *pool)
     return NULL;
 }
 
-bool sr_cms_is_timestamp(const sr_cms_t *cms)
+static cms_t *read_cms(const unsigned char *der, apr_size_t length, apr_pool_t *pool)
 {
-    return cms->token;
-}
-
-sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool)
-{
-    sr_cms_t *cms = apr_pcalloc(pool, sizeof *cms);
+    cms_t *cms = apr_pcalloc(pool, sizeof *cms);
     cms->fault = decode(cms, der, length, pool);
     if (!cms->fault) cms->fault = find_signer(cms, pool);
     ERR_clear_error();
     return cms;
 }
 
-const char *sr_cms_digest_name(const sr_cms_t *cms)
-{
-    return cms->digest ? cms->digest->name : NULL;
-}
-
 /* ----------------------------------------------------------------------------------------------- checking */
 
 /* The value of a signed attribute that must be there once, with one value of this type; else NULL. */
-static const void *attribute(const sr_cms_t *cms, int nid, int type)
+static const void *attribute(const cms_t *cms, int nid, int type)
 {
     return CMS_signed_get0_data_by_OBJ(cms->signer, OBJ_nid2obj(nid), -3, type);
 }
@@ -287,7 +278,7 @@ typedef enum binding_t { UNBOUND, BOUND, MISBOUND } binding_t;
 
 /* SigningCertificate(V2) is a sequence of a sequence of ESSCertID(v2): { hash algorithm unless it is the default,
  * hash of the certificate, … }; the first is the signer's (RFC 5035, 3 and 4). */
-static binding_t check_binding(const sr_cms_t *cms, int nid, const EVP_MD *hash)
+static binding_t check_binding(const cms_t *cms, int nid, const EVP_MD *hash)
 {
     const ASN1_STRING *value = attribute(cms, nid, V_ASN1_SEQUENCE);
     if (!value) return CMS_signed_get_attr_by_NID(cms->signer, nid, -1) < 0 ? UNBOUND : MISBOUND;
@@ -313,36 +304,58 @@ static binding_t check_binding(const sr_cms_t *cms, int nid, const EVP_MD *hash)
     return (unsigned long)length == size && !memcmp(at, own, size) ? BOUND : MISBOUND;
 }
 
-static const char *check_attributes(sr_cms_t *cms, bool *bound, const unsigned char *digest, apr_size_t length)
+static sr_cms_bytes_t keep(const void *data, apr_size_t length, apr_pool_t *pool)
+{
+    return (sr_cms_bytes_t){apr_pmemdup(pool, data, length), length};
+}
+
+/* What our own key has signed is proved once more by those who do not believe a worker (match.c). */
+static void keep_proof(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *pool)
+{
+    const ASN1_OCTET_STRING *signature = CMS_SignerInfo_get0_signature(cms->signer);
+    size_t length = 0;
+    unsigned char *attributes = cms->token ? NULL : sr_cms_attributes(&length, cms->signer);
+    if (attributes && length <= SR_CMS_MAX_PROOF && ASN1_STRING_length(signature) <= SR_CMS_MAX_PROOF) {
+        result->attributes = keep(attributes, length, pool);
+        result->signature = keep(ASN1_STRING_get0_data(signature), (apr_size_t)ASN1_STRING_length(signature), pool);
+    }
+    OPENSSL_free(attributes);
+}
+
+/* A token is signed as a content, and names the digest of the document. */
+static bool is_token_signed(const cms_t *cms, const ASN1_STRING *signed_digest)
+{
+    unsigned char own[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    EVP_Digest(ASN1_STRING_get0_data(cms->token), (size_t)ASN1_STRING_length(cms->token), own, &size,
+               EVP_get_digestbynid(cms->own->nid), NULL);
+    return (unsigned)ASN1_STRING_length(signed_digest) == size
+           && !memcmp(ASN1_STRING_get0_data(signed_digest), own, size);
+}
+
+static const char *check_attributes(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *pool)
 {
     const ASN1_STRING *signed_digest = attribute(cms, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING);
     const ASN1_OBJECT *type = attribute(cms, NID_pkcs9_contentType, V_ASN1_OBJECT);
     if (CMS_SignerInfo_verify(cms->signer) != 1) return "it was not made by the key of its certificate";
     if (!signed_digest || !type || OBJ_cmp(type, CMS_get0_eContentType(cms->content)))
         return "its signed attributes are not those of a document";
-    unsigned char token[EVP_MAX_MD_SIZE];
-    unsigned size = 0;
-    if (cms->token) {
-        const void *content = ASN1_STRING_get0_data(cms->token);
-        if (length != cms->imprint_size || memcmp(cms->imprint, digest, length) != 0)
-            return "the document is not the one that was signed";
-        EVP_Digest(content, (size_t)ASN1_STRING_length(cms->token), token, &size, EVP_get_digestbynid(cms->own->nid),
-                   NULL);
-        digest = token;
-        length = size;
-    }
-    if ((apr_size_t)ASN1_STRING_length(signed_digest) != length
-        || memcmp(ASN1_STRING_get0_data(signed_digest), digest, length) != 0)
-        return "the document is not the one that was signed";
+    if (cms->token && !is_token_signed(cms, signed_digest)) return SR_CMS_OTHER_DOCUMENT;
+    result->digest =
+        cms->token ? keep(cms->imprint, cms->imprint_size, pool)
+                   : keep(ASN1_STRING_get0_data(signed_digest), (apr_size_t)ASN1_STRING_length(signed_digest), pool);
+    if (result->digest.length != (apr_size_t)EVP_MD_get_size(EVP_get_digestbynid(cms->digest->nid)))
+        return SR_CMS_OTHER_DOCUMENT;
 
     binding_t newer = check_binding(cms, NID_id_smime_aa_signingCertificateV2, EVP_sha256());
     binding_t older = check_binding(cms, NID_id_smime_aa_signingCertificate, EVP_sha1());
     if (newer == MISBOUND || older == MISBOUND) return "its certificate is not the one that its signer named";
-    *bound = newer == BOUND || older == BOUND;
+    result->bound = newer == BOUND || older == BOUND;
+    keep_proof(result, cms, pool);
     return NULL;
 }
 
-static apr_time_t read_signing_time(const sr_cms_t *cms)
+static apr_time_t read_signing_time(const cms_t *cms)
 {
     const ASN1_TIME *time = attribute(cms, NID_pkcs9_signingTime, V_ASN1_UTCTIME);
     if (!time) time = attribute(cms, NID_pkcs9_signingTime, V_ASN1_GENERALIZEDTIME);
@@ -351,7 +364,7 @@ static apr_time_t read_signing_time(const sr_cms_t *cms)
 }
 
 /* NULL: a chain leads to an anchor. */
-static const char *check_chain(const sr_cms_t *cms, const sr_cms_anchors_t *anchors, apr_time_t now, apr_pool_t *pool)
+static const char *check_chain(const cms_t *cms, const sr_cms_anchors_t *anchors, apr_time_t now, apr_pool_t *pool)
 {
     const char *wrong = NULL;
     if (!(X509_get_key_usage(cms->certificate) & (KU_DIGITAL_SIGNATURE | KU_NON_REPUDIATION)))
@@ -374,27 +387,27 @@ static const char *check_chain(const sr_cms_t *cms, const sr_cms_anchors_t *anch
     return wrong;
 }
 
-static void judge_signer(sr_cms_result_t *result, const sr_cms_t *cms, const sr_cms_context_t *context,
-                         apr_pool_t *pool)
+static void judge_signer(sr_cms_result_t *result, const cms_t *cms, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     apr_time_t now = context->now ? context->now : apr_time_now();
     result->signer = sr_cms_describe(cms->certificate, pool);
     result->expired = now > result->signer->until;
     result->premature = now < result->signer->from;
     if (result->state != SR_CMS_INTACT) return;
-    for (const char *const *ours = context->ours; ours && *ours && !result->ours; ours++)
-        result->ours = !strcmp(*ours, result->signer->sha256);
     if (!context->anchors) return;
     result->distrust = check_chain(cms, context->anchors, now, pool);
     result->trust = result->distrust ? SR_CMS_UNTRUSTED : SR_CMS_TRUSTED;
 }
 
-void sr_cms_check(sr_cms_result_t *result, sr_cms_t *cms, const unsigned char *digest, apr_size_t length,
-                  const sr_cms_context_t *context, apr_pool_t *pool)
+void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, const sr_cms_context_t *context,
+                  apr_pool_t *pool)
 {
+    const cms_t *cms = read_cms(der, length, pool);
     *result = (sr_cms_result_t){.state = cms->state, .fault = cms->fault, .algorithm = cms->algorithm};
     if (!cms->fault) {
-        result->fault = check_attributes(cms, &result->bound, digest, length);
+        result->hash = cms->digest->name;
+        result->timestamp = cms->token != NULL;
+        result->fault = check_attributes(result, cms, pool);
         if (result->fault) result->state = SR_CMS_BROKEN;
         result->signing_time = read_signing_time(cms);
     }

@@ -3,7 +3,6 @@
  * (ETSI EN 319 142-1, 6.3; RFC 5652, 5.4; RFC 5035) */
 #include "pdf/certificate.h"
 
-#include <openssl/cms.h>
 #include <openssl/err.h>
 #include <string.h>
 
@@ -22,8 +21,7 @@ static int compare(const void *a, const void *b)
     return order ? order : one->length - other->length;
 }
 
-/* The DER of the signed attributes as a SET, which is what is signed. Freed by OPENSSL_free; NULL when it fails. */
-static unsigned char *encode_attributes(size_t *length, const CMS_SignerInfo *signer)
+unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer)
 {
     part_t parts[MAX_ATTRIBUTES] = {{0}};
     unsigned char *set = NULL;
@@ -51,7 +49,7 @@ static unsigned char *encode_attributes(size_t *length, const CMS_SignerInfo *si
 static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key)
 {
     size_t length = 0, size = 0;
-    unsigned char *attributes = encode_attributes(&length, signer), *signature = NULL;
+    unsigned char *attributes = sr_cms_attributes(&length, signer), *signature = NULL;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool done = attributes && context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) > 0
                 && EVP_DigestSign(context, NULL, &size, attributes, length) > 0 && (signature = OPENSSL_malloc(size))

@@ -231,6 +231,11 @@ typedef struct sr_pdf_composed_t {
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ certificate.c */
+typedef struct sr_cms_bytes_t {
+    const unsigned char *data;
+    apr_size_t length;
+} sr_cms_bytes_t;
+
 typedef struct sr_cms_certificate_t {
     const char *name;             /* its common name, or the most particular part of the subject that it has */
     const char *subject, *issuer; /* RFC 2253, UTF-8, printable */
@@ -238,6 +243,7 @@ typedef struct sr_cms_certificate_t {
     const char *sha256;           /* of its DER, hexadecimal: tells it from every other */
     const char *key;              /* "P-256", "RSA 2048" */
     apr_time_t from, until;
+    sr_cms_bytes_t public_key; /* its SubjectPublicKeyInfo; empty for one that a worker has described */
 } sr_cms_certificate_t;
 
 /* Reads the first certificate of a PEM file. */
@@ -248,6 +254,7 @@ sr_error_t *sr_cms_certificates_text(const char **pem, const char *path, apr_poo
 typedef struct sr_cms_anchors_t sr_cms_anchors_t;
 /* Reads the certificates of a PEM file as those that a chain may end at. For any number of threads. */
 sr_error_t *sr_cms_anchors_read(sr_cms_anchors_t **anchors, const char *path, apr_pool_t *pool);
+sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- identity.c */
 #define SR_CMS_DIGEST_BYTES 32 /* SHA-256 */
@@ -302,30 +309,38 @@ typedef struct sr_cms_result_t {
     const sr_cms_certificate_t *signer; /* NULL when the signature does not say */
     const char *algorithm;              /* "P-256 with SHA-256" */
     bool bound;              /* the signed part names the certificate (signing-certificate-v2, or the older one) */
-    bool ours;               /* intact, and by a certificate of the context's `ours` */
+    bool ours;               /* intact, and by a certificate of the context's `ours`: set by sr_cms_match alone */
     bool expired, premature; /* the certificate, at the context's `now` */
     apr_time_t signing_time; /* what the signer's clock said, where the signature tells; else 0 */
     sr_cms_trust_t trust;    /* revocation is not asked for */
     const char *distrust;    /* of SR_CMS_UNTRUSTED: why */
+    /* NULL: it is not intact, whatever the document is; else what OpenSSL calls the hash function of the document. */
+    const char *hash;
+    bool timestamp;        /* the token of a document timestamp (RFC 3161), which names the digest of the document */
+    sr_cms_bytes_t digest; /* of the document that was signed, if it is intact */
+    /* What the key has signed, as DER, and what it made of that; empty if longer than SR_CMS_MAX_PROOF each. */
+    sr_cms_bytes_t attributes, signature;
 } sr_cms_result_t;
 
 typedef struct sr_cms_context_t {
     const sr_cms_anchors_t *anchors; /* or NULL: chains are not checked */
-    const char *const *ours;         /* `sha256` of our certificates, ended by NULL; or NULL */
+    const sr_cms_certificate_t *const *ours; /* our certificates, ended by NULL; or NULL */
     apr_time_t now;                  /* 0: now */
 } sr_cms_context_t;
 
-typedef struct sr_cms_t sr_cms_t;
-/* Takes a signature apart. Behind its DER there may be zeros, as in a PDF. Always gives something to check. For one
- * thread at a time. */
-sr_cms_t *sr_cms_read(const unsigned char *der, apr_size_t length, apr_pool_t *pool);
-/* Whether it is the token of a document timestamp (RFC 3161), which signs the digest of a document, and not the
- * document itself. */
-bool sr_cms_is_timestamp(const sr_cms_t *cms);
-/* The name, to OpenSSL, of the hash function whose digest it wants; NULL: it will not be intact whatever the digest. */
-const char *sr_cms_digest_name(const sr_cms_t *cms);
-void sr_cms_check(sr_cms_result_t *result, sr_cms_t *cms, const unsigned char *digest, apr_size_t length,
-                  const sr_cms_context_t *context, apr_pool_t *pool);
+#define SR_CMS_MAX_PROOF 2048 /* bytes: what we sign has 160, and the key of a seal makes 1,024 of it at most */
+#define SR_CMS_OTHER_DOCUMENT "the document is not the one that was signed"
+
+/* Checks a signature as far as that can be done without the document: an intact one is of the document that has
+ * `digest`. After its DER there may be zeros, as in a PDF. In a worker alone. */
+void sr_cms_check(sr_cms_result_t *result, const void *der, apr_size_t length, const sr_cms_context_t *context,
+                  apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ match.c */
+/* Compares what a worker has said of a signature with the digest of the document, by result->hash. That a certificate
+ * of ours made it is not believed: the proof is checked with our own public key, and without one it is unchecked. */
+void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size_t length,
+                  const sr_cms_context_t *context);
 
 /* ----------------------------------------------------------------------------------------------- verify.c */
 typedef struct sr_pdf_found_t {
@@ -366,9 +381,9 @@ typedef struct sr_pdf_verification_t {
 } sr_pdf_verification_t;
 
 /* Checks the signatures that a PDF reader shows. `descriptor` as for sr_pdf_probe, and nobody may write to it. A
- * worker says where signatures are; bytes are hashed and signatures checked here, so that a worker which a document
- * has taken over can make no signature valid. What changed between signatures is the worker's word alone: a worker in
- * the hands of the document could leave a change out. */
+ * worker says where signatures are, another one, which sees the signatures and not the document, checks them; bytes are
+ * hashed here. A worker that was taken over can say that a signature of others is intact, but not that one is ours
+ * (sr_cms_match). What changed between signatures is a worker's word alone, too: it could leave a change out. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
 

@@ -51,6 +51,13 @@
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     what pdf.h says                           bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
+ *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
+ *     "signatures":[{"der":base64,"length":n},…]  "expired":false,"premature":false,"timestamp":false,"time":0,
+ *     of which what is missing to n is zeros,     "fault","algorithm","distrust","hash","signer":{"name","subject",
+ *     "now":microseconds, "anchors":PEM           "issuer","serial","sha256","key","from":s,"until":s},
+ *                                                 "digest","attributes","signature"},…]}: as sr_cms_result_t, one for
+ *                                               each, the last three in base64. The worker sees no document, and says
+ *                                               which digest it must have.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
@@ -74,6 +81,7 @@
 #define SR_PDF_OP_FILL "fill"
 #define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_COMPOSE "compose"
+#define SR_PDF_OP_CHECK "check"
 
 /* What each operation may write into its result. */
 #define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
@@ -109,6 +117,22 @@
 #define SR_PDF_VERDICT_NAMES                                                                                           \
     {                                                                                                                  \
         "accepted", "not-pdf", "password", "refused"                                                                   \
+    }
+
+#define SR_CMS_MAX_SERIAL 128 /* digits of a certificate's serial number: the standard has 40 */
+
+/* Indexed by sr_cms_state_t, by sr_cms_trust_t; the hash functions that prove something. */
+#define SR_CMS_STATE_NAMES                                                                                             \
+    {                                                                                                                  \
+        "intact", "broken", "unchecked", NULL                                                                          \
+    }
+#define SR_CMS_TRUST_NAMES                                                                                             \
+    {                                                                                                                  \
+        "unknown", "trusted", "untrusted", NULL                                                                        \
+    }
+#define SR_CMS_HASH_NAMES                                                                                              \
+    {                                                                                                                  \
+        "SHA256", "SHA384", "SHA512", NULL                                                                             \
     }
 
 #define SR_PDF_LIMITS_REASON "it could not be read within the limits"

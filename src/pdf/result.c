@@ -1,5 +1,5 @@
 /* result.c: what sr_pdf_verify found, as JSON: the one form that the API answers with and sigreqctl prints. */
-#include "pdf/pdf.h"
+#include "pdf/protocol.h"
 
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
 {
@@ -10,7 +10,7 @@ const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
 
 const char *sr_cms_state_name(sr_cms_state_t state)
 {
-    static const char *const names[] = {"intact", "broken", "unchecked"};
+    static const char *const names[] = SR_CMS_STATE_NAMES;
     return names[state];
 }
 
@@ -73,7 +73,7 @@ static json_t *texts_json(const char *const *texts)
 
 static json_t *signature_json(const sr_pdf_found_t *one)
 {
-    static const char *const trusts[] = {"unknown", "trusted", "untrusted"};
+    static const char *const trusts[] = SR_CMS_TRUST_NAMES;
     json_t *object = json_object();
     json_object_set_new(object, "field", json_string(one->field));
     json_object_set_new(object, "state", json_string(sr_cms_state_name(one->state)));

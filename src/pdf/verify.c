@@ -2,8 +2,10 @@
  * done here on the file's own bytes: the gap in the ByteRange holds hexadecimal digits and nothing else, the rest is
  * hashed, and the signature in the gap is a signature of that hash. "Whole" compares two numbers, so whatever is
  * appended, and by whom, ends it. */
+#include "pdf/checked.h"
 #include "pdf/listing.h"
 
+#include <apr_encode.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static const char COSTLY[] = "the document has too many signatures of everything
 typedef struct job_t {
     sr_pdf_found_t *signature;
     const sr_pdf_listed_t *listed;
-    sr_cms_t *cms; /* NULL: it is broken, and says why */
+    int question; /* its place among those that a worker is asked about; -1: it is not */
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length; /* 0: not hashed */
 } job_t;
@@ -37,6 +39,7 @@ typedef struct verify_t {
     apr_off_t size, budget;  /* bytes that may still be hashed */
     apr_size_t room;         /* and be taken apart as signatures */
     unsigned char *contents; /* of the signature at hand */
+    json_t *questions;
     unsigned char *block;
     apr_pool_t *pool;
 } verify_t;
@@ -106,11 +109,17 @@ static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
     return readable ? (apr_size_t)(range[2] - range[1]) : 0;
 }
 
-static bool take_room(verify_t *verify, apr_size_t length)
+/* Zeros at the end are told, and not sent. */
+static bool add_question(job_t *job, verify_t *verify, apr_size_t length)
 {
-    while (length > 0 && !verify->contents[length - 1]) length--; /* zeros are not taken apart */
-    if (length > verify->room) return false;
-    verify->room -= length;
+    apr_size_t used = length;
+    while (used > 0 && !verify->contents[used - 1]) used--;
+    if (used > verify->room) return false;
+    verify->room -= used;
+    const char *der =
+        used ? apr_pencode_base64_binary(verify->pool, verify->contents, (apr_ssize_t)used, APR_ENCODE_NONE, NULL) : "";
+    job->question = (int)json_array_size(verify->questions);
+    json_array_append_new(verify->questions, json_pack("{s:s,s:I}", "der", der, "length", (json_int_t)length));
     return true;
 }
 
@@ -128,12 +137,24 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     if (length) SR_TRY(read_at(verify, verify->contents, length, range[1]));
     if (!length) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
     else if (!decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
-    else if (!take_room(verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
-    else job->cms = sr_cms_read(verify->contents, length, verify->pool);
-    if (!job->cms || !sr_cms_digest_name(job->cms)) return NULL;
-    if (sr_cms_is_timestamp(job->cms) == !strcmp(job->listed->subfilter, TIMESTAMP)) return NULL;
-    job->cms = NULL;
-    set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
+    else if (!add_question(job, verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
+    return NULL;
+}
+
+/* One question for all of them: they come from one document, so none is less hostile than another. */
+static sr_error_t *ask_about(job_t **jobs, int count, const verify_t *verify, sr_pdf_pool_t *workers,
+                             const sr_cms_context_t *context)
+{
+    sr_cms_result_t *results = apr_pcalloc(verify->pool, sizeof *results * (apr_size_t)(count + 1));
+    SR_TRY(sr_cms_ask(results, workers, verify->questions, context, verify->pool));
+    for (int i = 0; i < count; i++) {
+        job_t *job = jobs[i];
+        if (job->question < 0) continue;
+        const sr_cms_result_t *result = &results[job->question];
+        if (result->hash && result->timestamp != !strcmp(job->listed->subfilter, TIMESTAMP))
+            set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
+        else job->signature->signer = *result;
+    }
     return NULL;
 }
 
@@ -159,8 +180,8 @@ static sr_error_t *hash_jobs(job_t **jobs, int count, const char *name, verify_t
     EVP_DigestInit_ex(all, EVP_get_digestbyname(name), NULL);
     for (int i = 0; i < count; i++) {
         const apr_off_t *range = jobs[i]->listed->range;
-        const char *wanted = jobs[i]->cms ? sr_cms_digest_name(jobs[i]->cms) : NULL;
-        if (!wanted || strcmp(wanted, name) != 0) continue;
+        const sr_cms_result_t *result = &jobs[i]->signature->signer;
+        if (jobs[i]->signature->fault || result->state != SR_CMS_INTACT || strcmp(result->hash, name) != 0) continue;
         verify->budget -= range[1] - at + range[3];
         if (verify->budget < 0) {
             set_fault(jobs[i]->signature, SR_CMS_UNCHECKED, COSTLY);
@@ -177,11 +198,10 @@ static sr_error_t *hash_jobs(job_t **jobs, int count, const char *name, verify_t
 
 static sr_error_t *hash_all(job_t **jobs, int count, verify_t *verify)
 {
-    static const char *const names[] = {"SHA256", "SHA384", "SHA512"};
+    static const char *const names[] = SR_CMS_HASH_NAMES;
     EVP_MD_CTX *all = EVP_MD_CTX_new(), *one = EVP_MD_CTX_new();
     sr_error_t *error = all && one ? NULL : sr_error(verify->pool, SR_EINTERNAL, "No memory");
-    for (size_t i = 0; !error && i < sizeof names / sizeof *names; i++)
-        error = hash_jobs(jobs, count, names[i], verify, all, one);
+    for (size_t i = 0; !error && names[i]; i++) error = hash_jobs(jobs, count, names[i], verify, all, one);
     EVP_MD_CTX_free(all);
     EVP_MD_CTX_free(one);
     return error;
@@ -229,8 +249,10 @@ static apr_time_t read_time(const char *text)
 static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *context)
 {
     sr_pdf_found_t *signature = job->signature;
-    if (job->cms) sr_cms_check(&signature->signer, job->cms, job->digest, job->length, context, verify->pool);
-    if (!signature->fault && job->cms) set_fault(signature, signature->signer.state, signature->signer.fault);
+    if (!signature->fault) {
+        sr_cms_match(&signature->signer, job->digest, job->length, context);
+        set_fault(signature, signature->signer.state, signature->signer.fault);
+    }
     if (signature->state == SR_CMS_INTACT && !signature->signer.bound
         && !strcmp(job->listed->subfilter, "ETSI.CAdES.detached"))
         set_fault(signature, SR_CMS_BROKEN, "it does not say by which certificate it was made, as its kind must");
@@ -283,7 +305,7 @@ static int by_range(const void *a, const void *b)
 }
 
 static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_list_t *list, verify_t *verify,
-                             const sr_cms_context_t *context)
+                             sr_pdf_pool_t *workers, const sr_cms_context_t *context)
 {
     job_t **jobs = apr_palloc(verify->pool, sizeof *jobs * (apr_size_t)(list->count + 1));
     apr_size_t largest = 0;
@@ -305,9 +327,10 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                                       .contact = listed->contact,
                                       .claimed = read_time(listed->time)};
         jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
-        *jobs[i] = (job_t){.signature = signature, .listed = listed};
+        *jobs[i] = (job_t){.signature = signature, .listed = listed, .question = -1};
         SR_TRY(read_contents(jobs[i], verify));
     }
+    SR_TRY(ask_about(jobs, list->count, verify, workers, context));
     SR_TRY(hash_all(jobs, list->count, verify));
     for (int i = 0; i < list->count; i++) finish(jobs[i], verify, context);
     add_changes(verification, list);
@@ -333,7 +356,8 @@ sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *wo
                        .size = size,
                        .budget = size * MAX_PASSES,
                        .room = MAX_DER_BYTES,
+                       .questions = sr_json_own(json_array(), pool),
                        .block = apr_palloc(pool, BLOCK_BYTES),
                        .pool = pool};
-    return check_all(verification, &list, &verify, context);
+    return check_all(verification, &list, &verify, workers, context);
 }

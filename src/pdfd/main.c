@@ -51,6 +51,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES},
     {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES},
     {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES},
+    {SR_PDF_OP_CHECK, sr_pdfd_check, false, false, false, MEMORY_BYTES},
 };
 
 static const op_t *find_op(const json_t *question)
@@ -209,6 +210,10 @@ int main(void)
     sr_pdfd_fonts_load();
     if (!sr_pdfd_compose_warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: pango and cairo do not write the sample document\n");
+        return 1;
+    }
+    if (!sr_pdfd_check_warm_up(pool)) {
+        fprintf(stderr, "sigreq-pdfd: OpenSSL does not check the sample signature\n");
         return 1;
     }
     bool forks = sr_pdfd_template_possible();

@@ -37,7 +37,7 @@ typedef struct sr_pdfd_question_t {
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
-    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose;
+    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -304,5 +304,9 @@ unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *p
 /* Composes a sample, so that everything lazy in pango and cairo is loaded before the sandbox closes; the fonts are to
  * be loaded before. False when it cannot be had. */
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ check.c */
+/* Lets OpenSSL load and compute what it needs files for. False: it cannot be used. */
+bool sr_pdfd_check_warm_up(apr_pool_t *pool);
 
 #endif

@@ -9,7 +9,7 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
                          apr_pool_t *pool)
 {
     const sr_cms_identity_t *seal = service->seal[request->environment];
-    const char *const ours[] = {sr_cms_identity_certificate(seal)->sha256, NULL};
+    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal), NULL};
     const sr_cms_context_t context = {.ours = ours};
     int descriptor;
     SR_TRY(sr_spool_descriptor(request->spool, &descriptor));

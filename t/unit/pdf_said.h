@@ -9,7 +9,7 @@
 static apr_pool_t *root;
 static sr_pdf_pool_t *workers;
 static const sr_cms_identity_t *ec, *rsa;
-static const char *ours[2];
+static const sr_cms_certificate_t *ours[2];
 static sr_cms_context_t context = {.ours = ours};
 
 static inline sr_error_t *verify(sr_pdf_verification_t *verification, const pdf_t *pdf, apr_pool_t *pool)
@@ -77,7 +77,7 @@ static inline void said_begin(void)
     workers = help_pool(help_program(), 1, 10000, root);
     ec = make_identity(&(make_t){.name = "seal"}, root);
     rsa = make_identity(&(make_t){.name = "other", .rsa = 2048}, root);
-    ours[0] = sr_cms_identity_certificate(ec)->sha256;
+    ours[0] = sr_cms_identity_certificate(ec);
 }
 
 static inline int said_end(void)

@@ -1,0 +1,163 @@
+/* checked.c: has the signatures of a document checked by a worker. They are hostile bytes as the document is, and
+ * OpenSSL is the library that holds the key of the seal, so they are not parsed in this process. The answer is read as
+ * if a stranger had sent it. */
+#include "pdf/checked.h"
+#include "pdf/certificate.h"
+#include "pdf/listing.h"
+#include "pdf/worker.h"
+
+#include <apr_encode.h>
+#include <string.h>
+
+#define MAX_NAME_BYTES 2000               /* a worker sends 500, before what cannot be shown is replaced */
+#define MAX_SECONDS INT64_C(253402300799) /* the year 9999 */
+#define MIN_SECONDS INT64_C(-62167219200) /* the year 0 */
+
+static const char FAILED[] = "it could not be checked within the limits";
+
+typedef struct answer_t {
+    sr_cms_result_t *results;
+    size_t count;
+    bool anchored; /* anchors were given */
+} answer_t;
+
+static bool read_flag(bool *flag, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    *flag = json_is_true(value);
+    return json_is_boolean(value);
+}
+
+static bool read_time(apr_time_t *time, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    const json_int_t seconds = json_integer_value(value);
+    *time = apr_time_from_sec(seconds >= MIN_SECONDS && seconds <= MAX_SECONDS ? seconds : 0);
+    return json_is_integer(value) && apr_time_sec(*time) == seconds;
+}
+
+/* Words of ours. NULL when it is not there. */
+static bool read_words(const char **words, const json_t *object, const char *key, apr_pool_t *pool)
+{
+    *words = NULL;
+    if (!json_object_get(object, key)) return true;
+    const char *text = sr_json_string(object, key);
+    if (!sr_pdf_is_plain(text)) return false;
+    *words = apr_pstrdup(pool, text);
+    return true;
+}
+
+/* Words of whoever made the certificate. */
+static bool read_name(const char **name, const json_t *object, const char *key, apr_pool_t *pool)
+{
+    const char *text = sr_json_string(object, key);
+    if (!text || strlen(text) > MAX_NAME_BYTES) return false;
+    *name = apr_pstrdup(pool, sr_text_printable(text, pool));
+    return true;
+}
+
+static bool read_hex(const char **hex, const json_t *object, const char *key, size_t most, apr_pool_t *pool)
+{
+    const char *text = sr_json_string(object, key);
+    if (!text || strlen(text) > most || text[strspn(text, "0123456789abcdef")]) return false;
+    *hex = apr_pstrdup(pool, text);
+    return true;
+}
+
+static bool read_bytes(sr_cms_bytes_t *bytes, const json_t *object, const char *key, apr_size_t most, apr_pool_t *pool)
+{
+    const char *text = sr_json_string(object, key);
+    if (!text || strlen(text) > 2 * most + 4) return false;
+    bytes->data = apr_pdecode_base64_binary(pool, text, APR_ENCODE_STRING, APR_ENCODE_NONE, &bytes->length);
+    return bytes->data && bytes->length <= most;
+}
+
+static bool read_name_of(size_t *index, const json_t *object, const char *key, const char *const *names)
+{
+    const char *name = sr_json_string(object, key);
+    for (*index = 0; name && names[*index]; ++*index)
+        if (!strcmp(name, names[*index])) return true;
+    return false;
+}
+
+static bool read_signer(sr_cms_result_t *result, const json_t *object, apr_pool_t *pool)
+{
+    sr_cms_certificate_t *signer = apr_pcalloc(pool, sizeof *signer);
+    if (!object) return true;
+    result->signer = signer;
+    return read_name(&signer->name, object, "name", pool) && read_name(&signer->subject, object, "subject", pool)
+           && read_name(&signer->issuer, object, "issuer", pool)
+           && read_hex(&signer->serial, object, "serial", SR_CMS_MAX_SERIAL, pool)
+           && read_hex(&signer->sha256, object, "sha256", 64, pool) && strlen(signer->sha256) == 64
+           && read_words(&signer->key, object, "key", pool) && signer->key && read_time(&signer->from, object, "from")
+           && read_time(&signer->until, object, "until");
+}
+
+/* What only an intact signature has. */
+static bool read_intact(sr_cms_result_t *result, const json_t *object, apr_pool_t *pool)
+{
+    const EVP_MD *hash = result->hash ? EVP_get_digestbyname(result->hash) : NULL;
+    if (!hash || !result->signer || !result->algorithm || result->fault) return false;
+    return read_bytes(&result->digest, object, "digest", EVP_MAX_MD_SIZE, pool)
+           && result->digest.length == (apr_size_t)EVP_MD_get_size(hash)
+           && read_bytes(&result->attributes, object, "attributes", SR_CMS_MAX_PROOF, pool)
+           && read_bytes(&result->signature, object, "signature", SR_CMS_MAX_PROOF, pool);
+}
+
+static bool read_result(sr_cms_result_t *result, const json_t *object, bool anchored, apr_pool_t *pool)
+{
+    static const char *const states[] = SR_CMS_STATE_NAMES, *const trusts[] = SR_CMS_TRUST_NAMES,
+                             *const hashes[] = SR_CMS_HASH_NAMES;
+    size_t state, trust, hash;
+    *result = (sr_cms_result_t){0};
+    if (!read_name_of(&state, object, "state", states) || !read_name_of(&trust, object, "trust", trusts)) return false;
+    result->state = (sr_cms_state_t)state;
+    result->trust = (sr_cms_trust_t)trust;
+    if (json_object_get(object, "hash")) {
+        if (!read_name_of(&hash, object, "hash", hashes)) return false;
+        result->hash = hashes[hash];
+    }
+    if (!read_words(&result->fault, object, "fault", pool) || !read_words(&result->algorithm, object, "algorithm", pool)
+        || !read_words(&result->distrust, object, "distrust", pool) || !read_flag(&result->bound, object, "bound")
+        || !read_flag(&result->expired, object, "expired") || !read_flag(&result->premature, object, "premature")
+        || !read_flag(&result->timestamp, object, "timestamp") || !read_time(&result->signing_time, object, "time")
+        || !read_signer(result, json_object_get(object, "signer"), pool))
+        return false;
+    if ((result->trust == SR_CMS_UNTRUSTED) != (result->distrust != NULL)) return false;
+    if (result->state != SR_CMS_INTACT) return result->fault && result->trust == SR_CMS_TRUST_UNKNOWN;
+    return anchored == (result->trust != SR_CMS_TRUST_UNKNOWN) && read_intact(result, object, pool);
+}
+
+static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
+{
+    const answer_t *answer = data;
+    const json_t *all = json_object_get(object, "results");
+    if (!json_is_array(all) || json_array_size(all) != answer->count) return false;
+    for (size_t i = 0; i < answer->count; i++)
+        if (!read_result(&answer->results[i], json_array_get(all, i), answer->anchored, pool)) return false;
+    return true;
+}
+
+sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures,
+                       const sr_cms_context_t *context, apr_pool_t *pool)
+{
+    sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest}; /* not one that read the document */
+    answer_t answer = {results, json_array_size(signatures), context->anchors != NULL};
+    const apr_time_t now = context->now ? context->now : apr_time_now();
+    bool failed = false;
+    if (!answer.count) return NULL;
+    json_t *question = sr_json_own(json_object(), pool);
+    json_object_set_new(question, "op", json_string(SR_PDF_OP_CHECK));
+    json_object_set_new(question, "now", json_integer(now));
+    if (context->anchors) json_object_set_new(question, "anchors", json_string(context->anchors->pem));
+    json_object_set_new(question, "signatures", json_incref((json_t *)signatures));
+    const sr_pdf_question_t put = {.op = SR_PDF_OP_CHECK,
+                                   .text = sr_json_text(question, pool),
+                                   .descriptor = -1,
+                                   .read = read_answer,
+                                   .result = &answer};
+    SR_TRY(sr_pdf_put(&failed, &fresh, &put, pool));
+    for (size_t i = 0; failed && i < answer.count; i++)
+        results[i] = (sr_cms_result_t){.state = SR_CMS_UNCHECKED, .fault = FAILED};
+    return NULL;
+}
