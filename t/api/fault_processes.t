@@ -31,6 +31,12 @@ sub create {    # COUNT submissions whose event goes to a path, each on a connec
     return $longest;
 }
 
+sub make_known {    # a destination that has answered gets 16 calls at a time, an unknown one gets one
+    my $client = shift;
+    create($client, 1, '/ok?known');
+    is(scalar history($client, 1, 20), 1, 'the receiver is known');
+}
+
 sub history {    # once COUNT calls are over
     my ($client, $count, $seconds) = @_;
     my $rows = [];
@@ -38,6 +44,7 @@ sub history {    # once COUNT calls are over
         sub {
             sleep 0.3;
             $rows = eval { $client->crowd->get('/webhooks/history', query => { limit => 100 })->json->{data} } // [];
+            $rows = [grep { $_->{url} !~ /known$/ } @$rows] if $count > 1;
             @$rows >= $count;
         },
         $seconds);
@@ -71,19 +78,21 @@ for my $mpm (qw(event worker prefork)) {
         my $room = $mpm eq 'prefork' ? '' : 'MaxRequestWorkers 16';
         my ($httpd, $client) = start(Sigreq::Apart->new, "KeepAlive Off\n$room", mpm => $mpm);
         my $path = "/slow/8?$mpm";
+        make_known($client);
         create($client, 10, $path);
         $receiver->wait_for(10, 5, $path);
         kill USR1 => $httpd->pid;
         sleep 0.5;
         my $at = time;
         is($client->crowd->get('/health')->code, 200, 'httpd answers');
-        cmp_ok(time - $at, '<', 3, '… and does not wait for the receiver');
+        cmp_ok(time - $at, '<', 5, '… and does not wait for the receiver');
         all_good($client, 10, $path);
     };
 
     subtest "$mpm: a stop while children still end gracefully" => sub {
         my ($httpd, $client) = start(Sigreq::Apart->new, 'KeepAlive Off', mpm => $mpm);
         my $path = "/slow/9?$mpm";
+        make_known($client);
         create($client, 3, $path);
         $receiver->wait_for(3, 5, $path);
         my @old = children($httpd->pid);
