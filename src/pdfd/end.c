@@ -11,6 +11,13 @@ const char *__asan_default_options(void)
     return SR_SANITIZE;
 }
 
+/* What a library keeps until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\n";
+}
+
 /* Which of the two there is depends on the compiler's options. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) void __gcov_dump(void);

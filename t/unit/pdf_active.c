@@ -83,15 +83,13 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&root, NULL);
-    workers = help_pool(help_program(), 1, 20000, root);
+    workers = help_pool(help_program(), 1, 2500, root); /* ms of processor time; a document that takes more is refused */
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const pdf_parts_t parts = {
             .pages = 1, .page = CASES[i].page, .catalog = CASES[i].catalog, .objects = {CASES[i].object}};
         apr_pool_t *pool;
         apr_pool_create(&pool, root);
-        int64_t begun = help_now();
         is_str(found_in(&parts, pool), CASES[i].found, "%s", CASES[i].name);
-        ok(help_now() - begun < 2500, "… soon");
         apr_pool_destroy(pool);
     }
     is_int(help_notices, 0, "no worker was lost: %s", help_last_notice);
