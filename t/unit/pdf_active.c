@@ -83,7 +83,8 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&root, NULL);
-    workers = help_pool(help_program(), 1, 2500, root); /* ms of processor time; a document that takes more is refused */
+    /* ms of processor time: a document that takes more is refused */
+    workers = help_pool(help_program(), 1, 2500, root);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const pdf_parts_t parts = {
             .pages = 1, .page = CASES[i].page, .catalog = CASES[i].catalog, .objects = {CASES[i].object}};
