@@ -1,5 +1,5 @@
 /* owner.c: root's rights are given up before anything in a folder of httpd's user is touched. That user can put links
- * there, and whoever follows one with root's rights does what the link's maker wants. */
+ * there, and a program that follows one with root's rights does what the link's maker wants. */
 #include "ctl/ctl.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #define CALL_LIMIT_MS 15000L
 #define ANSWER_LIMIT 65536
 
-/* No seek function stands beside it, so libcurl cannot send a body twice. */
+/* There is no seek function, so libcurl cannot send a body twice. */
 size_t sr_call_send(char *buffer, size_t size, size_t count, void *data)
 {
     sr_call_t *call = data;
@@ -158,8 +158,8 @@ static const char *of_status(sr_call_t *call)
     return call->said;
 }
 
-/* Whoever registers a URL must not learn from the history which names this host's own network has: one text stands for
- * a name that does not exist and for an address that may not be called. The log has the difference (*detail). */
+/* The user who registers a URL must not learn from the history which names this host's own network has: one text is
+ * for a name that does not exist and for an address that may not be called. The log has the difference (*detail). */
 static const char *of_failure(sr_call_t *call, CURLcode code, const char **detail)
 {
     curl_off_t connected = 0;

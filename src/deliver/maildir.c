@@ -1,5 +1,5 @@
-/* maildir.c: a mail as a file of a folder, in the place of a mail server: written whole or not at all, for its owner
- * alone. Whoever reads the folder sees files that end in .eml. */
+/* maildir.c: a mail as a file of a folder, instead of a mail server: written whole or not at all, for its owner
+ * alone. A reader of the folder sees files that end in .eml. */
 #include "deliver/call.h"
 
 #include <apr_strings.h>
