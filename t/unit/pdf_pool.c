@@ -183,17 +183,33 @@ static void start(asker_t *asker, sr_pdf_pool_t *workers, int times)
     pthread_create(&asker->thread, NULL, ask_often, asker);
 }
 
+/* Stops a worker forked ahead and asks a question that this worker gets. Another try is made if the worker was ended
+ * meanwhile, as the one of the question before, or another one got the question. */
+static pid_t ask_a_stopped_one(asker_t *asker, sr_pdf_pool_t *workers)
+{
+    for (;;) {
+        pid_t pid = next_spare();
+        bool over = false;
+        kill(pid, SIGSTOP);
+        start(asker, workers, 1);
+        while (!over && !is_gone(pid)) {
+            if (getpgid(pid) == pid) return pid;
+            over = !pthread_tryjoin_np(asker->thread, NULL);
+            help_sleep(1);
+        }
+        kill(pid, SIGCONT);
+        if (!over) pthread_join(asker->thread, NULL);
+    }
+}
+
 static void test_killed_while_answering(void)
 {
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
     sr_pdf_pool_t *workers = help_pool(help_program(), 2, 2500, pool);
     sr_pdf_ping(workers, pool);
-    pid_t pid = next_spare();
     asker_t asker;
-    kill(pid, SIGSTOP);
-    start(&asker, workers, 1);
-    while (getpgid(pid) != pid) help_sleep(1);
+    pid_t pid = ask_a_stopped_one(&asker, workers);
     help_sleep(50);
     kill(pid, SIGKILL);
     pthread_join(asker.thread, NULL);
@@ -211,11 +227,8 @@ static void test_hanging(void)
     apr_pool_create(&pool, root);
     sr_pdf_pool_t *workers = help_pool(help_program(), 2, 1000, pool);
     sr_pdf_ping(workers, pool);
-    pid_t pid = next_spare();
     asker_t stuck, other;
-    kill(pid, SIGSTOP);
-    start(&stuck, workers, 1);
-    while (getpgid(pid) != pid) help_sleep(1);
+    pid_t pid = ask_a_stopped_one(&stuck, workers);
     start(&other, workers, 10);
     pthread_join(other.thread, NULL);
     bool hangs = !is_gone(pid);
