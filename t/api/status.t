@@ -180,16 +180,17 @@ subtest 'the queue' => sub {
     my $crowd = $client->crowd;
     $crowd->parallel($many, 8, sub { $crowd->create_p });
     my $of = 'sigreq_delivery_queue{server="main",state=';
-    # of a receiver that has not answered yet each child calls one at a time
-    ok(wait_for(sub { sleep 0.2; seen(); $now->{"$of\"under-way\"}"} >= 1 }, 15), 'some are under way')
+    # of a receiver that has not answered yet each child calls one at a time; the queue is looked at every 5 s
+    my $queue = sub { my $state = shift; $now->{qq{$of"$state"\}}} };
+    ok(wait_for(sub { sleep 0.2; seen(); $queue->('waiting') + $queue->('under-way') == $many }, 30), 'all are seen')
         or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
-    is($now->{"$of\"waiting\"}"} + $now->{"$of\"under-way\"}"}, $many, 'the others wait');
+    ok(wait_for(sub { sleep 0.2; seen(); $queue->('under-way') >= 1 }, 15), 'some are under way, the others wait');
     my $seen_at = $now->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'};
     cmp_ok(abs(time - $seen_at), '<', 12, 'as was seen just now');
     ok(wait_for(sub { sleep 0.2; seen()->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} > 1 }, 15),
         'the oldest one grows older');
     kill KILL => $hung->{pid};
-    ok(wait_for(sub { sleep 0.2; seen(); !$now->{"$of\"under-way\"}"} && !$now->{"$of\"waiting\"}"} }, 30),
+    ok(wait_for(sub { sleep 0.2; seen(); !$queue->('under-way') && !$queue->('waiting') }, 30),
         'when the receiver dies all is over');
     is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… and nothing is old');
 };
