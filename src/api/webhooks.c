@@ -53,20 +53,6 @@ static sr_error_t *store(sr_http_t *http, const char *token_hash, const char *ur
     return answer(http, url);
 }
 
-sr_error_t *sr_api_webhook_set(sr_http_t *http)
-{
-    const char *token_hash, *url;
-    SR_TRY(read_url(&url, &token_hash, http));
-    return store(http, token_hash, url);
-}
-
-sr_error_t *sr_api_webhook_remove(sr_http_t *http)
-{
-    const char *token_hash;
-    SR_TRY(sr_http_bearer(&token_hash, http));
-    return store(http, token_hash, NULL);
-}
-
 static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const char *url)
 {
     const char *uuid;
@@ -78,18 +64,40 @@ static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const
     return answer(http, url);
 }
 
-sr_error_t *sr_api_token_webhook_set(sr_http_t *http)
+typedef sr_error_t *store_t(sr_http_t *http, const char *token_hash, const char *url);
+
+static sr_error_t *set(sr_http_t *http, store_t *of)
 {
     const char *token_hash, *url;
     SR_TRY(read_url(&url, &token_hash, http));
-    return store_of_token(http, token_hash, url);
+    return of(http, token_hash, url);
+}
+
+static sr_error_t *take_away(sr_http_t *http, store_t *of)
+{
+    const char *token_hash;
+    SR_TRY(sr_http_bearer(&token_hash, http));
+    return of(http, token_hash, NULL);
+}
+
+sr_error_t *sr_api_webhook_set(sr_http_t *http)
+{
+    return set(http, store);
+}
+
+sr_error_t *sr_api_webhook_remove(sr_http_t *http)
+{
+    return take_away(http, store);
+}
+
+sr_error_t *sr_api_token_webhook_set(sr_http_t *http)
+{
+    return set(http, store_of_token);
 }
 
 sr_error_t *sr_api_token_webhook_remove(sr_http_t *http)
 {
-    const char *token_hash;
-    SR_TRY(sr_http_bearer(&token_hash, http));
-    return store_of_token(http, token_hash, NULL);
+    return take_away(http, store_of_token);
 }
 
 sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)

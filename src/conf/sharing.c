@@ -38,7 +38,7 @@ static const char *essence_of(apr_pool_t *pool, const char *params)
     return essence;
 }
 
-/* The database of a server, as text. `section` is what stands in its <VirtualHost>, or NULL. */
+/* The database of a server, as text. `section` is the content of its <VirtualHost>, or NULL. */
 static const char *database_of(apr_pool_t *pool, const ap_directive_t *section)
 {
     static const char *const names[] = {"DBDriver", "DBDParams"};

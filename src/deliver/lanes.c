@@ -3,7 +3,7 @@
  *
  *   NEW ──answered within 1 s──▶ GOOD, or QUICK within 0.1 s      ≥ 1 s──▶ SLOW      no answer for ≥ 1 s──▶ DEAD
  *
- * and every call that ends judges it anew. NEW and DEAD lanes have one call under way, SLOW ones a share of few, GOOD
+ * and every call that ends judges it again. NEW and DEAD lanes have one call under way, SLOW ones a share of few, GOOD
  * ones SR_EACH. For QUICK ones more are claimed, which wait here: a transaction costs nearly the same for few and many.
  * Nobody gets more than half of what the others have left, so that there is always room for one more. */
 #include "deliver/lanes.h"

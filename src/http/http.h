@@ -27,7 +27,7 @@ struct sr_http_t {
     const struct sr_page_settings_t *page;
     const char *folder; /* where files without a name can be made */
     const sr_rates_t *rates;
-    bool secret_paths; /* whoever knows the first part of the path is let in; else a bearer token */
+    bool secret_paths; /* the first part of the path lets its holder in; else a bearer token */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
     bool plain_errors; /* every 400 and 413 as text/plain (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */

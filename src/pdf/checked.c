@@ -47,7 +47,7 @@ static bool read_words(const char **words, const json_t *object, const char *key
     return true;
 }
 
-/* Words of whoever made the certificate. */
+/* Words that the maker of the certificate chose. */
 static bool read_name(const char **name, const json_t *object, const char *key, apr_pool_t *pool)
 {
     const char *text = sr_json_string(object, key);
