@@ -44,7 +44,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run demo-receiver test coverage bench corpus corpus-sign install clean units
+.PHONY: all deps run demo-receiver test coverage bench bench-build corpus corpus-sign install clean units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -178,10 +178,11 @@ test:
 coverage:
 	@tools/deps coverage
 	@exec tools/coverage $(TESTS)
-bench:
+bench-build:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
-	@tools/bench/run
+bench: bench-build
+	@$(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
