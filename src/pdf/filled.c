@@ -161,21 +161,20 @@ static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *w
 
 /* ---------------------------------------------------------------------------------------------------- the widgets */
 
-/* 1 for the field of the signer's first placement, 2 for others, 0 for another signer's. */
-static int ordinal_of(const check_t *check, const sr_pdf_object_t *object)
+/* Whether a prepared object is a field of this signer. */
+static bool is_own(const check_t *check, const sr_pdf_object_t *object)
 {
     sr_pdf_span_t name;
     if (object->is_stream || !sr_pdf_find_entry(&name, &object->body, "/T") || !sr_pdf_take_text(&name, check->name))
-        return 0;
-    if (sr_pdf_span_is(&name, ")")) return 1;
-    return sr_pdf_span_begins(&name, "_") ? 2 : 0;
+        return false;
+    return sr_pdf_span_is(&name, ")") || sr_pdf_span_begins(&name, "_");
 }
 
 static const sr_pdf_object_t *prepared_widget(const check_t *check, apr_int64_t number)
 {
     for (int i = 0; i < check->prepared->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t);
-        if (object->number == number) return ordinal_of(check, object) ? object : NULL;
+        if (object->number == number) return is_own(check, object) ? object : NULL;
     }
     return NULL;
 }
@@ -197,27 +196,26 @@ static int count_entries(const sr_pdf_span_t *body)
     return count;
 }
 
-/* The entries that it was prepared with, in whatever order, but for /AP; and /V where it is the signature. */
+/* The entries that it was prepared with, in whatever order, but for /AP; and the signature as its value. */
 static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const sr_pdf_object_t *before)
 {
     const char *signature = apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R", check->first);
-    const int further = ordinal_of(check, before) == 1 ? 1 : 0;
     sr_pdf_span_t left = before->body, key, was, now;
     if (object->is_stream || object->generation || !sr_pdf_take_text(&left, "<<")) return false;
-    if (count_entries(&object->body) != count_entries(&before->body) + further) return false;
+    if (count_entries(&object->body) != count_entries(&before->body) + 1) return false;
     while (sr_pdf_take_entry(&left, &key, &was)) {
         const char *name = apr_pstrmemdup(check->pool, key.at, (apr_size_t)(key.end - key.at));
         if (!sr_pdf_find_entry(&now, &object->body, name)) return false;
         if (strcmp(name, "/AP") ? !sr_pdf_span_same(&was, &now) : !is_appearance_entry(check, &now)) return false;
     }
-    return !further || (sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature));
+    return sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature);
 }
 
 static int count_widgets(const check_t *check)
 {
     int count = 0;
     for (int i = 0; i < check->prepared->objects->nelts; i++)
-        count += ordinal_of(check, &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t)) > 0;
+        count += is_own(check, &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t));
     return count;
 }
 

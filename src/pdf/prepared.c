@@ -78,7 +78,7 @@ static const char *check_field(check_t *check, const sr_pdf_field_t *field, int 
         apr_psprintf(check->pool, "<</Type/Annot/Subtype/Widget/F 132/T(" SR_PDF_FIELD_PREFIX "%s", field->signer);
     if (object->is_stream || !sr_pdf_take_text(&left, head)) return NO_FIELD;
     if (ordinal > 1 && !sr_pdf_take_text(&left, apr_psprintf(check->pool, "_%d", ordinal))) return NO_FIELD;
-    if (!sr_pdf_take_text(&left, ordinal > 1 ? ")/FT/Btn/Ff 65537/H/N/P " : ")/FT/Sig/P ")) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, ")/FT/Sig/P ")) return NO_FIELD;
     if (!sr_pdf_take_value(&left, &page) || !sr_pdf_span_ends(&page, " R") || !sr_pdf_take_text(&left, "/Rect["))
         return NO_FIELD;
     for (int i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
-/* fill.c: the answer to "fill": one incremental update that gives one signer's widgets their appearance and his
- * signature field its signature dictionary, with room for the CMS. Page, catalog and form stay as they are. */
+/* fill.c: the answer to "fill": one incremental update that gives the fields of one signer their appearance and one
+ * signature dictionary, with room for the CMS, as their value. Page, catalog and form stay as they are. */
 #include "pdfd/pdfd.h"
 
 #include <stdio.h>
@@ -47,13 +47,13 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
     return *text == '_' ? atoi(text + 1) : 0;
 }
 
-static const char *add_widget(fill_t *fill, qpdf_oh field, bool is_signature)
+static const char *add_widget(fill_t *fill, qpdf_oh field)
 {
     qpdf_data q = fill->document.q;
-    sr_pdfd_widget_t widget = {.field = field, .is_signature = is_signature};
+    sr_pdfd_widget_t widget = {.field = field};
     qpdf_oh rect = qpdf_oh_get_key(q, field, "/Rect"), look = qpdf_oh_get_key(q, field, "/MK");
     double side[4];
-    if (is_signature && qpdf_oh_has_key(q, field, "/V")) return FILLED;
+    if (qpdf_oh_has_key(q, field, "/V")) return FILLED;
     if (!qpdf_oh_is_array(q, rect) || !qpdf_oh_is_indirect(q, field)) return SR_PDFD_DAMAGED;
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return SR_PDFD_DAMAGED;
@@ -76,7 +76,7 @@ static const char *find_widgets(fill_t *fill)
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         int ordinal = qpdf_oh_is_dictionary(q, field) ? read_ordinal(fill, field) : 0;
-        if (ordinal > 0) reason = add_widget(fill, field, ordinal == 1);
+        if (ordinal > 0) reason = add_widget(fill, field);
         else qpdf_oh_release(q, field);
         has_signature |= ordinal == 1;
     }
@@ -86,8 +86,8 @@ static const char *find_widgets(fill_t *fill)
 static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t appearance)
 {
     qpdf_data q = fill->document.q;
-    const char *more = apr_psprintf(fill->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>", appearance);
-    if (widget->is_signature) more = apr_psprintf(fill->pool, "%s/V %" APR_INT64_T_FMT " 0 R", more, fill->signature);
+    const char *more = apr_psprintf(fill->pool, "/AP<</N %" APR_INT64_T_FMT " 0 R>>/V %" APR_INT64_T_FMT " 0 R",
+                                    appearance, fill->signature);
     qpdf_oh_remove_key(q, widget->field, "/AP");
     sr_pdfd_object_again(&fill->update, widget->field, sr_pdfd_spliced(q, widget->field, more, fill->pool));
 }

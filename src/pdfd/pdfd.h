@@ -232,7 +232,6 @@ bool sr_pdfd_is_signer(const char *name);
 /* ------------------------------------------------------------------------------------------ appearance.c */
 typedef struct sr_pdfd_widget_t {
     qpdf_oh field;
-    bool is_signature;    /* the field is the signature's; else it shows it again */
     int rotate;           /* of the page */
     double width, height; /* as displayed, in points */
 } sr_pdfd_widget_t;

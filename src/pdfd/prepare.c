@@ -1,7 +1,9 @@
-/* prepare.c: the answer to "prepare": one incremental update that adds every field of every signer. Each signer's
- * first placement is an unsigned signature field merged with its widget, further ones are buttons that only show;
- * all share one empty appearance. Done before anybody signs, because a field added after a signature makes
- * validators doubt that signature, while one that was there may be filled (ISO 32000-2, 12.8.2.2). */
+/* prepare.c: the answer to "prepare": one incremental update that adds every field of every signer. Each placement is
+ * an unsigned signature field merged with its one widget, because a signature field never has two (ISO 32000-2,
+ * 12.7.5.5). The fields of one signer get the same signature as their value. All share one empty appearance. Done
+ * before anybody signs, because a field that is added after a signature makes validators doubt that signature, while
+ * one that was there may be filled (12.8.2.2). New fields of any other type would spoil the signatures that a document
+ * has already. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
@@ -75,9 +77,8 @@ static void put_widget(prepare_t *p, const widget_t *widget, qpdf_oh page)
     int rotate = sr_pdfd_page_rotation(q, page);
     sr_pdfd_object_begin(&p->update, widget->number, 0);
     sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD, widget->signer); /* Print, Locked */
-    if (widget->ordinal == 1) sr_pdfd_put_text(out, ")/FT/Sig");
-    else sr_pdfd_print(out, "_%d)/FT/Btn/Ff 65537/H/N", widget->ordinal); /* push button, read only, not inverted */
-    sr_pdfd_print(out, "/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
+    if (widget->ordinal > 1) sr_pdfd_print(out, "_%d", widget->ordinal);
+    sr_pdfd_print(out, ")/FT/Sig/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
     sr_pdfd_put_numbers(out, widget->rect, 4);
     sr_pdfd_put_text(out, "]");
     if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);

@@ -11,7 +11,6 @@ namespace
 {
 
 const int MAX_NESTING = 32;
-const std::string BUTTON_PREFIX = "Signature_"; // pdfd.h: SR_PDFD_FIELD
 
 using Keys = std::set<std::string>;
 
@@ -138,7 +137,6 @@ void Step::run()
     check_structure();
     check_trailer();
     check_catalog();
-    check_buttons();
     check_annotations();
     for (int number : changed)
         if (!explained.count(number)) complain(number);
@@ -326,20 +324,13 @@ bool Step::check_field_change(int number, Field &field, QPDFObjectHandle old_fie
                && check_appearance(number, old_field, new_field);
         bool timestamp = is_name(raw(raw(new_field, "/V"), "/Type"), "/DocTimeStamp") && !is_visible(new_field);
         touched.push_back({field.name, false, timestamp, true});
-        signed_now.insert(field.name);
         field.being_signed = true;
     } else if (field.type == "/Sig") {
         good = is_subset(keys, field.being_signed ? SIGNING_KEYS : SIGNED_KEYS) && !keys.count("/V")
                && check_appearance(number, old_field, new_field);
     } else {
         if (keys.count("/V")) field.value_changed = true;
-        bool button = field.type == "/Btn" && (integer(raw(new_field, "/Ff")) & 65536);
-        good = button ? is_subset(keys, {"/AP", "/M"}) : is_filled_well(field, keys, old_field, new_field);
-        good = good && check_appearance(number, old_field, new_field);
-        if (good && button) {
-            buttons.emplace_back(number, field.name);
-            return false; // it is explained later, or not at all
-        }
+        good = is_filled_well(field, keys, old_field, new_field) && check_appearance(number, old_field, new_field);
         if (good && !is_subset(keys, SIGNED_KEYS)) touched.push_back({field.name, false, false, false});
     }
     for (auto &key : keys)
@@ -398,7 +389,7 @@ bool Step::check_new_widget(QPDFObjectHandle widget, bool merged)
     return merged || (raw(widget, "/T").isNull() && raw(widget, "/Kids").isNull() && raw(widget, "/V").isNull());
 }
 
-// A new signature field at the top of the form, or a further place of one: a button that nobody can press.
+// A new signature field at the top of the form.
 bool Step::check_new_field(QPDFObjectHandle reference)
 {
     int number = number_of(reference);
@@ -407,13 +398,6 @@ bool Step::check_new_field(QPDFObjectHandle reference)
     if (!field_names.insert(name).second || !raw(reference, "/Parent").isNull()) return false;
     auto kids = raw(reference, "/Kids");
     bool visible = is_visible(reference);
-    if (type == "/Btn") {
-        bool further = name.compare(0, BUTTON_PREFIX.size(), BUTTON_PREFIX) == 0 && kids.isNull()
-                       && integer(raw(reference, "/Ff")) == 65537 && raw(reference, "/V").isNull();
-        if (further) buttons.emplace_back(0, name);
-        if (further) new_widgets.insert(number);
-        return further;
-    }
     if (type != "/Sig" || (!kids.isNull() && !kids.isArray())) return false;
     if (kids.isNull()) new_widgets.insert(number);
     else
@@ -426,20 +410,7 @@ bool Step::check_new_field(QPDFObjectHandle reference)
     if (!value.isNull() && !is_signature_value(value)) return false;
     bool timestamp = value.isNull() || is_name(raw(value, "/Type"), "/DocTimeStamp");
     touched.push_back({name, visible, timestamp && !visible, true});
-    signed_now.insert(name); // or prepared for it
     return true;
-}
-
-// "Signature_x_2" is a further place of "Signature_x", and shows something else only when that is signed.
-void Step::check_buttons()
-{
-    for (auto &button : buttons) {
-        size_t end = button.second.find_last_not_of("0123456789");
-        bool further = end != std::string::npos && end + 1 < button.second.size() && button.second[end] == '_'
-                       && signed_now.count(button.second.substr(0, end));
-        if (!further) complain(button.first, "the form field \"" + button.second + "\": /AP");
-        if (button.first && (!further || is_used_as(button.first, FIELD_USES))) explained.insert(button.first);
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------- annotations

@@ -63,7 +63,6 @@ class Step
     bool is_signature_value(QPDFObjectHandle value);
     bool check_new_field(QPDFObjectHandle reference);
     bool check_new_widget(QPDFObjectHandle widget, bool merged);
-    void check_buttons();
     void check_annotations();
 
     bool is_changed(int number) const
@@ -85,9 +84,8 @@ class Step
     std::set<int> changed; // objects that both have, with other values
     std::set<int> explained;
     std::set<int> new_widgets;
-    std::set<std::string> field_names, signed_now;
-    std::vector<std::pair<int, std::string>> buttons; // further places of a signature: the object and the field's name
-    int budget = 100000;                              // fields
+    std::set<std::string> field_names;
+    int budget = 100000; // fields
 };
 
 // The keys whose values differ.

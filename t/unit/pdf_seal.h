@@ -216,16 +216,21 @@ static inline int seal_count(const char *text, const char *word)
     return count;
 }
 
-/* Whether pdfsig finds `signers` valid signatures, the last one over the whole file; else NULL is not returned but what
- * it said. */
+/* Whether pdfsig finds `signers` signatures, valid in every field that shows them, and the last one over the whole
+ * file; else NULL is not returned but what it said. It lists fields: those of one signature have the same ranges. */
 static inline const char *seal_pdfsig(const seal_bench_t *bench, const char *name, int signers, apr_pool_t *pool)
 {
-    int status;
-    const char *said = seal_run(&status, bench, pool, "pdfsig -nocert '%s'", name);
-    const char *last = strstr(said, apr_psprintf(pool, "Signature #%d:", signers));
-    bool good = seal_count(said, "Signature Validation: Signature is Valid.") == signers && last
-                && strstr(last, "Total document signed")
-                && !strstr(said, apr_psprintf(pool, "Signature #%d:", signers + 1));
+    static const char key[] = "- Signed Ranges: ";
+    int status, fields = 0, signatures = 0;
+    const char *said = seal_run(&status, bench, pool, "pdfsig -nocert '%s'", name), *last = said;
+    for (const char *at = said; (at = strstr(at, key)); at++, fields++) {
+        const char *ranges = apr_pstrndup(pool, at, strcspn(at, "\n"));
+        if (strstr(said, ranges) == at) signatures++; /* not before */
+        last = at;
+    }
+    bool good = signatures == signers && strstr(last, "Total document signed")
+                && seal_count(said, "Signature Validation: Signature is Valid.") == fields
+                && seal_count(said, "Signature #") == fields;
     return good ? NULL : said;
 }
 

@@ -32,6 +32,8 @@ sub asked {
 
 sub lacks { my $program = shift; return !grep { -x "$_/$program" } split /:/, $ENV{PATH} }
 
+# pdfsig lists fields, and the fields of one signer have one signature, with the same byte ranges: it counts once,
+# unless something else is said of it.
 # {signatures, valid, total, trusted}: how many there are, how many are intact, how many cover the whole document, how
 # many have a certificate that leads to one of the NSS database; `last`: what is said of the last one.
 # (pdfsig 22.12 reads freed memory when a second signature has the certificate of the first: once in some hundred
@@ -41,6 +43,8 @@ sub pdfsig {
     my ($said) = asked(saved($pdf), 'pdfsig', $nss ? ('-nssdir', $nss) : '-nocert');
     my @signatures = grep { !/form field is not signed/ } split /^(?=Signature #)/m, $said;
     shift @signatures unless @signatures && $signatures[0] =~ /^Signature #/;
+    my %told;
+    @signatures = grep { !$told{ s/^Signature #.*\n|^.*Signature Field Name.*\n//gmr }++ } @signatures;
     my $count = sub { my $text = shift; return scalar grep {/$text/} @signatures };
     return {
         said => $said, signatures => scalar @signatures, last => $signatures[-1] // '',
