@@ -129,10 +129,14 @@ build/embed/page_assets.h: build/page/bundled
 	$(call say,EMBED)tools/embed --files embedded_assets build/page/assets >$@
 build/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
 build/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
+build/embed/plurals.h: tools/plurals src/model/languages.def
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/plurals src/model/languages.def >$@
 build/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
-$(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h build/embed/page_texts.h
+$(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h
+$(call obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
 
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)

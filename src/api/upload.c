@@ -11,7 +11,7 @@
 #define SIGNERS_MAX (4 * 1024 * 1024)
 #define KEY_MAX 255
 
-enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, TEXT_COUNT };
+enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, LOCALE, TEXT_COUNT };
 static const struct {
     const char *name;
     apr_size_t max;
@@ -20,6 +20,7 @@ static const struct {
     [SIGNERS] = {"signers", SIGNERS_MAX},
     [SKIP_INTRO] = {"skipIntro", TEXT_MAX},
     [SEND_EMAIL] = {"sendEmail", TEXT_MAX},
+    [LOCALE] = {"locale", TEXT_MAX},
 };
 
 typedef struct text_t {
@@ -207,6 +208,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.signers_length = receiver.text[SIGNERS].length;
     request.skip_intro = receiver.text[SKIP_INTRO].data;
     request.send_email = receiver.text[SEND_EMAIL].data;
+    request.locale = receiver.text[LOCALE].data;
     sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
     drop_spools(&receiver);
     SR_TRY(error);

@@ -1,6 +1,6 @@
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · rate.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -173,6 +173,28 @@ const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 #define SR_BASE_MARK '\x01'
 /* A view with the base URL in the place of each mark. */
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- template.c
+ * Text or HTML with places to be filled; template.c says which.
+ */
+typedef struct sr_template_t {
+    const json_t *texts; /* what {{:key}} is; or NULL */
+    const char *plurals; /* the plural categories of their language (sr_language_plurals), or NULL: always "other" */
+    const char *(*piece)(const char *name, apr_pool_t *pool); /* what {{>name}} is, or NULL; it may give NULL */
+    bool plain;        /* the template is no HTML: nothing is escaped */
+    bool together;     /* what is filled into a text is not isolated from it (Unicode, UAX 9) */
+    bool keep_unknown; /* a place whose value is not there stays as it is, instead of being empty */
+} sr_template_t;
+const char *sr_template_fill(const char *text, const json_t *values, const sr_template_t *template, apr_pool_t *pool);
+
+/* Files that are embedded at build time (tools/embed): a table of them ends with a row without a file. */
+typedef struct sr_embedded_t {
+    const char *name, *file; /* the same but for the hash in the second */
+    struct {
+        const char *bytes;
+        apr_size_t length;
+    } forms[3]; /* as it is, gzip, brotli; bytes NULL: not there */
+} sr_embedded_t;
 
 /* ------------------------------------------------------------------------------------------------- rate.c
  * How often something may happen, counted over all processes that share the table. Until sr_rate_use the table is this

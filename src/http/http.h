@@ -25,6 +25,7 @@ struct sr_http_t {
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
     const struct sr_page_settings_t *page;
+    const struct sr_language_t *language, *asked_language; /* for the page's handlers (page/texts.c); NULL: not known */
     const char *folder; /* where files without a name can be made */
     const sr_rates_t *rates;
     bool secret_paths; /* the first part of the path lets its holder in; else a bearer token */
@@ -137,8 +138,6 @@ bool sr_http_is_prefetch(sr_http_t *http);
 bool sr_http_is_foreign(sr_http_t *http);
 
 /* --------------------------------------------------------------------------------------------- negotiate.c */
-/* The index of the language (of a list ended by NULL) that the client likes best; 0 where it likes none. */
-int sr_http_language(sr_http_t *http, const char *const *languages);
 /* Whether it has said that it takes this encoding of content. */
 bool sr_http_accepts_encoding(sr_http_t *http, const char *encoding);
 

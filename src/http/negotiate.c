@@ -1,4 +1,4 @@
-/* negotiate.c: what a client likes best of what there is (RFC 9110, 12.5): languages, encodings. */
+/* negotiate.c: which encodings a client takes (RFC 9110, 12.5). Languages are model/language.c's. */
 #include "http/http.h"
 
 #include <stdlib.h>
@@ -16,29 +16,6 @@ static double next(char **rest, const char **name)
     element[strcspn(element, "; \t")] = '\0';
     *name = element;
     return weight;
-}
-
-/* Whether a range of languages ("de", "de-AT", "*") means `language`. */
-static bool means(const char *range, const char *language)
-{
-    const size_t length = strlen(language);
-    if (!strcmp(range, "*")) return true;
-    return !strncasecmp(range, language, length) && (!range[length] || range[length] == '-');
-}
-
-int sr_http_language(sr_http_t *http, const char *const *languages)
-{
-    const char *header = apr_table_get(http->r->headers_in, "Accept-Language"), *range;
-    char *rest = header ? apr_pstrdup(http->pool, header) : NULL;
-    double best = 0, weight;
-    int chosen = 0;
-    while (rest && (weight = next(&rest, &range)) >= 0)
-        for (int i = 0; weight > best && languages[i]; i++) {
-            if (!means(range, languages[i])) continue;
-            best = weight;
-            chosen = i;
-        }
-    return chosen;
 }
 
 bool sr_http_accepts_encoding(sr_http_t *http, const char *encoding)

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: warnings.c · pages.c · area.c · ink.c · remarks.c · signers.c · submission.c · event.c · consent.c ·
- * signing.c · signature.c · completion.c · webhook.c · token.c
+ * Sections: warnings.c · pages.c · area.c · ink.c · remarks.c · signers.c · submission.c · event.c · language.c ·
+ * consent.c · signing.c · signature.c · completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -164,12 +164,14 @@ typedef struct sr_signer_t {
     const char *firstname;
     const char *lastname;
     const char *email;                /* or NULL */
+    const char *locale;               /* a language tag (BCP 47), or NULL */
     const apr_array_header_t *fields; /* sr_field_t */
 } sr_signer_t;
 
 typedef struct sr_signers_rules_t {
     bool send_email;            /* an email is then required of each signer */
     sr_origin_t default_origin; /* where an area names none */
+    const char *locale;         /* where a signer names none; or NULL */
     int max_signers;
     int max_fields;        /* of all signers together */
     sr_remarks_t *remarks; /* gets the members that are not known, or NULL */
@@ -248,6 +250,28 @@ typedef struct sr_event_text_t {
 /* The event as it is stored and shown. Numbers count from 1; the first has no previous hash: NULL. */
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- language.c
+ * The languages that signers are met in: languages.def.
+ */
+typedef struct sr_language_t {
+    const char *code; /* of its catalogue and of the versions of its text of consent: "pt" */
+    const char *tag;  /* what HTML calls it (BCP 47): "pt-PT" */
+    const char *name; /* its own for itself */
+} sr_language_t;
+int sr_language_count(void);
+const sr_language_t *sr_language(int number); /* from 0, in the order in which they are offered */
+/* The one that a language tag asks for (RFC 4647, lookup: "de-AT" is "de"), or NULL. */
+const sr_language_t *sr_language_of(const char *tag);
+/* The one that an Accept-Language header (or NULL) asks for most; English where it asks for none of them. */
+const sr_language_t *sr_language_accepted(const char *header, apr_pool_t *pool);
+#define SR_LOCALE_MAX 64 /* characters */
+/* Whether a text is a language tag (BCP 47) in form, of whatever language. */
+bool sr_locale_is_valid(const char *text);
+/* The catalogue of a language: {"dir", "page", "script", "mail"}; the pool's. */
+sr_error_t *sr_language_texts(json_t **texts, const sr_language_t *language, apr_pool_t *pool);
+/* Its plural categories, as sr_template_t takes them. */
+const char *sr_language_plurals(const sr_language_t *language);
 
 /* ---------------------------------------------------------------------------------------------- consent.c */
 /* What has to be accepted before signing; its version, which names the language it was shown in, is evidence. */

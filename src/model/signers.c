@@ -1,6 +1,6 @@
 /* signers.c: the `signers` part of POST /signatures, checked in the order of the contract's error table: signer by
- * signer (firstname, lastname, email, fields), and within each signer field by field (type, name, document, area,
- * x/y, w/h, page, origin). The first failure is the answer. What the fields name is looked up by resolve.c. */
+ * signer (firstname, lastname, email, locale, fields), and within each signer field by field (type, name, document,
+ * area, x/y, w/h, page, origin). The first failure is the answer. What the fields name is looked up by resolve.c. */
 #include "model/model.h"
 
 #include <limits.h>
@@ -131,6 +131,25 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
     return NULL;
 }
 
+/* --- locale */
+
+/* A language that there are no texts in is no fault: another one is taken, and the caller is told. */
+static sr_error_t *take_locale(const char **locale, const place_t *at, const json_t *object,
+                               const sr_signers_rules_t *rules)
+{
+    const json_t *const value = json_object_get(object, "locale");
+    const char *const text = json_string_value(value);
+
+    *locale = rules->locale;
+    if (!value || json_is_null(value) || (text && !*text)) return NULL;
+    if (!text || !sr_locale_is_valid(text))
+        return refuse(at, "A locale must be a language tag (BCP 47), such as de or pt-BR");
+    if (!sr_language_of(text))
+        sr_remark(rules->remarks, "Signer %d: there are no texts in %s, another language is used", at->signer, text);
+    *locale = text;
+    return NULL;
+}
+
 /* --- fields */
 
 static bool take_numbers(double *first, double *second, const json_t *area, const char *first_key,
@@ -198,7 +217,7 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
-    static const char *const known[] = {"firstname", "lastname", "email", "fields", NULL};
+    static const char *const known[] = {"firstname", "lastname", "email", "locale", "fields", NULL};
     apr_array_header_t *fields;
     const json_t *list;
     int count;
@@ -209,6 +228,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     SR_TRY(take_text(&signer->lastname, at, value, &lastname_rule));
     SR_TRY(take_email(&signer->email, at, value, rules->send_email));
     at->email = signer->email;
+    SR_TRY(take_locale(&signer->locale, at, value, rules));
 
     list = json_object_get(value, "fields");
     if (json_array_size(list) == 0) return refuse(at, "Must have at least 1 field"); /* 0 for what is no array */

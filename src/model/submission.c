@@ -90,6 +90,7 @@ static json_t *signer_view(const sr_signer_t *signer, bool skip_intro, apr_pool_
     json_object_set_new(object, "firstname", json_string(signer->firstname));
     json_object_set_new(object, "lastname", json_string(signer->lastname));
     json_object_set_new(object, "uuid", json_string(signer->uuid));
+    if (signer->locale) json_object_set_new(object, "locale", json_string(signer->locale));
     json_object_set_new(object, "signatureLink", json_string(link));
     json_object_set_new(object, "status", json_string("sent"));
     for (i = 0; i < sizeof later / sizeof later[0]; i++) json_object_set_new(object, later[i], json_null());

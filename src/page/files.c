@@ -1,11 +1,10 @@
-/* files.c: the files of the page, embedded at build time: what browsers load (assets), pieces of HTML, texts. */
+/* files.c: the files of the page, embedded at build time: what browsers load (assets), pieces of HTML. */
 #include <string.h>
 
 #include "page/page.h"
 
 #include "embed/page_assets.h"
 #include "embed/page_html.h"
-#include "embed/page_texts.h"
 
 static const sr_embedded_t *named(const sr_embedded_t *table, const char *name, bool plain)
 {
@@ -29,10 +28,4 @@ const char *sr_page_piece(const char *name, apr_pool_t *pool)
 {
     const sr_embedded_t *piece = named(embedded_html, apr_pstrcat(pool, name, ".html", NULL), true);
     return piece ? piece->forms[0].bytes : NULL;
-}
-
-const char *sr_page_catalogue(const char *language, apr_pool_t *pool)
-{
-    const sr_embedded_t *texts = named(embedded_texts, apr_pstrcat(pool, language, ".json", NULL), true);
-    return texts ? texts->forms[0].bytes : NULL;
 }

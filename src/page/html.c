@@ -139,7 +139,24 @@ static void set_url(json_t *values, const char *key, const char *url, sr_http_t 
     set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
 }
 
-/* What is on every page: language, files, the theme. */
+/* What is on every page: the language and those to choose from. */
+static void add_languages(json_t *values, sr_http_t *http)
+{
+    const sr_language_t *own = sr_page_language(http);
+    json_t *list = json_array();
+    for (int i = 0; i < sr_language_count(); i++) {
+        const sr_language_t *row = sr_language(i);
+        const char *url = apr_pstrcat(http->pool, "?lang=", row->code, NULL);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:b}", "tag", row->tag, "name", row->name, "url", url,
+                                              "current", row == own));
+    }
+    json_object_set_new(values, "languages", list);
+    set_text(values, "language", own->tag);
+    set_text(values, "languageName", own->name);
+    set_text(values, "query", sr_page_language_query(http));
+}
+
+/* What is on every page: files, the theme. */
 static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *theme, const json_t *texts)
 {
     json_t *own = json_object();
@@ -148,8 +165,8 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *th
     set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
     set_text(values, "brand", name ? name : sr_page_word(texts, "brand"));
-    set_text(values, "language", sr_page_language(http));
     set_text(values, "dir", sr_json_string(texts, "dir"));
+    add_languages(values, http);
     set_url(values, "css", sr_page_asset_url("page.css", http->pool), http);
     set_url(values, "boot", sr_page_asset_url("boot.js", http->pool), http);
     set_url(values, "script", sr_page_asset_url("page.js", http->pool), http);
@@ -171,7 +188,10 @@ static sr_error_t *reply(sr_http_t *http, int status, json_t *values, const sr_p
 {
     add_frame(values, http, theme, texts);
     set_page_headers(http);
-    const char *html = sr_page_render("page", values, json_object_get(texts, "page"), http->pool);
+    const sr_template_t template = {.texts = json_object_get(texts, "page"),
+                                    .plurals = sr_language_plurals(sr_page_language(http)),
+                                    .piece = sr_page_piece};
+    const char *html = sr_template_fill(sr_page_piece("page", http->pool), values, &template, http->pool);
     return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
 }
 
@@ -237,7 +257,7 @@ sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
     set_text(problem, "text", sr_page_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) set_text(problem, "detail", message);
     if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
-        set_url(problem, "link", http->params[0], http);
+        set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_page_language_query(http), NULL), http);
     json_object_set_new(values, "problem", problem);
     set_text(values, "title", title);
     return reply(http, status, values, &theme, texts);

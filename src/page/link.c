@@ -50,12 +50,13 @@ static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 void sr_page_begin(sr_http_t *http)
 {
     set_headers(http);
+    sr_page_ask_language(http);
     if (!sr_http_prefers_json(http)) http->show_error = sr_page_error;
 }
 
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
 {
-    const sr_consent_t *consent = sr_consent_of_language(sr_page_language(http));
+    const sr_consent_t *consent = sr_consent_of_language(sr_page_language(http)->code);
     return sr_signing_view(signing, consent, sr_page_link(http, signing->signer), http->pool);
 }
 
@@ -67,16 +68,17 @@ static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
 sr_error_t *sr_page_get(sr_http_t *http)
 {
     const bool json = sr_http_prefers_json(http);
-    const char *signer, *skip = NULL;
+    const char *signer, *skip = NULL, *language = NULL;
     sr_signing_t *signing;
     sr_client_t client = client_of(http);
     SR_TRY(begin(http, &signer, json));
-    const sr_query_param_t params[] = {{"skipIntro", &skip}, {NULL, NULL}};
+    const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     /* who only looks whether it is there, or fetches in advance, has not opened it */
     if (http->r->header_only || sr_http_is_prefetch(http))
         SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
     else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
+    sr_page_use_locale(http, signing);
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     if (json) return reply_state(http, signing);
     return sr_page_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
@@ -104,7 +106,8 @@ static sr_error_t *read_consent(action_t *action, sr_http_t *http, bool given, c
 {
     if (!given)
         return sr_error(http->pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
-    action->consent = version ? sr_consent_of_version(version) : sr_consent_of_language(sr_page_language(http));
+    action->consent = version ? sr_consent_of_version(version)
+                              : sr_consent_of_language(sr_page_language(http)->code);
     return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion names no text there ever was");
 }
 
@@ -156,9 +159,12 @@ sr_error_t *sr_page_post(sr_http_t *http)
     SR_TRY(begin(http, &signer, !form));
     if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
     SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool)); /* nobody else makes us read a body */
+    sr_page_use_locale(http, signing);
     SR_TRY(form ? read_form(&action, http) : read_json(&action, http));
     SR_TRY(act(&signing, http, &action));
-    if (form) return sr_http_see_other(http, sr_page_link(http, signing->signer));
+    if (form)
+        return sr_http_see_other(http, apr_pstrcat(http->pool, sr_page_link(http, signing->signer),
+                                                   sr_page_language_query(http), NULL));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
 }

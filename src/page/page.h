@@ -3,7 +3,7 @@
  * uuid in the path is the signer: there is no token here.
  *
  * How a page is made: html.c puts the values together, texts.c the words, theme.c what the administrator changed;
- * template.c fills them into the pieces of HTML that files.c has.
+ * base/template.c fills them into the pieces of HTML that files.c has.
  */
 #ifndef SR_PAGE_H
 #define SR_PAGE_H
@@ -52,30 +52,24 @@ typedef struct sr_page_theme_t {
 void sr_page_theme(sr_page_theme_t *theme, sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------ texts.c */
-/* The language that the client likes best of those there are. */
-const char *sr_page_language(sr_http_t *http);
+/* The language of the answer: what the query asks for (?lang=), else the signer's locale, else what the client likes
+ * best of those there are. */
+const sr_language_t *sr_page_language(sr_http_t *http);
+/* Reads the query; and takes the locale of a signer. */
+void sr_page_ask_language(sr_http_t *http);
+void sr_page_use_locale(sr_http_t *http, const sr_signing_t *signing);
+/* "?lang=de", where the query has asked: the page's own links and forms carry it along. */
+const char *sr_page_language_query(sr_http_t *http);
 /* Its catalogue: {"dir", "page": texts of the HTML, "script": those of the script}; the pool's. */
 sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t *theme);
 /* One text of the HTML's, as it is. */
 const char *sr_page_word(const json_t *texts, const char *key);
 
-/* --------------------------------------------------------------------------------------------- template.c */
-/* The piece of that name, filled; see there for what it may hold. */
-const char *sr_page_render(const char *piece, const json_t *values, const json_t *texts, apr_pool_t *pool);
-
 /* ------------------------------------------------------------------------------------------------ files.c */
-typedef struct sr_embedded_t {
-    const char *name, *file; /* the same but for the hash in the second */
-    struct {
-        const char *bytes;
-        apr_size_t length;
-    } forms[3]; /* as it is, gzip, brotli; bytes NULL: not there */
-} sr_embedded_t;
 /* By the name with the hash; NULL: not there. */
 const sr_embedded_t *sr_page_asset_file(const char *file);
 /* By the name without, as a URL below <location>/sign/. */
 const char *sr_page_asset_url(const char *name, apr_pool_t *pool);
 const char *sr_page_piece(const char *name, apr_pool_t *pool);
-const char *sr_page_catalogue(const char *language, apr_pool_t *pool);
 
 #endif

@@ -1,21 +1,47 @@
-/* texts.c: what the page says: one catalogue per language, of which the client's headers choose; the theme may put
- * other words in their place. */
+/* texts.c: the language of an answer, and what the page says in it: one catalogue per language (model/language.c); the
+ * theme may put other words in their place. */
 #include "page/page.h"
 
 #include <string.h>
 
-static const char *const languages[] = {"en", "fr", "de", "es", NULL};
+#define TAG_MAX 64 /* characters */
 
-const char *sr_page_language(sr_http_t *http)
+/* The value of `lang` in the query. What else is wrong with the query, or with it, is the handler's to say. */
+void sr_page_ask_language(sr_http_t *http)
 {
-    return languages[sr_http_language(http, languages)];
+    const char *args = http->r->args ? http->r->args : "";
+    for (; args; args = strchr(args, '&')) {
+        args += *args == '&';
+        if (strncmp(args, "lang=", 5)) continue;
+        const apr_size_t length = strcspn(args + 5, "&");
+        const char *tag = apr_pstrmemdup(http->pool, args + 5, length < TAG_MAX ? length : TAG_MAX);
+        http->language = http->asked_language = sr_language_of(tag);
+        return;
+    }
+}
+
+void sr_page_use_locale(sr_http_t *http, const sr_signing_t *signing)
+{
+    const char *locale = sr_json_string(signing->submitter, "locale");
+    if (!http->language && locale) http->language = sr_language_of(locale);
+}
+
+const sr_language_t *sr_page_language(sr_http_t *http)
+{
+    if (http->language) return http->language;
+    return sr_language_accepted(apr_table_get(http->r->headers_in, "Accept-Language"), http->pool);
+}
+
+const char *sr_page_language_query(sr_http_t *http)
+{
+    return http->asked_language ? apr_pstrcat(http->pool, "?lang=", http->asked_language->code, NULL) : "";
 }
 
 sr_error_t *sr_page_texts(json_t **texts, sr_http_t *http, const sr_page_theme_t *theme)
 {
-    const char *language = sr_page_language(http), *catalogue = sr_page_catalogue(language, http->pool);
-    SR_TRY(sr_json_read(texts, catalogue, http->pool));
-    const json_t *own = json_object_get(json_object_get(theme->settings, "texts"), language);
+    const sr_language_t *language = sr_page_language(http);
+    SR_TRY(sr_language_texts(texts, language, http->pool));
+    const json_t *own = json_object_get(json_object_get(theme->settings, "texts"), language->code);
     if (own) json_object_update_recursive(*texts, (json_t *)own);
     return NULL;
 }

@@ -21,6 +21,18 @@ static sr_error_t *read_boolean(bool *value, const char *name, const char *text,
     return sr_error(pool, SR_EVALIDATION, "%s must be true or false", name);
 }
 
+/* A language that there are no texts in is no fault: another one is taken, and the caller is told. */
+static sr_error_t *read_locale(const char **locale, const sr_create_t *request, apr_pool_t *pool)
+{
+    *locale = request->locale && *request->locale ? request->locale : NULL;
+    if (!*locale) return NULL;
+    if (!sr_locale_is_valid(*locale))
+        return sr_error(pool, SR_EVALIDATION, "locale must be a language tag (BCP 47), such as de or pt-BR");
+    if (!sr_language_of(*locale))
+        sr_remark(request->remarks, "there are no texts in %s, another language is used", *locale);
+    return NULL;
+}
+
 static sr_error_t *check_name(const char *name, apr_pool_t *pool)
 {
     if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EVALIDATION, "A name must be provided");
@@ -104,6 +116,7 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
     json_array_append_new(said, json_stringn(request->signers, request->signers_length));
     json_array_append_new(said, json_boolean(submission->skip_intro));
     json_array_append_new(said, json_boolean(submission->send_email));
+    json_array_append_new(said, sr_json_string_or_null(request->locale));
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
         json_array_append_new(said, json_string(document->name));
@@ -171,6 +184,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
                          const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
+    const char *locale;
     SR_TRY(sr_uploads_check(service, intake, request, pool));
     SR_TRY(check_pages(service, intake->documents, pool));
     SR_TRY(check_name(request->name, pool));
@@ -178,8 +192,13 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
         return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
-    sr_signers_rules_t rules = {submission->send_email, service->area_origin, service->max_signers,
-                                service->max_fields, request->remarks};
+    SR_TRY(read_locale(&locale, request, pool));
+    const sr_signers_rules_t rules = {.send_email = submission->send_email,
+                                      .default_origin = service->area_origin,
+                                      .locale = locale,
+                                      .max_signers = service->max_signers,
+                                      .max_fields = service->max_fields,
+                                      .remarks = request->remarks};
     SR_TRY(sr_signers_parse(&signers, request->signers, request->signers_length, &rules, pool));
     SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));

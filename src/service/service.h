@@ -80,6 +80,7 @@ typedef struct sr_create_t {
     const char *name, *signers;        /* NULL: the part was not there */
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
+    const char *locale;                  /* the same: of signers who have none of their own */
     const char *idempotency_key;         /* or NULL */
     sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
 } sr_create_t;

@@ -9,7 +9,7 @@ use Test::More;
 my %allowed = (
     base    => [],
     metrics => [qw(base)],
-    model   => [qw(base)],
+    model   => [qw(base embed)],
     store   => [qw(model metrics base)],
     pdf     => [qw(model metrics base)],
     service => [qw(store pdf model metrics base)],

@@ -1,30 +1,90 @@
-# The signing page's texts: every language says all that English says, with the same places to be filled in; the pieces
-# of HTML and the script ask for nothing that is not there, and nothing is there that nobody asks for.
+# The texts of page and mail: every language says all that English says, with the same places to be filled in and the
+# plural categories that it has (CLDR), in its own words and its own punctuation; the pieces of HTML, the script and the
+# mail ask for nothing that is not there, and nothing is there that nobody asks for.
 use strict;
 use warnings;
+use utf8;
 use JSON::PP ();
 use lib 't/lib';
 use Sigreq::Source qw(slurp);
 use Test::More;
 
+binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
 my $assets = 'src/page/assets';
-my %texts  = map { (m{(\w+)\.json$})[0] => JSON::PP->new->utf8->decode(slurp($_)) } glob "$assets/texts/*.json";
-my @codes  = slurp('src/page/texts.c') =~ /languages\[\] = \{([^}]*)\}/ ? $1 =~ /"(\w+)"/g : ();
-is_deeply([sort keys %texts], [sort @codes], 'a catalogue for each language that is chosen from');
+my %texts  = map { (m{([\w-]+)\.json$})[0] => JSON::PP->new->utf8->decode(slurp($_)) } glob "$assets/texts/*.json";
+my %tag    = slurp('src/model/languages.def') =~ /^SR_LANGUAGE\("([^"]+)", "([^"]+)"/mg;
+is_deeply([sort keys %texts], [sort keys %tag], 'a catalogue for each language of languages.def');
+my @consents = slurp('src/model/consent.c') =~ /^ {4}\{"([\w-]+)", "\d+-\1",$/mg;
+my %consents = map { $_ => 1 } @consents;
+is_deeply([sort keys %consents], [sort keys %tag], '… and a text of consent');
 
-sub places { my $entry = shift; return join ' ', sort map {/\{([\w.]+)\}/g} ref $entry ? $entry->{other} : $entry }
+my $node = 'for (const tag of process.argv.slice(1)) console.log(tag, ...new Intl.PluralRules(tag).resolvedOptions()'
+    . '.pluralCategories.sort())';
+open my $out, '-|', 'node', '-e', $node, sort values %tag or die "node: $!\n";
+my %categories = map { /^(\S+) (.*)$/ ? ($1 => $2) : () } <$out>;
+close $out or die "node: $?\n";
+
+sub forms  { my $entry = shift; return ref $entry ? values %$entry : $entry // '' }
+sub places { return join ' ', sort $_[0] =~ /\{([\w.]+)\}/g }
+
+# What a text has wrong in form, whatever it says.
+sub fault {
+    my ($code, $text) = @_;
+    return 'says nothing'             if !length $text;
+    return 'white space at an end'    if $text =~ /^\s|\s$/;
+    return 'two spaces'               if $text =~ /\s\s/;
+    return 'straight quotes'          if $text =~ /["']/;
+    return 'three dots'               if $text =~ /\.\.\./;
+    return 'a space before …'         if $text =~ /\s…/;
+    return 'markup'                   if $text =~ /[<>]|&\w+;/;
+    return 'English'                  if $code ne 'en' && $text =~ /\b(?:the|your|please|with|has been)\b/i;
+    return 'a plain space before : ; ? ! »' if $code eq 'fr' && ($text =~ / [:;?!»]|[^\s\x{a0}\x{202f}:][?!»;]|« /);
+    return 'quotes of another language' if $text =~ ($code =~ /^(?:fr|es|it|nb|pt|uk|el)$/ ? qr/[“„]/ : qr/«/);
+    return;
+}
+
+# Words that are the same in both languages, or that nothing need be said of.
+my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
+de test
+fr brand test plain.place
+END
 
 for my $part ('page', 'script') {
     my $english = $texts{en}{$part};
-    for my $code (grep { $_ ne 'en' } sort keys %texts) {
+    for my $code (sort keys %texts) {
         my $other = $texts{$code}{$part};
         is_deeply([sort keys %$other], [sort keys %$english], "$code, $part: the same keys");
-        is(join("\n", map {"$_: " . places($other->{$_} // '')} sort keys %$english),
-            join("\n", map {"$_: " . places($english->{$_})} sort keys %$english), "$code, $part: the same places");
-        ok(!(grep { ref ne 'HASH' ? !length : join(' ', sort keys %$_) ne 'one other' } values %$other),
-            "$code, $part: each says something");
+        my (@places, @categories, @faults, @untold);
+        for my $key (sort keys %$english) {
+            my ($entry, $origin) = ($other->{$key} // '', $english->{$key});
+            my $want = places(ref $origin ? $origin->{other} : $origin);
+            for my $form (ref $entry ? sort keys %$entry : '') {
+                my $text = $form ? $entry->{$form} : $entry;
+                my $fault = fault($code, $text);
+                push @faults, "$key $form: $fault" if $fault;
+                # one, two and none can be said in words
+                my $may = $want =~ s/\bcount\b ?//r =~ s/ $//r;
+                my $is = places($text);
+                push @places, "$key $form" if $is ne $want && !($form =~ /^(?:zero|one|two)$/ && $is eq $may);
+            }
+            my $forms = ref $entry ? join ' ', sort keys %$entry : '';
+            push @categories, $key if $forms ne (ref $origin ? $categories{ $tag{$code} } : '');
+            push @untold, $key
+                if $code ne 'en' && !$same{"$code $key"} && join('', forms($entry)) eq join('', forms($origin));
+        }
+        is("@places",     '', "$code, $part: the same places");
+        is("@categories", '', "$code, $part: the plural categories of the language");
+        is(join("\n", @faults), '', "$code, $part: punctuation");
+        is("@untold", '', "$code, $part: nothing is left in English");
     }
 }
+my %rtl = map { $_ => 1 } qw(ar he);
+is($texts{$_}{dir}, $rtl{$_} ? 'rtl' : 'ltr', "$_: its direction") for sort keys %texts;
+ok(fault(@$_), "a fault is found: $_->[1]") for ['en', ''], ['en', 'a "b"'], ['de', 'the end'], ['fr', 'Quoi ?'],
+    ['fr', 'Quoi?'], ['en', 'Wait ...'], ['en', 'Wait …'], ['de', '«a»'], ['es', '“a”'], ['en', '<b>'];
+ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), '… and none where there is none');
+
+# --- who asks for them
 
 my $html   = join '', map { slurp($_) } glob "$assets/html/*.html";
 my $script = join '', map { slurp($_) } glob "$assets/js/*.js";
@@ -38,6 +98,5 @@ my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
-ok($texts{$_}{dir} =~ /^(?:ltr|rtl)$/, "$_: a direction") for sort keys %texts;
 unlike($html, qr/\sstyle=|<style|<script(?! (?:type="module" )?src=)|\son\w+=/, 'no script and no style in the HTML');
 done_testing;

@@ -20,7 +20,7 @@ static apr_pool_t *pool;
 
 static sr_error_t *parse(apr_array_header_t **signers, const char *text, bool send_email)
 {
-    const sr_signers_rules_t rules = {send_email, SR_ORIGIN_USER_SPACE, 5, 7, NULL};
+    const sr_signers_rules_t rules = {.send_email = send_email, .max_signers = 5, .max_fields = 7};
     return sr_signers_parse(signers, text, strlen(text), &rules, pool);
 }
 
@@ -248,7 +248,7 @@ static void test_accepted(void)
         "\"fields\":[{\"type\":\"signature\",\"name\":\"N\","
         "\"document\":\" \xC3\xA9.pdf\",\"area\":{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"page\":9223372036854775807,"
         "\"origin\":null}}]}]";
-    const sr_signers_rules_t rules = {false, SR_ORIGIN_TOP_LEFT, 2, 3, NULL};
+    const sr_signers_rules_t rules = {.default_origin = SR_ORIGIN_TOP_LEFT, .max_signers = 2, .max_fields = 3};
     apr_array_header_t *signers;
     const sr_signer_t *signer;
     const sr_field_t *field;

@@ -25,9 +25,9 @@ static sr_submission_t *example(void)
                      .area.page = 3,
                      .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9}, {-0.00001, 12.34567, 612, -7.5}}};
     APR_ARRAY_PUSH(signers, sr_signer_t) =
-        (sr_signer_t){"22222222-d9cb-469f-a165-70867728950e", "\xC3\x89va", "Lee", "Eva@X.org", fields};
+        (sr_signer_t){"22222222-d9cb-469f-a165-70867728950e", "\xC3\x89va", "Lee", "Eva@X.org", "fr", fields};
     APR_ARRAY_PUSH(signers, sr_signer_t) =
-        (sr_signer_t){"33333333-d9cb-469f-a165-70867728950e", "Bo", "O'Neil", NULL, fields};
+        (sr_signer_t){"33333333-d9cb-469f-a165-70867728950e", "Bo", "O'Neil", NULL, NULL, fields};
     *submission = (sr_submission_t){.uuid = "44444444-d9cb-469f-a165-70867728950e",
                                     .name = "Contract \"7\"",
                                     .template_uuid = "55555555-d9cb-469f-a165-70867728950e",
@@ -56,7 +56,7 @@ static void test_view(void)
         "\"template\":{\"name\":\"Contract \\\"7\\\"\",\"uuid\":\"55555555-d9cb-469f-a165-70867728950e\","
         "\"createdAt\":\"2026-11-20T18:09:23.123Z\",\"updatedAt\":\"2026-11-20T18:09:24.000Z\"},"
         "\"submitters\":[{\"email\":\"Eva@X.org\",\"firstname\":\"\xC3\x89va\",\"lastname\":\"Lee\","
-        "\"uuid\":\"22222222-d9cb-469f-a165-70867728950e\","
+        "\"uuid\":\"22222222-d9cb-469f-a165-70867728950e\",\"locale\":\"fr\","
         "\"signatureLink\":\"\x01/sign/22222222-d9cb-469f-a165-70867728950e\",\"status\":\"sent\"," LATER FIELDS "},"
         "{\"firstname\":\"Bo\",\"lastname\":\"O'Neil\",\"uuid\":\"33333333-d9cb-469f-a165-70867728950e\","
         "\"signatureLink\":\"\x01/sign/33333333-d9cb-469f-a165-70867728950e\",\"status\":\"sent\"," LATER FIELDS "}],"

@@ -9,7 +9,7 @@
 static const char SIGNERS[] =
     "[{\"firstname\":\"A\",\"lastname\":\"B\",\"fields\":[{\"type\":\"signature\",\"name\":\"x\","
     "\"document\":\"d0\",\"area\":{\"x\":1,\"y\":1,\"w\":9,\"h\":9,\"page\":1}}]}]";
-static const sr_signers_rules_t RULES = {false, SR_ORIGIN_USER_SPACE, 10, 10, NULL};
+static const sr_signers_rules_t RULES = {.max_signers = 10, .max_fields = 10};
 
 typedef struct attempt_t {
     sr_service_t service;

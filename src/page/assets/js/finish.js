@@ -4,11 +4,17 @@ import { paint, toSend } from './mark.js'
 import { act } from './service.js'
 import { text } from './texts.js'
 
+/** The page of the link, in the language that was chosen. */
+const pageOf = ({ pathname, search }) => {
+    const language = new URLSearchParams(search).get('lang')
+    return pathname + (language ? `?${new URLSearchParams({ lang: language })}` : '')
+}
+
 /** Sends, and goes to the page of the link, which shows what came of it; or says why not. */
 async function send(dialog, button, { link, label }, what, memory) {
     const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
     memory.sent = true
-    if (result.outcome === 'over') return location.replace(location.pathname)
+    if (result.outcome === 'over') return location.replace(pageOf(location))
     dialog.say(text(result.outcome, { reason: result.reason }))
     button.focus()
 }

@@ -1,5 +1,5 @@
-/* template.c: pieces of HTML with places to be filled from JSON. Whatever is filled in is escaped; there is no way to
- * ask for the contrary.
+/* template.c: text or HTML with places to be filled from JSON. Whatever is filled into HTML is escaped; there is no way
+ * to ask for the contrary.
  *
  *   {{a.b}}            the value: text or a whole number; nothing where there is none
  *   {{:key}}           the text `key` of the catalogue; its own {places} are filled in the same way
@@ -7,13 +7,14 @@
  *                      false, empty; {{^a}} … {{/a}} is the contrary
  *   {{>name}}          another piece
  *
- * A text that depends on a number is an object, {"one": …, "other": …}: `count` in the scope decides.
+ * A text that depends on a number is an object, {"one": …, "other": …}, with the plural categories of its language:
+ * `count` in the scope decides.
  */
+#include "base/base.h"
+
 #include <string.h>
 
-#include "page/page.h"
-
-#define MAX_DEPTH 8
+#define MAX_DEPTH 16
 #define FIRST_ROOM 16384
 
 typedef struct scope_t scope_t;
@@ -25,8 +26,8 @@ struct scope_t {
 typedef struct writer_t {
     char *out;
     size_t length, room;
-    const json_t *texts;
-    int depth; /* of pieces within pieces */
+    const sr_template_t *template;
+    int depth; /* of pieces and sections within each other */
     apr_pool_t *pool;
 } writer_t;
 
@@ -54,15 +55,17 @@ static size_t length_of_direction(const char *text)
 static void write_escaped(writer_t *writer, const char *text)
 {
     static const char special[] = "<>&\"'\xD8\xE2";
-    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+    static const char *const html[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+    static const char *const plain[] = {"<", ">", "&", "\"", "'"};
+    const char *const *entities = writer->template->plain ? plain : html;
     for (;;) {
-        const size_t plain = strcspn(text, special);
-        write_bytes(writer, text, plain);
-        text += plain;
+        const size_t ordinary = strcspn(text, special);
+        write_bytes(writer, text, ordinary);
+        text += ordinary;
         if (!*text) return;
         const size_t which = (size_t)(strchr(special, *text) - special);
         const size_t direction = length_of_direction(text);
-        if (which < sizeof entities / sizeof *entities) write_bytes(writer, entities[which], strlen(entities[which]));
+        if (which < sizeof html / sizeof *html) write_bytes(writer, entities[which], strlen(entities[which]));
         else if (!direction) write_bytes(writer, text, 1);
         text += direction ? direction : 1;
     }
@@ -90,22 +93,34 @@ static const char *as_text(const json_t *value, apr_pool_t *pool)
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
+/* The form of a text for a number; "other" has what the category has not. */
+static const json_t *plural(const json_t *entry, const char *plurals, json_int_t count)
+{
+    static const char letters[] = "zotfm";
+    static const char *const names[] = {"zero", "one", "two", "few", "many"};
+    const char *letter = NULL;
+    if (plurals && count >= 0) letter = strchr(letters, plurals[count < 200 ? count : 100 + count % 100]);
+    const json_t *form = letter ? json_object_get(entry, names[letter - letters]) : NULL;
+    return form ? form : json_object_get(entry, "other");
+}
+
 /* What is filled into a text may run in the other direction: it is isolated from what is around it. */
 static void write_text(writer_t *writer, const scope_t *scope, const char *key)
 {
     static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
-    const json_t *entry = json_object_get(writer->texts, key);
+    const json_t *entry = json_object_get(writer->template->texts, key);
     if (json_is_object(entry))
-        entry = json_object_get(entry, json_integer_value(look_up(scope, "count")) == 1 ? "one" : "other");
+        entry = plural(entry, writer->template->plurals, json_integer_value(look_up(scope, "count")));
     for (const char *text = as_text(entry, writer->pool); *text;) {
         const size_t plain = strcspn(text, "{"), place = strcspn(text + plain, "}");
         write_escaped(writer, apr_pstrmemdup(writer->pool, text, plain));
         text += plain;
         if (!*text) return;
         const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
-        write_bytes(writer, isolate, json_is_string(value) ? 3 : 0);
+        const bool isolated = json_is_string(value) && !writer->template->together;
+        write_bytes(writer, isolate, isolated ? 3 : 0);
         write_escaped(writer, as_text(value, writer->pool));
-        write_bytes(writer, end, json_is_string(value) ? 3 : 0);
+        write_bytes(writer, end, isolated ? 3 : 0);
         text += place + (text[place] == '}');
     }
 }
@@ -135,6 +150,13 @@ static void write_section(writer_t *writer, const scope_t *scope, const char *pa
     }
 }
 
+static void write_value(writer_t *writer, const scope_t *scope, const char *name)
+{
+    const json_t *value = look_up(scope, name);
+    const bool keep = !value && writer->template->keep_unknown;
+    write_escaped(writer, keep ? apr_pstrcat(writer->pool, "{{", name, "}}", NULL) : as_text(value, writer->pool));
+}
+
 /* One place, `name` between its braces; `after` is what follows it. Where to go on. */
 static const char *write_place(writer_t *writer, const scope_t *scope, const char *name, const char *after)
 {
@@ -145,16 +167,17 @@ static const char *write_place(writer_t *writer, const scope_t *scope, const cha
     case '^':
         close = strstr(after, apr_pstrcat(writer->pool, "{{/", name + 1, "}}", NULL));
         if (!close) return after + strlen(after);
-        write_section(writer, scope, name + 1, *name == '^', after, close);
+        if (writer->depth++ < MAX_DEPTH) write_section(writer, scope, name + 1, *name == '^', after, close);
+        writer->depth--;
         return close + strlen(name) + 4;
     case '>':
-        if (writer->depth++ < MAX_DEPTH) {
-            const char *piece = sr_page_piece(name + 1, writer->pool);
+        if (writer->depth++ < MAX_DEPTH && writer->template->piece) {
+            const char *piece = writer->template->piece(name + 1, writer->pool);
             if (piece) write_piece(writer, scope, piece, piece + strlen(piece));
         }
         writer->depth--;
         return after;
-    default: write_escaped(writer, as_text(look_up(scope, name), writer->pool)); return after;
+    default: write_value(writer, scope, name); return after;
     }
 }
 
@@ -172,11 +195,10 @@ static void write_piece(writer_t *writer, const scope_t *scope, const char *piec
     }
 }
 
-const char *sr_page_render(const char *piece, const json_t *values, const json_t *texts, apr_pool_t *pool)
+const char *sr_template_fill(const char *text, const json_t *values, const sr_template_t *template, apr_pool_t *pool)
 {
     const scope_t scope = {values, NULL};
-    const char *text = sr_page_piece(piece, pool);
-    writer_t writer = {apr_pcalloc(pool, FIRST_ROOM), 0, FIRST_ROOM, texts, 0, pool};
-    if (text) write_piece(&writer, &scope, text, text + strlen(text));
+    writer_t writer = {apr_pcalloc(pool, FIRST_ROOM), 0, FIRST_ROOM, template, 0, pool};
+    write_piece(&writer, &scope, text, text + strlen(text));
     return writer.out;
 }

@@ -1,0 +1,164 @@
+/* language.c: which language a signer is met in: the table of languages.def, what a tag (BCP 47) or an Accept-Language
+ * header means of it, and the catalogues of texts. */
+#include "model/model.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "embed/page_texts.h"
+#include "embed/plurals.h"
+
+static const sr_language_t rows[] = {
+#define SR_LANGUAGE(code, tag, name) {code, tag, name},
+#include "model/languages.def"
+#undef SR_LANGUAGE
+};
+#define COUNT ((int)(sizeof rows / sizeof *rows))
+
+int sr_language_count(void)
+{
+    return COUNT;
+}
+
+const sr_language_t *sr_language(int number)
+{
+    return &rows[number];
+}
+
+static const sr_language_t *named(const char *code, size_t length)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (!strncasecmp(rows[i].code, code, length) && !rows[i].code[length]) return &rows[i];
+    return NULL;
+}
+
+/* --- what a tag means */
+
+/* Tags that mean another one's language; NULL: one that is not to be taken for what it begins with. */
+static const struct {
+    const char *tag, *code;
+} others[] = {{"no", "nb"}, {"nn", "nb"}, {"iw", "he"}, {"mo", "ro"}, {"zh", "zh-Hans"}, {"zh-Hant", NULL},
+              {"zh-TW", NULL}, {"zh-HK", NULL}, {"zh-MO", NULL}};
+
+/* RFC 4647, 3.4: the tag itself, then without its last part, and so on; a part of one letter goes with the next. */
+const sr_language_t *sr_language_of(const char *tag)
+{
+    for (size_t length = strlen(tag); length;) {
+        const sr_language_t *found = named(tag, length);
+        if (found) return found;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (!strncasecmp(others[i].tag, tag, length) && !others[i].tag[length])
+                return others[i].code ? named(others[i].code, strlen(others[i].code)) : NULL;
+        while (--length && tag[length] != '-') continue;
+        if (length > 1 && tag[length - 2] == '-') length -= 2;
+    }
+    return NULL;
+}
+
+/* q in thousandths (RFC 9110, 12.4.2); what is none counts as 0: such a range is not asked for. */
+static int weight_of(const char *parameters)
+{
+    const char *q = strcasestr(parameters, "q=");
+    if (!q) return 1000;
+    const double value = strtod(q + 2, NULL);
+    return value > 0 && value <= 1 ? (int)(value * 1000 + 0.5) : 0;
+}
+
+const sr_language_t *sr_language_accepted(const char *header, apr_pool_t *pool)
+{
+    const sr_language_t *best = NULL;
+    char *state = NULL, *range = apr_strtok(apr_pstrdup(pool, header ? header : ""), ",", &state);
+    int most = 0;
+    for (; range; range = apr_strtok(NULL, ",", &state)) {
+        range += strspn(range, " \t");
+        const size_t length = strcspn(range, "; \t");
+        const int weight = weight_of(range + length);
+        if (weight <= most) continue;
+        const sr_language_t *found = sr_language_of(apr_pstrmemdup(pool, range, length));
+        if (!found) continue;
+        best = found;
+        most = weight;
+    }
+    return best ? best : sr_language_of("en");
+}
+
+/* --- whether a tag is one (RFC 5646, 2.1; without those that were registered whole, such as i-klingon) */
+
+typedef struct subtag_t {
+    const char *text;
+    size_t length;
+} subtag_t;
+
+static bool is_all(const subtag_t *subtag, int (*is)(int))
+{
+    for (size_t i = 0; i < subtag->length; i++)
+        if (!isascii((unsigned char)subtag->text[i]) || !is((unsigned char)subtag->text[i])) return false;
+    return true;
+}
+
+/* The subtag after this one: false at the end. */
+static bool next(subtag_t *subtag)
+{
+    subtag->text += subtag->length;
+    if (*subtag->text == '-') subtag->text++;
+    else subtag->length = 0;
+    subtag->length = *subtag->text ? strcspn(subtag->text, "-") : 0;
+    return subtag->length > 0;
+}
+
+static bool take(subtag_t *subtag, size_t least, size_t most, int (*is)(int))
+{
+    if (subtag->length < least || subtag->length > most || !is_all(subtag, is)) return false;
+    next(subtag);
+    return true;
+}
+
+static bool take_variant(subtag_t *subtag)
+{
+    const bool digit = subtag->length == 4 && isdigit((unsigned char)*subtag->text);
+    return take(subtag, digit ? 4 : 5, digit ? 4 : 8, isalnum);
+}
+
+/* "u-co-phonebk", "x-anything" */
+static bool take_extension(subtag_t *subtag)
+{
+    const size_t least = subtag->length == 1 && (*subtag->text | 32) == 'x' ? 1 : 2;
+    if (!take(subtag, 1, 1, isalnum) || !take(subtag, least, 8, isalnum)) return false;
+    while (take(subtag, least, 8, isalnum)) continue;
+    return true;
+}
+
+bool sr_locale_is_valid(const char *text)
+{
+    const size_t length = strlen(text);
+    subtag_t subtag = {text, strcspn(text, "-")};
+    if (!length || length > SR_LOCALE_MAX || text[length - 1] == '-' || strstr(text, "--")) return false;
+    const bool is_short = subtag.length <= 3;
+    if (!take(&subtag, 2, 8, isalpha)) return false;
+    for (int i = 0; is_short && i < 3 && take(&subtag, 3, 3, isalpha); i++) continue;
+    take(&subtag, 4, 4, isalpha);
+    if (!take(&subtag, 2, 2, isalpha)) take(&subtag, 3, 3, isdigit);
+    while (take_variant(&subtag)) continue;
+    while (subtag.length == 1)
+        if (!take_extension(&subtag)) return false;
+    return !subtag.length;
+}
+
+/* --- texts */
+
+sr_error_t *sr_language_texts(json_t **texts, const sr_language_t *language, apr_pool_t *pool)
+{
+    const char *const file = apr_pstrcat(pool, language->code, ".json", NULL);
+    for (const sr_embedded_t *row = embedded_texts; row->file; row++)
+        if (!strcmp(row->file, file)) return sr_json_read(texts, row->forms[0].bytes, pool);
+    return sr_error(pool, SR_EINTERNAL, "There are no texts of language %s", language->code);
+}
+
+const char *sr_language_plurals(const sr_language_t *language)
+{
+    for (const plurals_t *row = embedded_plurals; row->tag; row++)
+        if (!strcmp(row->tag, language->tag)) return row->categories;
+    return NULL;
+}
