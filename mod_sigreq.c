@@ -232,6 +232,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     if (result == OK) result = sr_run_rates_create(main_server);
     if (result == OK) result = share_readers(main_server);
+    if (result == OK) result = sr_run_helper_create(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
     return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
 }

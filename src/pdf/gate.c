@@ -1,10 +1,25 @@
 /* gate.c: how many requests for pages may be under way at once. Each holds a thread of httpd while its page is made,
  * and whoever has a signing link can ask for as many as they like. So they are counted, by submission, by organisation
- * and in all, and one too many is refused at once: then threads are left for everything else. */
+ * and in all, and one too many is refused at once: then threads are left for everything else.
+ *
+ * The places are counted twice: those of this process, because its threads are its own, and those of all processes
+ * that share the memory. A place is one number, so taking and leaving it is one atomic operation. A process that was
+ * killed leaves its places taken: they are free when they are needed and their process is gone.
+ */
 #include "pdf/worker.h"
 
+#include <apr_atomic.h>
 #include <apr_hash.h>
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PLACES = 4096, VISITS = 16 };
+
+/* A place: its process, its submission, its organisation; 0: free. The kernel's largest process id has 22 bits. */
+#define NAME_BITS 21
+#define NAME_MASK ((1u << NAME_BITS) - 1)
 
 struct sr_pdf_visit_t {
     sr_pdf_shared_t *shared;
@@ -15,39 +30,107 @@ struct sr_pdf_visit_t {
 #define OF_SUBMISSION(all) (6 + ((all)-8) / 4)
 #define OF_ORGANIZATION(all) (7 * (all) / 8)
 
-/* Two names with one number only share what one of them may have. */
-static unsigned number_of(const char *name)
+apr_size_t sr_pdf_visits_size(void)
 {
-    apr_ssize_t length = APR_HASH_KEY_STRING;
-    return apr_hashfunc_default(name, &length);
+    return PLACES * sizeof(apr_uint64_t);
 }
 
-/* The free place; -1: too many. Under the mutex. */
-static int find_place(const sr_pdf_shared_t *shared, unsigned submission, unsigned organization)
+void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool)
 {
-    int place = -1, of_submission = 0, of_organization = 0;
-    for (int i = 0; i < shared->visit_room; i++) {
-        const sr_pdf_visited_t *visited = &shared->visits[i];
-        if (!visited->taken) place = i;
-        else if (visited->organization == organization) of_organization++;
-        if (visited->taken && visited->submission == submission) of_submission++;
+    const int visits = options->visits ? options->visits : VISITS;
+    shared->visits = options->visit_places ? options->visit_places : apr_pcalloc(pool, sr_pdf_visits_size());
+    shared->visit_room = visits < PLACES ? visits : PLACES;
+    shared->visit_room_of_all = options->visits_of_all ? options->visits_of_all : shared->visit_room;
+    if (shared->visit_room_of_all > PLACES) shared->visit_room_of_all = PLACES;
+}
+
+/* Two names with one number only share what one of them may have. */
+static apr_uint64_t number_of(const char *name)
+{
+    apr_ssize_t length = APR_HASH_KEY_STRING;
+    return apr_hashfunc_default(name, &length) & NAME_MASK;
+}
+
+static pid_t process_of(apr_uint64_t visit)
+{
+    return (pid_t)(visit >> (2 * NAME_BITS));
+}
+
+/* Puts the visit into a free place; -1: there is none. */
+static int take_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
+{
+    for (int i = 0; i < shared->visit_room_of_all; i++)
+        if (!apr_atomic_read64(&shared->visits[i]) && !apr_atomic_cas64(&shared->visits[i], visit, 0)) return i;
+    return -1;
+}
+
+static void leave_place(const sr_pdf_shared_t *shared, int place)
+{
+    apr_atomic_set64(&shared->visits[place], 0);
+}
+
+typedef struct count_t {
+    int all, of_submission, of_organization;
+} count_t;
+
+static void add_visit(count_t *count, apr_uint64_t one, apr_uint64_t visit)
+{
+    count->all++;
+    count->of_organization += (one & NAME_MASK) == (visit & NAME_MASK);
+    count->of_submission += (one >> NAME_BITS & NAME_MASK) == (visit >> NAME_BITS & NAME_MASK);
+}
+
+static bool is_within(const count_t *count, int room)
+{
+    return count->all <= room && count->of_submission <= OF_SUBMISSION(room)
+           && count->of_organization <= OF_ORGANIZATION(room);
+}
+
+/* Whether there are not too many, this one included. It is in its place already, so two that come at the same time both
+ * count both. */
+static bool is_allowed(const sr_pdf_shared_t *shared, apr_uint64_t visit)
+{
+    count_t here = {0}, all = {0};
+    for (int i = 0; i < shared->visit_room_of_all; i++) {
+        const apr_uint64_t one = apr_atomic_read64(&shared->visits[i]);
+        if (!one) continue;
+        add_visit(&all, one, visit);
+        if (process_of(one) == process_of(visit)) add_visit(&here, one, visit);
     }
-    if (of_submission >= OF_SUBMISSION(shared->visit_room)) return -1;
-    return of_organization >= OF_ORGANIZATION(shared->visit_room) ? -1 : place;
+    return is_within(&all, shared->visit_room_of_all) && is_within(&here, shared->visit_room);
+}
+
+static int try_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
+{
+    int place = take_place(shared, visit);
+    if (place < 0 || is_allowed(shared, visit)) return place;
+    leave_place(shared, place);
+    return -1;
+}
+
+/* Returns true if places of processes that are gone were freed. */
+static bool free_places_of_the_dead(const sr_pdf_shared_t *shared)
+{
+    bool found = false;
+    for (int i = 0; i < shared->visit_room_of_all; i++) {
+        const apr_uint64_t one = apr_atomic_read64(&shared->visits[i]);
+        if (!one || process_of(one) == shared->owner || !kill(process_of(one), 0) || errno != ESRCH) continue;
+        found |= apr_atomic_cas64(&shared->visits[i], 0, one) == one;
+    }
+    return found;
 }
 
 void sr_pdf_visit_end(sr_pdf_visit_t *visit)
 {
     if (visit->place < 0) return;
-    pthread_mutex_lock(&visit->shared->mutex);
-    visit->shared->visits[visit->place].taken = false;
-    pthread_mutex_unlock(&visit->shared->mutex);
+    leave_place(visit->shared, visit->place);
     visit->place = -1;
 }
 
-static apr_status_t end_visit(void *visit)
+static apr_status_t end_visit(void *data)
 {
-    sr_pdf_visit_end(visit);
+    sr_pdf_visit_t *visit = data;
+    if (visit->shared->owner == getpid()) sr_pdf_visit_end(visit);
     return APR_SUCCESS;
 }
 
@@ -55,15 +138,14 @@ sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, c
                                const char *organization, apr_pool_t *pool)
 {
     sr_pdf_shared_t *shared = workers->shared;
-    const sr_pdf_visited_t visited = {true, number_of(submission), number_of(organization)};
-    pthread_mutex_lock(&shared->mutex);
-    int place = find_place(shared, visited.submission, visited.organization);
-    if (place >= 0) shared->visits[place] = visited;
-    pthread_mutex_unlock(&shared->mutex);
+    const apr_uint64_t process = (apr_uint64_t)shared->owner << (2 * NAME_BITS);
+    const apr_uint64_t one = process | number_of(submission) << NAME_BITS | number_of(organization);
+    int place = try_place(shared, one);
+    if (place < 0 && free_places_of_the_dead(shared)) place = try_place(shared, one);
     if (place < 0)
         return sr_error_because(
             sr_error(pool, SR_EUNAVAILABLE, "Too many pages are asked for at once, try again in a moment"), pool,
-            "this process makes pages for as many requests as it may");
+            "pages are made for as many requests as may wait for them");
     *visit = apr_palloc(pool, sizeof **visit);
     **visit = (sr_pdf_visit_t){shared, place};
     apr_pool_cleanup_register(pool, *visit, end_visit, apr_pool_cleanup_null);

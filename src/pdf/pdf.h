@@ -25,6 +25,8 @@ typedef struct sr_pdf_options_t {
     int workers;                      /* at most so many questions at once, beside pages to be shown */
     int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
     int visits;                       /* at most so many requests for pages under way (gate.c); 0: 16 */
+    int visits_of_all;                /* at most so many in all processes that share visit_places; 0: `visits` */
+    void *visit_places;               /* sr_pdf_visits_size() bytes, of zeros at first; NULL: nothing is shared */
     apr_interval_time_t timeout;      /* processor time of one question. It ends after twice that, by the clock, which
                                          waiting for a free place is part of */
     apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 5 seconds */
@@ -92,8 +94,9 @@ typedef struct sr_pdf_image_t {
 } sr_pdf_image_t;
 
 /* --- gate.c: a request for a page that has to be made begins with this. It is refused at once (SR_EUNAVAILABLE) when
- * `visits` are under way, seven eighths of them of its organisation, or a quarter and four more of its submission. Ends
- * with the pool, or by sr_pdf_visit_end. */
+ * `visits` are under way in this process or `visits_of_all` in all, seven eighths of them of its organisation, or a
+ * quarter and four more of its submission. Ends with the pool, or by sr_pdf_visit_end. */
+apr_size_t sr_pdf_visits_size(void);
 typedef struct sr_pdf_visit_t sr_pdf_visit_t;
 sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, const char *submission,
                                const char *organization, apr_pool_t *pool);
@@ -137,10 +140,10 @@ typedef enum sr_pdf_fault_t {
 typedef struct sr_pdf_normalised_t {
     sr_pdf_fault_t fault;
     const char *reason;
-    sr_pdf_output_t document; /* the document anew */
+    sr_pdf_output_t document; /* the rewritten document */
 } sr_pdf_normalised_t;
-/* Writes a document anew that is damaged or leaves the drawing of its form to readers, so that it can be continued.
- * Only for documents without signatures. What comes out is to be probed like an upload. */
+/* Rewrites a document that is damaged or leaves the drawing of its form to readers, so that it can be continued. Only
+ * for documents without signatures. The result must be probed like an upload. */
 sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                              apr_pool_t *pool);
 
@@ -354,8 +357,8 @@ typedef struct sr_pdf_found_t {
      * in plain words; and the names of form fields that were filled in later. Both end with NULL, or are NULL when that
      * cannot be told. Of the last signature: what was appended after it. */
     const char *const *changes, *const *filled;
-    const char *name, *reason, *contact; /* as the signer wrote them: claims; NULL when there is none */
-    apr_time_t claimed;        /* /M, the signer's clock; 0 when there is none */
+    const char *name, *reason, *contact; /* as the signer wrote them: claims; NULL if missing */
+    apr_time_t claimed;        /* /M, the signer's clock; 0 if missing */
     sr_cms_result_t signer;    /* `state` and `fault` there are those of the CMS alone */
 } sr_pdf_found_t;
 

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define VISITS 16
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
 
 static apr_status_t destroy(void *data)
@@ -32,7 +31,7 @@ static apr_status_t destroy(void *data)
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool)
 {
     if (!options->program || options->program[0] != '/' || options->workers < 1 || options->show_workers < 0
-        || options->visits < 0 || options->timeout < 1)
+        || options->visits < 0 || options->visits_of_all < 0 || options->timeout < 1)
         return sr_error(pool, SR_EINTERNAL, "The PDF helper's settings are not valid");
 
     sr_pdf_shared_t *shared = apr_pcalloc(pool, sizeof *shared);
@@ -44,9 +43,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
     shared->alive_room = 2 * (shared->limit[SR_PDF_WORK] + shared->limit[SR_PDF_SHOW]); /* used, and kept */
     shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
-
-    shared->visit_room = options->visits ? options->visits : VISITS;
-    shared->visits = apr_pcalloc(pool, (apr_size_t)shared->visit_room * sizeof *shared->visits);
+    sr_pdf_gate_create(shared, options, pool);
 
     pthread_condattr_t monotonic;
     pthread_mutex_init(&shared->mutex, NULL);
@@ -86,7 +83,7 @@ void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
     pthread_mutex_unlock(&shared->mutex);
 }
 
-/* --- workers. Whoever is in the list when the pool ends is ended with it. */
+/* --- workers. Those in the list are ended with the pool. */
 
 static void list(sr_pdf_shared_t *shared, pid_t from, pid_t to)
 {

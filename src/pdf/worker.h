@@ -28,12 +28,6 @@ typedef struct sr_pdf_template_t {
     int spare_count;
 } sr_pdf_template_t;
 
-/* A request for a page that is under way. gate.c */
-typedef struct sr_pdf_visited_t {
-    bool taken;
-    unsigned submission, organization; /* numbers that stand for them */
-} sr_pdf_visited_t;
-
 /* What all pools of a process share. */
 typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
@@ -46,9 +40,10 @@ typedef struct sr_pdf_shared_t {
     int kept;                                        /* workers that wait for the next question about their document */
     pid_t *alive;                                    /* workers that are used or kept; 0: a free place */
     int alive_room;
-    sr_pdf_visited_t *visits;
-    int visit_room;
     int64_t pinged; /* when a ping was last answered; 0: never */
+    /* Requests for pages, of all processes that share the memory. gate.c */
+    apr_uint64_t *visits;
+    int visit_room, visit_room_of_all; /* how many this process and all of them may have under way */
 } sr_pdf_shared_t;
 
 struct sr_pdf_pool_t {
@@ -84,6 +79,9 @@ sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *share
 /* Ends the template and its spares. */
 void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------ gate.c */
+void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------ pool.c */
 /* A place for one question, or SR_EUNAVAILABLE when there is none until the deadline. */
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, int64_t deadline, apr_pool_t *pool);
@@ -116,7 +114,7 @@ typedef struct sr_pdf_question_t {
     sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
     apr_size_t room;             /* the most bytes of it */
     apr_interval_time_t timeout; /* of processor time; 0: the pool's */
-    /* Reads the answer (and the output, already sealed) into `result`; false when it is none. */
+    /* Reads the answer (and the output, already sealed) into `result`; false if it is not a valid answer. */
     bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
     void *result;
 } sr_pdf_question_t;

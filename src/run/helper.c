@@ -11,25 +11,34 @@ APLOG_USE_MODULE(sigreq);
 #define LEAST_VISITS 4
 
 static sr_pdf_pool_t *helpers; /* of this child */
+static void *visit_places;     /* of all children */
 
 static void notice(void *baton, const char *message)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, (server_rec *)baton, "SR0300: PDF helper: %s", message);
 }
 
-/* Half of this child's threads. */
-static int visits(void)
+int sr_run_helper_create(server_rec *main_server)
 {
-    int threads = 0;
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    visit_places = sr_run_shared(main_server, "sigreq-visits", sr_pdf_visits_size());
+    return visit_places ? OK : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static int half_of(int threads)
+{
     return threads / 2 > LEAST_VISITS ? threads / 2 : LEAST_VISITS;
 }
 
 void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
 {
+    int threads = 0, children = 0;
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
     const sr_pdf_options_t options = {.program = conf->helper,
                                       .workers = (int)conf->helper_workers,
-                                      .visits = visits(),
+                                      .visits = half_of(threads),
+                                      .visits_of_all = half_of((threads ? threads : 1) * children),
+                                      .visit_places = visit_places,
                                       .timeout = conf->helper_timeout,
                                       .show_timeout = conf->helper_show_timeout,
                                       .notice = notice,

@@ -28,6 +28,8 @@ int sr_run_database_number(const server_rec *server);
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ helper.c */
+/* post_config: the memory in which all children count their requests for pages. */
+int sr_run_helper_create(server_rec *main_server);
 /* child_init: the child's pool of sigreq-pdfd workers; they start when first needed. */
 void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 sr_pdf_pool_t *sr_run_helper(void);

@@ -14,7 +14,8 @@ use Time::HiRes 'sleep';
 my %started; # those that live: what a file holds to its end has to stop before File::Temp removes its folder
 
 # new(place => what stands in <Location "/">, server => what stands in the server, documents => FOLDER, mpm => 'event',
-#     driver, params => database, seal => the directives of the seal, children, threads => of each)
+#     driver, params => database, seal => the directives of the seal, children, threads => of each: prefork has 8
+#     children unless told otherwise)
 sub new {
     my ($class, %o) = @_;
     my $self =
@@ -35,6 +36,7 @@ sub conf {
         seal      => seal(SigreqSeal => suite->{dir} . '/seal'),
         modules   => 'authz_core dbd',         %$self);
     my $modules = path(suite->{modules})->slurp =~ m{ (/\S+)/mod_} ? $1 : die "no modules folder\n";
+    my $processes     = $o{children} > 2 ? $o{children} : 8;
     my $load    = join '', map {"LoadModule ${_}_module $modules/mod_$_.so\n"} "mpm_$o{mpm}", split / /, $o{modules};
     return <<"CONF";
 ServerRoot "$o{dir}"
@@ -46,10 +48,10 @@ ErrorLog "$o{dir}/error_log"
 LogLevel info
 Timeout 5
 ${load}LoadModule sigreq_module "$build/mod_sigreq.so"
-ServerLimit @{[$o{mpm} eq 'prefork' ? 8 : 2 * $o{children}]}
-StartServers @{[$o{mpm} eq 'prefork' ? 4 : $o{children}]}
+ServerLimit @{[$o{mpm} eq 'prefork' ? $processes : 2 * $o{children}]}
+StartServers @{[$o{mpm} eq 'prefork' ? $processes / 2 : $o{children}]}
 @{[$o{mpm} eq 'prefork' ? '' : "ThreadsPerChild $o{threads}"]}
-MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? 8 : $o{threads} * $o{children}]}
+MaxRequestWorkers @{[$o{mpm} eq 'prefork' ? $processes : $o{threads} * $o{children}]}
 GracefulShutdownTimeout 10
 DBDriver $o{driver}
 DBDParams "$o{params}"
