@@ -10,8 +10,6 @@
 
 enum { HEALTHY = 30, SECONDS = 12 }; /* less than a call may take: none of those that hang is over by then */
 
-static char hashes[2][65];
-
 /* --- receivers */
 
 static int listen_at(int *port, int backlog)
@@ -149,16 +147,10 @@ static long ended_at(link_t *l, int port, bool success)
 
 static void set_up(link_t *l)
 {
-    apr_pool_t *p = l->pool;
-
-    for (unsigned i = 0; i < 2; i++) {
-        const char *name = apr_psprintf(p, "Org %u", i);
-        apr_snprintf(hashes[i], sizeof hashes[i], "%063d%u", 0, i + 1);
-        RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, i, p), name, NULL, now_text);
-        RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, i, p), name, "Ann", "Lee", "ann@x.org", now_text);
-        RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, i, p), name, "ann@x.org", "test", "t", hashes[i], NULL, now_text);
+    make_organizations(l);
+    for (unsigned n = 1; n <= 2; n++) {
         RUN(l, SR_OP_SUBMISSION_CREATE,
-            wish(&(wish_t){.token = hashes[i], .now = NOW, .number = i + 1, .name = "One"}, p));
+            wish(&(wish_t){.token = token_hash(n, l->pool), .now = NOW, .number = n, .name = "One"}, l->pool));
         is_str(link_outcome(l), "ok", "a submission");
     }
 }

@@ -26,6 +26,26 @@ static inline const char *event(link_t *l, unsigned n, int seen, const char *kin
     return id;
 }
 
+/* The token of organisation 1 or 2. */
+static inline const char *token_hash(unsigned n, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%063d%u", 0, n);
+}
+
+/* Two organisations, each with a user and a token. Needs now_text. */
+static inline void make_organizations(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+
+    for (unsigned i = 1; i <= 2; i++) {
+        const char *name = apr_psprintf(p, "Org %u", i);
+        RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, i, p), name, NULL, now_text);
+        RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, i, p), name, "Ann", "Lee", "ann@x.org", now_text);
+        RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, i, p), name, "ann@x.org", "test", "t", token_hash(i, p), NULL,
+            now_text);
+    }
+}
+
 static inline void set_url(link_t *l, const char *token, const char *kind, const char *url)
 {
     RUN(l, SR_OP_WEBHOOK_SET, token, now_text, kind, url);

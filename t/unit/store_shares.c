@@ -4,21 +4,6 @@
 
 enum { NAMES = 200, ROUNDS = 20 };
 
-static char hashes[2][65];
-
-static void set_up(link_t *l)
-{
-    apr_pool_t *p = l->pool;
-
-    for (unsigned i = 0; i < 2; i++) {
-        const char *name = apr_psprintf(p, "Org %u", i);
-        apr_snprintf(hashes[i], sizeof hashes[i], "%063d%u", 0, i + 1);
-        RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, i, p), name, NULL, now_text);
-        RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, i, p), name, "Ann", "Lee", "ann@x.org", now_text);
-        RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, i, p), name, "ann@x.org", "test", "t", hashes[i], NULL, now_text);
-    }
-}
-
 static void add(link_t *l, unsigned n, const char *hash, const char *url)
 {
     RUN(l, SR_OP_SUBMISSION_CREATE,
@@ -49,9 +34,10 @@ static void checks(base_t *base)
     now_text = number(NOW, base->pool);
     events = 0;
     ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
-    set_up(&l);
-    for (unsigned i = 0; i < NAMES; i++) add(&l, i + 1, hashes[0], apr_psprintf(l.pool, "http://%03u.wild.org/", i));
-    for (unsigned i = 0; i < 3; i++) add(&l, NAMES + i + 1, hashes[1], "http://zz.org/");
+    make_organizations(&l);
+    for (unsigned i = 0; i < NAMES; i++)
+        add(&l, i + 1, token_hash(1, l.pool), apr_psprintf(l.pool, "http://%03u.wild.org/", i));
+    for (unsigned i = 0; i < 3; i++) add(&l, NAMES + i + 1, token_hash(2, l.pool), "http://zz.org/");
 
     turn_of(&l, "w1", 100, shares, "");
     is_int(claimed(&l, "wild.org"), 32, "of the names of one there are no more than its share");
