@@ -104,7 +104,7 @@ static bool is_word(const sr_pdf_span_t *token)
            || sr_pdf_span_is(token, "R");
 }
 
-/* What a token begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0: it is none. */
+/* What a token begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0: it is no token. */
 static char take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
 {
     char kind = 0;

@@ -4,7 +4,7 @@
  * A worker has read hostile bytes, so what it writes is not believed. Here no byte of the document is parsed, only what
  * was appended: each byte of it must belong to an object, to the cross-reference section, which must say of these
  * objects what is so, or to the few words between them. Nothing recurses, and nothing is allocated by a number that
- * stands in the bytes.
+ * the bytes name.
  */
 #ifndef SR_PDF_APPENDED_H
 #define SR_PDF_APPENDED_H
@@ -39,8 +39,8 @@ typedef struct sr_pdf_appended_t {
 } sr_pdf_appended_t;
 
 /* -------------------------------------------------------------------------------------------- appended.c */
-/* Reads one update of at most so many objects that is appended to `base` bytes; what follows it is left alone. The
- * reason why it is none, or NULL. */
+/* Reads one update of at most so many objects that is appended to `base` bytes; what follows it is left alone.
+ * Returns NULL, or the reason why it is not such an update. */
 const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes, apr_size_t length, apr_off_t base,
                                  int most, apr_pool_t *pool);
 /* Reads the trailer of the cross-reference section that `bytes` are, to their end: the last one of a document. */
@@ -66,7 +66,7 @@ bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const ch
 #define SR_PDF_FIELD_PREFIX "Signature_"
 
 /* What sr_pdf_prepare was answered: all new objects are exactly the asked fields, and each object of the document that
- * is written anew ends with references to them. What such an object had before is not known here: sr_pdf_confirm asks.
+ * is written again ends with references to them. What such an object had before is not known here: sr_pdf_confirm asks.
  * The reason why it is not so, or NULL. */
 const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields,
                                   apr_pool_t *pool);

@@ -1,5 +1,5 @@
-/* certificate.c: certificates as files and as text. What stands in a certificate was written by anybody, so it is
- * shown only as printable UTF-8 of limited length. */
+/* certificate.c: certificates as files and as text. Anybody may have written what a certificate says, so it
+ * is shown only as printable UTF-8 of limited length. */
 #include "pdf/certificate.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
 static const char MORE[] = "something follows it";
 static const char BEFORE[] = "something comes before it";
 
-/* The worker's word is refused: for the log why, and for whoever waits that it was. */
+/* Refuses what the worker wants to append. The log gets the reason, the caller that it was refused. */
 static void refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
                    apr_pool_t *pool)
 {

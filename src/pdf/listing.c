@@ -29,7 +29,7 @@ static bool read_range(sr_pdf_listed_t *listed, const json_t *range)
     return listed->has_range;
 }
 
-/* Ends with NULL. NULL when it is not there; false when it is none. */
+/* The list ends with NULL. It is NULL if the key is missing. Returns false if the value is not a list of texts. */
 static bool read_texts(const char *const **texts, const json_t *object, const char *key, apr_pool_t *pool)
 {
     const json_t *array = json_object_get(object, key);

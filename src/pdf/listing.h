@@ -29,7 +29,7 @@ sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descrip
 bool sr_pdf_is_plain(const char *text);
 
 /* ----------------------------------------------------------------------------------------------- listing.c */
-/* Reads the answer into an sr_pdf_list_t; false when it is none. */
+/* Reads the answer into an sr_pdf_list_t; false if it is not a valid answer. */
 bool sr_pdf_list_read(void *list, const json_t *answer, apr_pool_t *pool);
 
 #endif

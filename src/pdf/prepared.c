@@ -1,6 +1,6 @@
 /* prepared.c: whether an update that should add the fields of all signers does that, as far as this can be told without
  * reading the document. New objects are the shared empty appearance, a field for each placement, and perhaps a form;
- * each has one form. Objects of the document that are written anew must end as ours do: with the references. */
+ * each has one form. Objects of the document that are written again must end as ours do: with the references. */
 #include "pdf/appended.h"
 
 #include <apr_hash.h>

@@ -26,7 +26,7 @@
  *   The last two also answer                    {"refused":"it is password protected"}
  *                                               {"missing":true}: the document has no such page
  *                                               {"unavailable":"…"}: not on this system
- *   normalise (document, result)                {"length":n}: the document anew
+ *   normalise (document, result)                {"length":n}: the rewritten document
  *   prepare (document, result)                  {"length":n}: what is to be appended
  *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
  *   confirm (document)                          {"confirmed":true} or {"confirmed":false,"reason":"…"}

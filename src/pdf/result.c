@@ -14,7 +14,7 @@ const char *sr_cms_state_name(sr_cms_state_t state)
     return names[state];
 }
 
-/* Whoever looks for signatures of this service is not to take others for them. */
+/* True if the document has signatures of this service and others: readers of the result must tell them apart. */
 static bool is_mixed(const sr_pdf_verification_t *found)
 {
     int ours = 0;

@@ -101,7 +101,7 @@ static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const cha
     signature->fault = fault;
 }
 
-/* The bytes of a gap as it stands in the file, or 0 when there is none that could be read. */
+/* How many bytes the gap has in the file; 0 if there is no gap or it cannot be read. */
 static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
 {
     const apr_off_t *range = listed->range;

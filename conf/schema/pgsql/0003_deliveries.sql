@@ -1,7 +1,7 @@
 -- Webhook calls to make, and what became of those that were made. A row is written by the transaction that changed what
 -- it tells of. A claim is committed before the call, so that no call is ever made twice; one whose time is over was lost
--- with its process. Organisations get fair shares, and of these their destinations, which are hosts. uuid is event_id where an event is delivered for
--- the first time; whoever asks for it again makes a row of another uuid.
+-- with its process. Organisations get fair shares, and of these their destinations, which are hosts. uuid is event_id when
+-- an event is delivered for the first time. Delivering it again on request makes a row with another uuid.
 CREATE TABLE sigreq.delivery (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
@@ -130,7 +130,7 @@ BEGIN
                                         'oldest', coalesce(v_oldest, 0), 'owners', v_owners);
 END $$
 
--- Claims of one destination of an organisation. MATERIALIZED: a join must not ask for the rows anew, and so for more.
+-- Claims of one destination of an organisation. MATERIALIZED: a join must not ask for the rows again, and so for more.
 CREATE FUNCTION sigreq.delivery_claim(p_organization bigint, p_destination text, p_room integer, p_claim text,
     p_until bigint) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -332,7 +332,7 @@ BEGIN
     END IF;
 END $$
 
--- The event goes where its token's URL points now: whoever asks has perhaps just mended it. An invitation goes to its
+-- The event goes where its token's URL points now, because it may just have been corrected. An invitation goes to its
 -- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
 CREATE FUNCTION sigreq.history_redeliver(p_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
