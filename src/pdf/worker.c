@@ -19,11 +19,13 @@ sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
     return sr_error_because(error, pool, "%s", cause);
 }
 
-/* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. */
+/* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. Symbols are bound by the template, once for all
+ * workers, which do not get all libraries (src/pdfd/libraries.c). */
 static char *const ENVIRONMENT[] = {
     (char *)"PATH=/usr/bin:/bin",
     (char *)"LC_ALL=C.UTF-8",
     (char *)"MALLOC_ARENA_MAX=1",
+    (char *)"LD_BIND_NOW=1",
     NULL,
 };
 

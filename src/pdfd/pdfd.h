@@ -1,10 +1,10 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: main.c · template.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c · form.c · boxes.c ·
- * poppler.c · probe.c · render.c · png.c · text.c; page.h is of the files that show a page; and what writes: buffer.c
- * · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h) ·
- * covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) ·
- * fontmap.c (fontmap.h)
+ * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c
+ * · xref.c · form.c · boxes.c · poppler.c · probe.c · render.c · png.c · text.c; page.h is of the files that show
+ * a page; and what writes: buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c
+ * (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
+ * revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -50,6 +50,14 @@ bool sr_pdfd_template_possible(void);
 /* Forks workers when the client asks for them. Returns true in each worker, which then has its own socket, limits and
  * sandbox, and false in the template when the client is gone. */
 bool sr_pdfd_template_serve(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------- libraries.c */
+/* In the template: workers are forked without the libraries that they have no use for. */
+void sr_pdfd_libraries_leave_out(apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ heap.c */
+/* In the template, as the last thing: workers allocate at the end of the heap. */
+void sr_pdfd_heap_settle(void);
 
 /* ------------------------------------------------------------------------------------------------- end.c
  * Builds for `make test SANITIZE=1` and `make coverage` define SR_SANITIZE: the options of the sanitizers. Such a

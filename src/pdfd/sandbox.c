@@ -14,9 +14,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -159,25 +162,29 @@ bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
     return !failed;
 }
 
-/* The kernel asks both filters, and the stricter one decides: this one takes away what is in TEMPLATE, all but the
- * signal to the worker itself, so that the log names the signal that it died of. */
-static int fill_tighter(scmp_filter_ctx filter)
-{
-    static const int gone[] = {SCMP_SYS(clone), SCMP_SYS(dup3), SCMP_SYS(seccomp)};
-    const rule_t other_process = {SCMP_SYS(tgkill), OTHER, 0, (uint64_t)getpid(), 0};
-    int failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0); /* it is set, and prctl() is not there any more */
-    for (size_t i = 0; !failed && i < sizeof gone / sizeof *gone; i++)
-        failed = seccomp_rule_add(filter, SCMP_ACT_KILL_PROCESS, gone[i], 0);
-    return failed ? failed : add_rule(filter, SCMP_ACT_ERRNO(EPERM), &other_process);
-}
+/* The low half of a system call's first argument: process ids have no more. */
+#define FIRST_ARGUMENT (offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
+/* The kernel asks both filters, and the stricter one decides: this one takes away what is in TEMPLATE, all but the
+ * signal to the worker itself, so that the log names the signal that it died of. It is written by hand, because every
+ * worker needs one and libseccomp takes as long for it as a small document. The first filter has seen to it that call
+ * numbers are those of this architecture. */
 bool sr_pdfd_sandbox_tighten(void)
 {
-    if (SR_PDFD_INSTRUMENTED) return true;
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    bool tight = filter && !fill_tighter(filter) && !seccomp_load(filter);
-    if (filter) seccomp_release(filter);
-    return tight;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 7, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup3, 6, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 2),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIRST_ARGUMENT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)getpid(), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    return SR_PDFD_INSTRUMENTED || !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
 /* FreeType asks for the size of a font with fstat(). glibc makes of it the system call that takes a path, too, which is

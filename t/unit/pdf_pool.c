@@ -358,6 +358,32 @@ static bool ends_soon(pid_t pid)
     return false;
 }
 
+/* Code of libraries that a process has mapped. */
+static int library_kb(pid_t pid)
+{
+    char path[64], line[200];
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status)) sscanf(line, "VmLib: %d", &found);
+    if (status) fclose(status);
+    return found;
+}
+
+static void test_libraries(void)
+{
+    apr_pool_t *pool;
+    apr_pool_create(&pool, root);
+    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 2500, pool);
+    sr_pdf_ping(workers, pool);
+    const pid_t worker = next_spare();
+    const help_children_t now = help_children();
+    const int all = library_kb(template_of(&now)), some = library_kb(worker);
+    if (!skip_if_sanitized())
+        ok(some > 0 && all - some > 2000, "a worker has %d kB less of libraries than its template", all - some);
+    apr_pool_destroy(pool);
+}
+
 static void test_end(void)
 {
     apr_pool_t *pool;
@@ -460,6 +486,7 @@ int main(void)
     test_classes();
     test_threads();
     test_confinement();
+    test_libraries();
     test_end();
     free(sample.data);
     apr_pool_destroy(root);
