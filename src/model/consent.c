@@ -5,6 +5,24 @@
 #include <string.h>
 
 static const sr_consent_t rows[] = {
+    {"en", "2-en",
+     "I have read these documents and agree to sign them electronically. I intend my electronic signature to have "
+     "the same legal effect as my handwritten signature. The date and time, my IP address and my browser are "
+     "recorded as evidence."},
+    {"fr", "2-fr",
+     "J’ai lu ces documents et j’accepte de les signer par voie électronique. J’entends donner à ma signature "
+     "électronique la même valeur qu’à ma signature manuscrite. La date et l’heure, mon adresse IP et mon "
+     "navigateur sont enregistrés à titre de preuve."},
+    {"de", "2-de",
+     "Ich habe diese Dokumente gelesen, bin damit einverstanden, sie elektronisch zu unterschreiben, und möchte, "
+     "dass meine elektronische Unterschrift dieselbe Wirkung hat wie eine handschriftliche. Zeitpunkt, IP-Adresse "
+     "und Browser werden als Nachweis gespeichert."},
+    {"es", "2-es",
+     "He leído estos documentos y acepto firmarlos electrónicamente. Quiero que mi firma electrónica tenga los "
+     "mismos efectos jurídicos que mi firma manuscrita. La fecha y la hora, mi dirección IP y mi navegador se "
+     "registran como prueba."},
+
+    /* what was agreed to before */
     {"en", "1-en",
      "I have read the documents, I agree to sign them electronically, and I intend my electronic signature to have the "
      "same effect as one by hand. The time, my IP address and the kind of my browser are kept as evidence."},

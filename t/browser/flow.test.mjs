@@ -37,7 +37,7 @@ test('drawn with a mouse, once for three fields', async () => {
     })
     const [submitter] = await assertSealed(made, 1)
     assert.equal(submitter.signerInformation.signatureType, 'drawn')
-    assert.equal(submitter.signerInformation.consent, '1-en')
+    assert.equal(submitter.signerInformation.consent, '2-en')
 })
 
 test('drawn by touch on a phone, field by field', async () => {
