@@ -56,7 +56,7 @@ typedef struct sr_page_t {
 } sr_page_t;
 
 /* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
-#define SR_PAGES_VERSION 3
+#define SR_PAGES_VERSION 4
 #define SR_PAGES_MAX 20000       /* pages of a document */
 #define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 

@@ -37,6 +37,12 @@ typedef struct sr_pdfd_sections_t {
 /* 0 when they cannot be followed. */
 int sr_pdfd_sections_read(sr_pdfd_sections_t *sections, const unsigned char *data, size_t size);
 
+/* What documents are called when qpdf reads them from memory, so that its warnings tell what they are about. */
+#define SR_PDFD_INPUT "document"
+/* Whether qpdf warns of something that all readers see in one way (tidy.c): `where` and `offset` are the warning's. */
+int sr_pdfd_warning_is_harmless(const char *text, const char *where, long long offset, const unsigned char *data,
+                                size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -69,23 +69,6 @@ static bool find_dictionary(cursor_t *c, const unsigned char *gap)
     return true;
 }
 
-/* Skips a value: one token, all of an array or a dictionary, or a reference of three tokens. */
-static bool skip_value(cursor_t *c)
-{
-    int depth = 0, token;
-    do {
-        token = skip_token(c);
-        if (!token) return false;
-        if (token == 'D' || token == '[') depth++;
-        if (token == 'd' || token == ']') depth--;
-    } while (depth > 0);
-    if (depth < 0) return false;
-    cursor_t reference = *c;
-    int64_t generation;
-    if (isdigit(token) && read_number(&reference, &generation) && read_word(&reference, "R")) *c = reference;
-    return true;
-}
-
 static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
 {
     static const char *const names[SR_PDFD_KEY_COUNT] = {"/Contents", "/ByteRange", "/SubFilter",

@@ -1,6 +1,7 @@
 /* document.c: a document opened to be continued. Nothing may be repaired silently here: what qpdf repairs in memory
  * is not in the file, and an object that it cannot read is null to it and would be lost from whatever is written
  * anew. The probe has sent such files to be normalised before. */
+#include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 
 #include <string.h>
@@ -23,25 +24,17 @@ qpdf_data sr_pdfd_qpdf(apr_pool_t *pool)
     return *q;
 }
 
-/* What qpdf warns of and yet keeps as it is: a number in the trailer that readers ignore, and names with a "#" that
- * means nothing. */
-static const char *const HARMLESS[] = {"reported number of objects", "name with stray #"};
-
-static bool is_harmless(const char *text)
-{
-    for (size_t i = 0; i < sizeof HARMLESS / sizeof *HARMLESS; i++)
-        if (!strncmp(text, HARMLESS[i], strlen(HARMLESS[i]))) return true;
-    return false;
-}
-
 /* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. */
-sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q)
+sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q, const sr_pdfd_bytes_t *bytes)
 {
     sr_pdfd_warnings_t found = SR_PDFD_NO_WARNINGS;
     while (qpdf_more_warnings(q)) {
-        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
+        const qpdf_error warning = qpdf_next_warning(q);
+        const char *text = qpdf_get_error_message_detail(q, warning);
         if (strstr(text, SR_PDFD_NO_MEMORY_TEXT)) return SR_PDFD_NO_MEMORY;
-        if (!is_harmless(text)) found = SR_PDFD_WARNINGS;
+        if (!sr_pdfd_warning_is_harmless(text, qpdf_get_error_filename(q, warning),
+                                         (long long)qpdf_get_error_file_position(q, warning), bytes->data, bytes->size))
+            found = SR_PDFD_WARNINGS;
     }
     return found;
 }
@@ -58,7 +51,7 @@ const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_by
     if (bytes->size < 5 || memcmp(bytes->data, "%PDF-", 5) != 0) return SR_PDFD_DAMAGED;
     if (!sr_pdfd_xref_check(&document->xref, bytes->data, bytes->size)) return SR_PDFD_DAMAGED;
     qpdf_set_attempt_recovery(q, QPDF_FALSE);
-    if (qpdf_read_memory(q, "document", (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS)
+    if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS)
         return SR_PDFD_DAMAGED;
     if (qpdf_is_encrypted(q)) return SR_PDFD_ENCRYPTED;
     qpdf_oh root = qpdf_get_root(q);
@@ -68,7 +61,7 @@ const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_by
 const char *sr_pdfd_document_check(const sr_pdfd_document_t *document)
 {
     if (qpdf_has_error(document->q)) return SR_PDFD_DAMAGED;
-    switch (sr_pdfd_warnings(document->q)) {
+    switch (sr_pdfd_warnings(document->q, &document->bytes)) {
     case SR_PDFD_NO_WARNINGS: return NULL;
     case SR_PDFD_NO_MEMORY: return SR_PDF_LIMITS_REASON;
     default: return SR_PDFD_DAMAGED;

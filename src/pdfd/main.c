@@ -23,6 +23,7 @@ typedef struct op_t {
     sr_pdfd_op_t *answer;
     bool takes_document, has_result, needs_files;
     apr_size_t memory;
+    bool tidy; /* the document is read by qpdf, to be continued or judged as it stands */
 } op_t;
 
 static bool has_files; /* can open what folders.c lists */
@@ -41,17 +42,17 @@ static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
 }
 
 static const op_t OPS[] = {
-    {SR_PDF_OP_PING, answer_ping, false, false, false, MEMORY_BYTES},
-    {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES},
-    {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES},
-    {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES},
-    {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, MEMORY_BYTES},
-    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES},
-    {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES},
-    {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES},
-    {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES},
-    {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES},
-    {SR_PDF_OP_CHECK, sr_pdfd_check, false, false, false, MEMORY_BYTES},
+    {SR_PDF_OP_PING, answer_ping, false, false, false, MEMORY_BYTES, false},
+    {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES, false},
+    {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES, false},
+    {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, SHOW_BYTES, false},
+    {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_COMPOSE, sr_pdfd_compose, false, true, false, MEMORY_BYTES, false},
+    {SR_PDF_OP_SIGNATURES, sr_pdfd_signatures, true, false, false, MEMORY_BYTES, true},
+    {SR_PDF_OP_CHECK, sr_pdfd_check, false, false, false, MEMORY_BYTES, false},
 };
 
 static const op_t *find_op(const json_t *question)
@@ -105,10 +106,9 @@ static bool measure(apr_size_t *size, int descriptor)
     return true;
 }
 
-static bool map(unsigned char **data, apr_size_t size, int protection, int descriptor)
+static bool map(unsigned char **data, apr_size_t size, int protection, int flags, int descriptor)
 {
     if (!size) return true;
-    int flags = protection & PROT_WRITE ? MAP_SHARED : MAP_PRIVATE;
     void *mapped = mmap(NULL, size, protection, flags, descriptor, 0);
     *data = mapped;
     return mapped != MAP_FAILED;
@@ -124,9 +124,11 @@ static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descri
     if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
     if (op->has_result && !measure(&question->room, descriptors[result])) return false;
     sr_pdfd_limits_question(op->memory + question->room + sr_pdfd_fonts_mapped(), question->bytes.size);
-    if (!map(&document, question->bytes.size, PROT_READ, descriptors[0])) return false;
+    const int write = PROT_READ | PROT_WRITE;
+    if (!map(&document, question->bytes.size, op->tidy ? write : PROT_READ, MAP_PRIVATE, descriptors[0])) return false;
+    if (op->tidy) sr_pdfd_tidy(document, question->bytes.size);
     question->bytes.data = document;
-    return map(&question->result, question->room, PROT_READ | PROT_WRITE, descriptors[result]);
+    return map(&question->result, question->room, write, MAP_SHARED, descriptors[result]);
 }
 
 json_t *sr_pdfd_fault(const char *fault, const char *reason)

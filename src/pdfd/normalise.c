@@ -1,6 +1,7 @@
 /* normalise.c: the answer to "normalise": a document written anew after qpdf has read it as well as it can: damage is
  * repaired, attributes that pages inherit are their own, and what a form left to readers is drawn. Only such a document
- * can be continued. It is done once, at upload, and never to one that holds signatures. */
+ * can be continued. It is done once, at upload, and never to one that holds signatures. What its pages show must stay
+ * as it was (compare.c). */
 #include "pdfd/drawform.h"
 #include "pdfd/pdfd.h"
 
@@ -20,7 +21,7 @@ static const char *why(qpdf_data q)
     return strstr(text, SR_PDFD_NO_MEMORY_TEXT) ? SR_PDF_LIMITS_REASON : UNRECOVERABLE;
 }
 
-static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd_form_t *form)
+static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd_form_t *form, apr_pool_t *pool)
 {
     *form = (sr_pdfd_form_t){0};
     if (qpdf_read_memory(q, "document", (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS) return why(q);
@@ -29,6 +30,7 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
     const char *reason = sr_pdfd_form_read(form, q);
     if (reason) return reason;
     if (form->signatures) return SIGNED;
+    sr_pdfd_pages_unshare(q, pool);
     return qpdf_get_num_pages(q) < 1 || qpdf_has_error(q) ? UNRECOVERABLE : NULL; /* asking repairs the page tree */
 }
 
@@ -51,21 +53,31 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
+/* Repairs the document, and nothing else. */
+static const char *repair(qpdf_data q, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
+{
+    const char *reason = write_again(q);
+    if (reason) return reason;
+    const sr_pdfd_bytes_t made = {qpdf_get_buffer(q), qpdf_get_buffer_length(q)};
+    return sr_pdfd_compare(bytes, &made, pool);
+}
+
 json_t *sr_pdfd_normalise(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     sr_pdfd_bytes_t bytes = question->bytes;
     sr_pdfd_form_t form;
     qpdf_data q = sr_pdfd_qpdf(pool);
-    const char *reason = read_again(q, &bytes, &form);
+    const char *reason = read_again(q, &bytes, &form, pool);
+    if (!reason) reason = repair(q, &bytes, pool);
     if (!reason && form.need_appearances) {
         unsigned char *drawn = sr_pdfd_form_draw(&bytes.size, bytes.data, bytes.size);
         if (!drawn) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, UNDRAWABLE);
         bytes.data = drawn;
         apr_pool_cleanup_register(pool, drawn, release, apr_pool_cleanup_null);
         q = sr_pdfd_qpdf(pool); /* whose cleanup comes first */
-        reason = read_again(q, &bytes, &form);
+        reason = read_again(q, &bytes, &form, pool);
+        if (!reason) reason = write_again(q);
     }
-    if (!reason) reason = write_again(q);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
     return sr_pdfd_result(question, qpdf_get_buffer(q), qpdf_get_buffer_length(q));
 }

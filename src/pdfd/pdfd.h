@@ -1,9 +1,9 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
- * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c
- * · xref.c · form.c · boxes.c · poppler.c · probe.c · render.c · png.c · text.c; page.h is of the files that show
- * a page; and what writes: buffer.c · document.c · writer.c · prepare.c · fill.c · appearance.c · fonts.c
- * (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
+ * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
+ * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · png.c · text.c; page.h is of the files
+ * that show a page; and what writes: buffer.c · document.c · tidy.c · writer.c · prepare.c · fill.c · appearance.c ·
+ * fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
  * revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
@@ -146,6 +146,10 @@ const char *sr_pdfd_boxes_read(const char **reason, bool *odd, qpdf_data q, int 
 /* How far a page is turned clockwise when it is shown: 0, 90, 180 or 270. */
 int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page);
 
+/* -------------------------------------------------------------------------------------------- pagetree.c */
+/* Gives each place in the page tree a group of pages of its own, where a document is repaired. */
+void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool);
+
 /* --------------------------------------------------------------------------------------------- poppler.c */
 #define SR_PDFD_POPPLER_UNREADABLE (-1)
 #define SR_PDFD_POPPLER_PASSWORD (-2)
@@ -153,6 +157,11 @@ int sr_pdfd_page_rotation(qpdf_data q, qpdf_oh page);
 int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes);
 /* Loads what poppler loads once, and keeps it. False when the small document given is not read. */
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes);
+
+/* --------------------------------------------------------------------------------------------- compare.c */
+/* Whether a document and its repair show the same, as far as there is time to compare their pages. The reason why the
+ * repair cannot take its place, or NULL. */
+const char *sr_pdfd_compare(const sr_pdfd_bytes_t *before, const sr_pdfd_bytes_t *after, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- buffer.c */
 typedef struct sr_pdfd_buffer_t {
@@ -185,8 +194,8 @@ void sr_pdfd_put_hex(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t siz
 /* A quiet qpdf that lives as long as the pool. */
 qpdf_data sr_pdfd_qpdf(apr_pool_t *pool);
 typedef enum sr_pdfd_warnings_t { SR_PDFD_NO_WARNINGS, SR_PDFD_WARNINGS, SR_PDFD_NO_MEMORY } sr_pdfd_warnings_t;
-/* What qpdf has complained of since it was asked last. */
-sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q);
+/* What qpdf has complained of since it was asked last, but for what is harmless (tidy.c). */
+sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q, const sr_pdfd_bytes_t *bytes);
 
 typedef struct sr_pdfd_document_t {
     sr_pdfd_bytes_t bytes;
@@ -200,6 +209,11 @@ const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_by
 const char *sr_pdfd_document_check(const sr_pdfd_document_t *document);
 /* The fault that a document is to blame for: it is damaged, or something else. New reference. */
 json_t *sr_pdfd_document_fault(const char *reason);
+
+/* ------------------------------------------------------------------------------------------------ tidy.c */
+/* Moves white space from before the cross-reference sections, in memory: qpdf does not read them else. No byte changes
+ * its meaning, and no offset its object. */
+void sr_pdfd_tidy(unsigned char *data, apr_size_t size);
 
 /* ---------------------------------------------------------------------------------------------- writer.c */
 typedef struct sr_pdfd_update_t {

@@ -1,7 +1,9 @@
 /* probe.c: what a document is, and whether it can be signed here. It is read strictly first; anything wrong sends
  * it to a second reading that repairs, and from there it is accepted only to be rewritten ("normalise"), which a
  * document that holds a signature cannot be. A verdict comes from the first reading that can give one. */
+#include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
+#include "pdfd/scan.h"
 
 #include <string.h>
 
@@ -11,6 +13,7 @@ static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
 static const char SIGNED_DAMAGED[] = "it is signed already and damaged: repairing it would break its signatures";
 static const char DISAGREE[] = "PDF readers do not agree on its pages";
+static const char UNRECOVERABLE[] = "it is damaged beyond repair";
 
 typedef enum reading_t {
     DECIDED, /* `verdict` and `reason` say what */
@@ -58,7 +61,7 @@ static reading_t open_document(probe_t *probe, bool repairing)
     qpdf_silence_errors(q);
     qpdf_set_suppress_warnings(q, QPDF_TRUE);
     qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
-    if (qpdf_read_memory(q, "document", (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
+    if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
         return judge_error(probe);
     if (qpdf_is_encrypted(q)) return decide(probe, SR_PDF_PASSWORD, NULL);
     qpdf_oh root = qpdf_get_root(q);
@@ -84,6 +87,7 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     if (!repairing && !sr_pdfd_xref_check(&xref, probe->header, length)) return DAMAGED;
     const char *reason = sr_pdfd_form_read(&probe->form, probe->q);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
+    if (repairing) sr_pdfd_pages_unshare(probe->q, probe->pool);
     bool odd = false;
     reading_t state = read_pages(probe, xref.highest, &odd);
     return odd && !repairing ? DAMAGED : state;
@@ -94,7 +98,8 @@ static reading_t read_active(probe_t *probe)
 {
     probe->active = sr_pdfd_active_find(probe->q, probe->pages);
     qpdf_get_error(probe->q); /* what could not be read does nothing */
-    if (sr_pdfd_warnings(probe->q) == SR_PDFD_NO_MEMORY) return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
+    if (sr_pdfd_warnings(probe->q, &probe->bytes) == SR_PDFD_NO_MEMORY)
+        return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     return READ;
 }
 
@@ -104,13 +109,36 @@ static reading_t read_document(probe_t *probe, bool repairing)
     reading_t state = open_document(probe, repairing);
     bool opened = state == READ;
     if (opened) state = read_contents(probe, repairing);
-    sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q);
+    sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q, &probe->bytes);
     if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
     if (state == READ) state = read_active(probe);
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
+}
+
+/* Whether anything in it is the beginning of an object ("1 0 obj"): a PDF, if only what is left of one. */
+static bool has_object(const sr_pdfd_bytes_t *bytes)
+{
+    cursor_t c = {bytes->data, bytes->data + bytes->size};
+    while ((c.at = memmem(c.at, (size_t)(c.end - c.at), " obj", 4))) {
+        const unsigned char *digits = c.at;
+        while (digits > bytes->data && isdigit(digits[-1])) digits--;
+        c.at += 4;
+        if (c.at < c.end && isalnum(*c.at)) continue;
+        if (digits < c.at - 4 && digits - 1 > bytes->data && digits[-1] == ' ' && isdigit(digits[-2])) return true;
+    }
+    return false;
+}
+
+/* What was read, repairing it, has no page or nothing to begin with. The pages may be in what could not be repaired. */
+static void judge_ruin(probe_t *probe)
+{
+    if (probe->form.signatures) decide(probe, SR_PDF_REFUSED, SIGNED_DAMAGED);
+    else if (probe->reason == NO_PAGES && sr_pdfd_poppler_count(&probe->bytes) < 1) return;
+    else if (has_object(&probe->bytes)) decide(probe, SR_PDF_REFUSED, UNRECOVERABLE);
+    else decide(probe, SR_PDF_NOT_PDF, NULL);
 }
 
 static void judge(probe_t *probe)
@@ -120,12 +148,9 @@ static void judge(probe_t *probe)
     if (state == DAMAGED) {
         probe->normalise = true;
         state = read_document(probe, true);
+        if (state == DAMAGED || probe->reason == NO_PAGES) judge_ruin(probe);
     }
-    if (state == DECIDED) return;
-    if (state == DAMAGED) {
-        decide(probe, SR_PDF_NOT_PDF, NULL);
-        return;
-    }
+    if (state != READ) return;
     if (probe->form.signatures && (probe->normalise || misplaced)) {
         decide(probe, SR_PDF_REFUSED, SIGNED_DAMAGED);
         return;

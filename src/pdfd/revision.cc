@@ -32,17 +32,13 @@ std::string plain_number(std::string text)
     return negative ? "-" + text : text;
 }
 
-bool is_harmless(const std::string &warning)
-{
-    return warning.compare(0, 26, "reported number of objects") == 0
-           || warning.compare(0, 17, "name with stray #") == 0;
-}
-
 // Whether there was a warning of something that qpdf had to guess.
-bool take_warnings(QPDF &pdf)
+bool take_warnings(QPDF &pdf, const unsigned char *data, size_t size)
 {
     for (auto const &warning : pdf.getWarnings())
-        if (!is_harmless(warning.getMessageDetail())) return true;
+        if (!sr_pdfd_warning_is_harmless(warning.getMessageDetail().c_str(), warning.getFilename().c_str(),
+                                         warning.getFilePosition(), data, size))
+            return true;
     return false;
 }
 
@@ -110,8 +106,8 @@ Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create(
     overlaps = chain.overlaps;
     pdf->setSuppressWarnings(true);
     pdf->setAttemptRecovery(false);
-    pdf->processMemoryFile("document", reinterpret_cast<const char *>(data), length);
-    if (pdf->isEncrypted() || take_warnings(*pdf)) throw Incomparable();
+    pdf->processMemoryFile(SR_PDFD_INPUT, reinterpret_cast<const char *>(data), length);
+    if (pdf->isEncrypted() || take_warnings(*pdf, bytes, size)) throw Incomparable();
     auto table = pdf->getXRefTable();
     entries.reserve(table.size());
     for (auto &item : table) {
@@ -143,7 +139,7 @@ QPDFObjectHandle Revision::object(int number, bool *readable)
     if (!found) return QPDFObjectHandle::newNull();
     auto value = pdf->getObjectByID(number, found->generation);
     value.getTypeCode(); // reads it
-    if (pdf->numWarnings() && take_warnings(*pdf) && readable) *readable = false;
+    if (pdf->numWarnings() && take_warnings(*pdf, bytes, size) && readable) *readable = false;
     return value;
 }
 

@@ -1,5 +1,6 @@
-/* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3), for the two readers that need to know where in the
- * file something stands, which qpdf does not tell: xref.c and signatures.c. Inline, so that a test links one file. */
+/* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3), for the readers that need to know where in the
+ * file something stands, which qpdf does not tell: xref.c, covers.c and tidy.c; and for writer.c. Inline, so that a
+ * test links one file. */
 #ifndef SR_PDFD_SCAN_H
 #define SR_PDFD_SCAN_H
 
@@ -88,6 +89,23 @@ static inline int skip_token(cursor_t *c)
         while (c->at < c->end && !is_space(*c->at) && !is_delimiter(*c->at)) c->at++;
     }
     return first;
+}
+
+/* Skips a value: one token, all of an array or a dictionary, or a reference of three tokens. */
+static inline bool skip_value(cursor_t *c)
+{
+    int depth = 0, token;
+    do {
+        token = skip_token(c);
+        if (!token) return false;
+        if (token == 'D' || token == '[') depth++;
+        if (token == 'd' || token == ']') depth--;
+    } while (depth > 0);
+    if (depth < 0) return false;
+    cursor_t reference = *c;
+    int64_t generation;
+    if (isdigit(token) && read_number(&reference, &generation) && read_word(&reference, "R")) *c = reference;
+    return true;
 }
 
 #endif

@@ -192,16 +192,13 @@ static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
 
 /* qpdf resolves objects lazily, and one that it cannot read, or has no memory for, reads as null: a signature would
  * be missing. With signatures found that is no matter: what one of them covers is judged by bytes. */
-static const char *judge_warnings(qpdf_data q, bool found)
+static const char *judge_warnings(const list_t *list)
 {
-    static const char harmless[] = "reported number of objects";
-    const char *reason = NULL;
-    while (qpdf_more_warnings(q)) {
-        const char *text = qpdf_get_error_message_detail(q, qpdf_next_warning(q));
-        if (strstr(text, NO_MEMORY_TEXT)) return SR_PDF_LIMITS_REASON;
-        if (!found && strncmp(text, harmless, sizeof harmless - 1) != 0) reason = DAMAGED;
+    switch (sr_pdfd_warnings(list->q, list->bytes)) {
+    case SR_PDFD_NO_MEMORY: return SR_PDF_LIMITS_REASON;
+    case SR_PDFD_WARNINGS: return json_array_size(list->found) ? NULL : DAMAGED;
+    default: return NULL;
     }
-    return reason;
 }
 
 /* Repairs what needs it, as readers do: what a signature covers is judged on bytes, not on what qpdf made of them. */
@@ -211,7 +208,7 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     qpdf_silence_errors(q);
     qpdf_set_suppress_warnings(q, QPDF_TRUE);
     if (!list->bytes->size) return SR_PDF_NOT_PDF;
-    qpdf_read_memory(q, "document", (const char *)list->bytes->data, list->bytes->size, NULL);
+    qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)list->bytes->data, list->bytes->size, NULL);
     sr_pdf_verdict_t verdict = judge_error(reason, q);
     if (verdict != SR_PDF_ACCEPTED) return verdict;
     if (qpdf_is_encrypted(q)) return SR_PDF_PASSWORD;
@@ -221,7 +218,7 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     qpdf_oh form = qpdf_oh_get_key(q, root, "/AcroForm");
     if (qpdf_oh_is_dictionary(q, form))
         *reason = read_fields(list, &(field_t){.name = ""}, qpdf_oh_get_key(q, form, "/Fields"), 0);
-    if (!*reason) *reason = judge_warnings(q, json_array_size(list->found) > 0);
+    if (!*reason) *reason = judge_warnings(list);
     return *reason ? SR_PDF_REFUSED : judge_error(reason, q);
 }
 

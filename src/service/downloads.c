@@ -2,6 +2,17 @@
 #include "service/service.h"
 
 #include <string.h>
+#include <strings.h>
+
+/* "lease.pdf" that was signed is "lease - signed.pdf": it is kept beside the one that was sent. */
+static const char *signed_name(const char *name, apr_pool_t *pool)
+{
+    static const char ending[] = ".pdf";
+    const apr_size_t length = strlen(name), own = sizeof ending - 1;
+    const bool has_ending = length > own && !strcasecmp(name + length - own, ending);
+    return apr_psprintf(pool, "%.*s - signed%s", (int)(has_ending ? length - own : length), name,
+                        has_ending ? name + length - own : ending);
+}
 
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_signed_document_t *document, bool original, apr_pool_t *pool)
@@ -17,7 +28,8 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
         APR_ARRAY_IDX(files, i, const char *) =
             sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
     *download = (sr_download_t){.paths = files,
-                                .name = document->name,
+                                .name = original || !document->revisions->nelts ? document->name
+                                                                                : signed_name(document->name, pool),
                                 .sha256 = original ? document->sha256 : sr_signed_document_sha256(document)};
     return NULL;
 }

@@ -50,7 +50,7 @@ sub damaged_inside {
     return pdf(
         nonce   => nonce(),
         pages   => [{}, { more => '/Annots 8 0 R' }],
-        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>'],
+        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Border[0 0 0]>>'],
         @_);
 }
 my $signature = '<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/ByteRange[0 1 2 3]/Contents<00>';

@@ -24,7 +24,7 @@ static void check(const apr_array_header_t *signers, const sr_signers_rules_t *r
 /* A document of two pages that every field is looked for in. */
 static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
 {
-    static const char report[] = "{\"version\":3,\"pages\":2,\"runs\":[[1,0,0,612,792,0],[1,9,9,200,100,90]],"
+    static const char report[] = "{\"version\":4,\"pages\":2,\"runs\":[[1,0,0,612,792,0],[1,9,9,200,100,90]],"
                                  "\"signatures\":0,\"normalise\":false}";
     sr_pages_t *pages;
     apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_t));

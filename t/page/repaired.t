@@ -52,7 +52,7 @@ subtest 'damage on the page of the second signer alone' => sub {
     my $bytes = pdf(
         nonce   => "repaired $$",
         pages   => [{}, { more => '/Annots 8 0 R' }],
-        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>']);
+        objects => ['[9 0 R', '<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Border[0 0 0]>>']);
     my $there = sub {
         my ($page) = @_;
         $client->create(

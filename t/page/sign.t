@@ -151,6 +151,12 @@ subtest 'the second signs by a form' => sub {
     my $part = $client->get($path, headers => { Range => "bytes=$from-" . ($from + $length - 1) });
     is($part->body, substr($second, $from, $length), 'a range over the seam');
     is($bob->get("/documents/$document")->body, $second, 'the signer gets it too');
+    my $name = sub { shift->headers->content_disposition };
+    my $signed = qq{attachment; filename="a - signed.pdf"; filename*=UTF-8''a%20-%20signed.pdf};
+    is($name->($client->get($path)), $signed, 'its name says that it is signed');
+    is($name->($bob->get("/documents/$document")), $signed, 'for the signer too');
+    is($name->($client->get("$path?version=original")), q{attachment; filename="a.pdf"; filename*=UTF-8''a.pdf},
+        'the upload keeps its name');
     is_error($bob->get("/documents/$uuid"), 404, 'Not found', 'no such document');
     is_error($bob->sign, 409, 'You have signed already');
 };

@@ -88,14 +88,14 @@ int main(void)
     apr_pool_create(&pool, NULL);
     documents = apr_array_make(pool, 4, sizeof(sr_document_t));
     add_document("uuid-a", "a.pdf", NULL,
-                 "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
     add_document("uuid-b", "b\".pdf", "b%22.pdf",
-                 "{\"version\":3,\"pages\":3,\"runs\":[[2,0,0,612,792,0],[1,100,0,612,792,90]],\"signatures\":0,"
+                 "{\"version\":4,\"pages\":3,\"runs\":[[2,0,0,612,792,0],[1,100,0,612,792,90]],\"signatures\":0,"
                  "\"normalise\":false}");
     add_document("uuid-c", "c\".pdf", "c%22.pdf",
-                 "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
     add_document("uuid-d", "c%22.pdf", "c%2522.pdf",
-                 "{\"version\":3,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
     test_resolved();
     test_refused();
     apr_pool_destroy(pool);

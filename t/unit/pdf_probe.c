@@ -12,7 +12,7 @@ typedef struct case_t {
 } case_t;
 
 #define SAYS(pages, runs, signatures, normalise)                                                                       \
-    "accepted {\"version\":3,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
+    "accepted {\"version\":4,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
     ",\"normalise\":" #normalise "}"
 #define ONE(runs) SAYS(1, runs, 0, false)
 #define LETTER "[1,0,0,612,792,0]"
@@ -21,7 +21,7 @@ typedef struct case_t {
 #define FORM "/AcroForm<</Fields[4 0 R]/SigFlags 3>>"
 #define CERTIFIED "refused: it is certified, and its certification allows no new signature fields"
 #define BROKEN_SIGNATURE                                                                                               \
-    "accepted {\"version\":3,\"pages\":1,\"runs\":[" LETTER "],\"signatures\":1,\"normalise\":false,"                  \
+    "accepted {\"version\":4,\"pages\":1,\"runs\":[" LETTER "],\"signatures\":1,\"normalise\":false,"                  \
     "\"warnings\":[\"signed-broken\"]}"
 #define LOCKED "refused: an earlier signature locks its form"
 
@@ -162,7 +162,8 @@ static void test_damage(void)
     cut = (size_t)(strstr(sealed.data, "startxref") - sealed.data);
     is_said(sealed.data, cut, "refused: it is signed already and damaged: repairing it would break its signatures",
             "no startxref in a signed one");
-    is_said(plain.data, plain.size / 2, "not-pdf", "half a document");
+    is_said(plain.data, plain.size / 2, "refused: it is damaged beyond repair", "half a document");
+    is_said("%PDF-1.7\n1 0 object", 18, "not-pdf", "a header and no object");
 
     text.size = 0;
     pdf_add(&text, plain.data, plain.size);

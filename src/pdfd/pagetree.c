@@ -1,0 +1,70 @@
+/* pagetree.c: a group of pages that the page tree holds more than once. Readers show its pages as often, qpdf takes it
+ * for a loop. So each further place gets a group of its own, before anything else asks for the pages. A single page
+ * that is there twice is copied by qpdf itself. */
+#include "pdfd/pdfd.h"
+
+#include <apr_hash.h>
+
+#define MAX_DEPTH 64
+#define MAX_GROUPS 20000 /* visited in all: a page needs one of its own at most */
+
+typedef struct walk_t {
+    qpdf_data q;
+    apr_hash_t *seen; /* int, object number of a group → itself */
+    int path[MAX_DEPTH], budget;
+    apr_pool_t *pool;
+} walk_t;
+
+static qpdf_oh copy(qpdf_data q, qpdf_oh group, apr_pool_t *pool)
+{
+    apr_array_header_t *keys = apr_array_make(pool, 8, sizeof(const char *));
+    qpdf_oh made = qpdf_oh_new_dictionary(q), kids = qpdf_oh_get_key(q, group, "/Kids"), list = qpdf_oh_new_array(q);
+    for (qpdf_oh_begin_dict_key_iter(q, group); qpdf_oh_dict_more_keys(q);)
+        APR_ARRAY_PUSH(keys, const char *) = apr_pstrdup(pool, qpdf_oh_dict_next_key(q));
+    for (int i = 0; i < keys->nelts; i++) {
+        const char *key = APR_ARRAY_IDX(keys, i, const char *);
+        qpdf_oh_replace_key(q, made, key, qpdf_oh_get_key(q, group, key));
+    }
+    for (int i = 0; i < qpdf_oh_get_array_n_items(q, kids); i++)
+        qpdf_oh_append_item(q, list, qpdf_oh_get_array_item(q, kids, i));
+    qpdf_oh_replace_key(q, made, "/Kids", list);
+    return qpdf_make_indirect_object(q, made);
+}
+
+static bool is_above(const walk_t *walk, int depth, int number)
+{
+    for (int i = 0; i < depth; i++)
+        if (walk->path[i] == number) return true;
+    return false;
+}
+
+static void visit(walk_t *walk, qpdf_oh group, int depth)
+{
+    qpdf_data q = walk->q;
+    qpdf_oh kids = qpdf_oh_get_key(q, group, "/Kids");
+    if (depth == MAX_DEPTH || !qpdf_oh_is_array(q, kids)) return;
+    walk->path[depth] = qpdf_oh_get_object_id(q, group);
+    for (int i = 0; i < qpdf_oh_get_array_n_items(q, kids) && walk->budget > 0; i++) {
+        qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
+        const int number = qpdf_oh_get_object_id(q, kid);
+        if (!number || !qpdf_oh_is_dictionary(q, kid) || !qpdf_oh_is_array(q, qpdf_oh_get_key(q, kid, "/Kids")))
+            continue;
+        walk->budget--;
+        if (is_above(walk, depth + 1, number)) continue; /* a loop, in truth */
+        if (apr_hash_get(walk->seen, &number, sizeof number)) {
+            kid = copy(q, kid, walk->pool);
+            qpdf_oh_set_array_item(q, kids, i, kid);
+        } else {
+            const int *own = apr_pmemdup(walk->pool, &number, sizeof number);
+            apr_hash_set(walk->seen, own, sizeof *own, own);
+        }
+        visit(walk, kid, depth + 1);
+    }
+}
+
+void sr_pdfd_pages_unshare(qpdf_data q, apr_pool_t *pool)
+{
+    walk_t walk = {.q = q, .seen = apr_hash_make(pool), .budget = MAX_GROUPS, .pool = pool};
+    qpdf_oh top = qpdf_oh_get_key(q, qpdf_get_root(q), "/Pages");
+    if (qpdf_oh_is_dictionary(q, top)) visit(&walk, top, 0);
+}

@@ -1,0 +1,74 @@
+/* tidy.c: what is odd in a document and no damage: all readers see the same document all the same. So it is continued
+ * as it stands and not written anew, which would break earlier signatures. */
+#include "pdfd/changes.h"
+#include "pdfd/pdfd.h"
+#include "pdfd/scan.h"
+
+#define MAX_SPACE 1024 /* before a section */
+#define MAX_KEYS 128   /* of a dictionary that names one twice */
+
+/* ---------------------------------------------------------------------------------- white space before a section */
+
+/* qpdf reads a table right at its offset, or a byte behind it, poppler and mupdf skip any space. So the word changes
+ * its place with the space before it: nothing else moves. */
+static void move_word(unsigned char *data, int64_t size, int64_t at)
+{
+    static const char word[] = "xref";
+    const int64_t length = sizeof word - 1;
+    int64_t space = 0;
+    while (space < MAX_SPACE && at + space < size && is_space(data[at + space])) space++;
+    if (!space || at + space + length >= size || memcmp(data + at + space, word, (size_t)length) != 0) return;
+    if (!is_space(data[at + space + length])) return;
+    memmove(data + at + length, data + at, (size_t)space);
+    memcpy(data + at, word, (size_t)length);
+}
+
+void sr_pdfd_tidy(unsigned char *data, apr_size_t size)
+{
+    sr_pdfd_sections_t sections;
+    if (!sr_pdfd_sections_read(&sections, data, size)) return;
+    for (int i = 0; i < sections.count; i++) move_word(data, (int64_t)size, sections.base + sections.starts[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------- keys named twice
+ */
+
+static bool is_same(const sr_pdfd_bytes_t *one, const sr_pdfd_bytes_t *other)
+{
+    return one->size == other->size && !memcmp(one->data, other->data, one->size);
+}
+
+/* Whether a key that the dictionary names more than once has the same value each time: readers take the first or the
+ * last. `c` is behind its bracket. */
+static bool agrees(cursor_t c)
+{
+    sr_pdfd_bytes_t keys[MAX_KEYS], values[MAX_KEYS];
+    for (int count = 0; count < MAX_KEYS; count++) {
+        skip_space(&c);
+        keys[count].data = c.at;
+        const int token = skip_token(&c);
+        if (token == 'd') return true;
+        keys[count].size = (apr_size_t)(c.at - keys[count].data);
+        if (token != '/' || memchr(keys[count].data, '#', keys[count].size)) return false; /* "#": another spelling */
+        skip_space(&c);
+        values[count].data = c.at;
+        if (!skip_value(&c)) return false;
+        values[count].size = (apr_size_t)(c.at - values[count].data);
+        for (int i = 0; i < count; i++)
+            if (is_same(&keys[i], &keys[count]) && !is_same(&values[i], &values[count])) return false;
+    }
+    return false;
+}
+
+int sr_pdfd_warning_is_harmless(const char *text, const char *where, long long offset, const unsigned char *data,
+                                size_t size)
+{
+    /* a number in the trailer that readers ignore; names with a "#" that means nothing */
+    static const char *const harmless[] = {"reported number of objects", "name with stray #"};
+    static const char twice[] = "dictionary has duplicated key";
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (!strncmp(text, harmless[i], strlen(harmless[i]))) return 1;
+    if (strncmp(text, twice, sizeof twice - 1) != 0 || strcmp(where, SR_PDFD_INPUT) != 0) return 0;
+    if (offset < 2 || (size_t)offset >= size || memcmp(data + offset - 2, "<<", 2) != 0) return 0;
+    return agrees((cursor_t){data + offset, data + size});
+}
