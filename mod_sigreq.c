@@ -26,8 +26,11 @@ typedef struct area_t {
     const sr_route_t *routes;
     void (*begin)(sr_http_t *http); /* or NULL */
     bool secret;                    /* paths begin with what must not be shown */
+    bool is_public;                 /* for anybody, where SigreqVerifyPage is On */
 } area_t;
-static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false}, {"/sign", sr_page_routes, sr_page_begin, true}};
+static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false, false},
+                               {"/sign", sr_page_routes, sr_page_begin, true, false},
+                               {"/verify", sr_page_verify_routes, sr_page_verify_begin, false, true}};
 
 /* What was asked for: the path below the area, and r->uri without the secret that it may have. */
 typedef struct asked_t {
@@ -54,14 +57,15 @@ static void name_routes(apr_pool_t *pconf)
         }
 }
 
-/* The part of the path below <location>/api/v3 or <location>/sign, or NULL when the request is not ours. *area (may
- * be NULL) is what there is. */
+/* The part of the path below <location>/api/v3, <location>/sign or <location>/verify, or NULL when the request is not
+ * ours. *area (may be NULL) is what there is. */
 static const char *own_path(const request_rec *r, const sr_conf_t *conf, const area_t **area)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
     if (!conf->enabled || strncmp(r->uri, conf->location, location)) return NULL;
     for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
         const char *path = r->uri + location;
+        if (areas[i].is_public && !conf->verify_page) continue;
         if (strncmp(path, areas[i].base, strlen(areas[i].base))) continue;
         path += strlen(areas[i].base);
         if (*path && *path != '/') continue;
@@ -171,7 +175,10 @@ static int handler(request_rec *r)
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    const sr_page_settings_t page = {.theme = conf->theme, .frame_ancestors = conf->frame_ancestors};
+    const sr_page_settings_t page = {.theme = conf->theme,
+                                     .frame_ancestors = conf->frame_ancestors,
+                                     .max_file_size = conf->max_file_size,
+                                     .max_request_size = conf->max_request_size};
     sr_http_t http = {.r = r,
                       .pool = r->pool,
                       .base_url = base,
@@ -181,7 +188,8 @@ static int handler(request_rec *r)
                       .page = &page,
                       .folder = conf->documents,
                       .rates = &conf->rates,
-                      .secret_paths = area->secret};
+                      .secret_paths = area->secret,
+                      .is_public = area->is_public};
     if (area->begin) area->begin(&http);
     sr_http_dispatch(&http, area->routes);
     sr_run_metrics_answered(r, number_of(area, http.route));

@@ -41,9 +41,6 @@ sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char
 sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page);
 /* A date or date-time that the query or body gave as `name`. The error says what is missing. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);
-/* Shared by what takes files (upload.c): whether a part is one of the files; whether it is encoded as it must be. */
-bool sr_api_is_file(const sr_part_t *part);
-sr_error_t *sr_api_check_part(const sr_part_t *part, apr_pool_t *pool);
 /* A path parameter that must be a UUID: what is none cannot exist. */
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
 

@@ -63,20 +63,6 @@ static sr_error_t *begin_text(receiver_t *receiver, int which)
     return NULL;
 }
 
-sr_error_t *sr_api_check_part(const sr_part_t *part, apr_pool_t *pool)
-{
-    const char *encoding = part->encoding;
-    if (!encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit")) return NULL;
-    /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
-    return sr_error(pool, SR_EVALIDATION, "Content-Transfer-Encoding is not supported");
-}
-
-bool sr_api_is_file(const sr_part_t *part)
-{
-    /* a form sends a file field that was left empty as a part with an empty file name */
-    return !strcmp(part->name, "file") && part->filename && *part->filename;
-}
-
 /* A part that is passed over. One whose file name is empty is a file field of a form that was left empty. */
 static void remark_part(receiver_t *receiver, const sr_part_t *part)
 {
@@ -98,8 +84,8 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     receiver->upload = NULL;
     receiver->current = -1;
     receiver->size = 0;
-    SR_TRY(sr_api_check_part(part, receiver->http->pool));
-    if (sr_api_is_file(part)) return begin_file(receiver, part);
+    SR_TRY(sr_http_check_part(part, receiver->http->pool));
+    if (sr_http_is_file(part)) return begin_file(receiver, part);
     for (int i = 0; i < TEXT_COUNT; i++)
         if (!strcmp(part->name, texts[i].name) && (!part->filename || i == SIGNERS)) return begin_text(receiver, i);
     remark_part(receiver, part);

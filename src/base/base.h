@@ -244,6 +244,7 @@ typedef enum sr_rate_of_t {
     SR_RATE_LINK,     /* of one signing link */
     SR_RATE_ADDRESS,  /* of one address of a client */
     SR_RATE_FAILURES, /* of one address: wrong tokens and links */
+    SR_RATE_VERIFY,   /* of one address: documents that it has checked on the public page */
     SR_RATE_COUNT
 } sr_rate_of_t;
 /* The limits of invitations at one place, in the same structure. */
@@ -252,8 +253,9 @@ typedef enum sr_mail_rate_of_t {
     SR_MAIL_RATE_RECIPIENT,         /* of one organisation to one address */
     SR_MAIL_RATE_TEST_ORGANIZATION, /* the same of the test environment */
     SR_MAIL_RATE_TEST_RECIPIENT,
-    SR_MAIL_RATE_COUNT = SR_RATE_COUNT
+    SR_MAIL_RATE_COUNT
 } sr_mail_rate_of_t;
+_Static_assert((int)SR_MAIL_RATE_COUNT <= (int)SR_RATE_COUNT, "both kinds are in sr_rates_t");
 typedef struct sr_rates_t {
     sr_rate_t of[SR_RATE_COUNT];
     unsigned given; /* a bit for each that was configured */

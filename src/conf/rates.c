@@ -11,6 +11,7 @@ static const char *const names[][SR_RATE_COUNT] = {
             [SR_RATE_LINK] = "link",
             [SR_RATE_ADDRESS] = "address",
             [SR_RATE_FAILURES] = "failures",
+            [SR_RATE_VERIFY] = "verify",
         },
     [SR_CONF_INVITATIONS] =
         {
@@ -23,7 +24,7 @@ static const char *const names[][SR_RATE_COUNT] = {
 
 static const char *const wanted[] = {
     [SR_CONF_REQUESTS] =
-        "must be token=, link=, address= or failures= with a rate such as 100/s, 60/min, 1000/h, or none",
+        "must be token=, link=, address=, failures= or verify= with a rate such as 100/s, 60/min, 1000/h, or none",
     [SR_CONF_INVITATIONS] =
         "must be organization=, recipient=, test-organization= or test-recipient= with a rate such as "
         "20/h, 1000/d, or none",
@@ -31,7 +32,7 @@ static const char *const wanted[] = {
 
 static const char *read_one(sr_rates_t *rates, sr_conf_limited_t what, const char *text)
 {
-    for (int i = 0; i < SR_RATE_COUNT; i++) {
+    for (int i = 0; i < SR_RATE_COUNT && names[what][i]; i++) {
         const size_t length = strlen(names[what][i]);
         sr_rate_t rate = {0, 0};
         if (strncasecmp(text, names[what][i], length) || text[length] != '=') continue;

@@ -1,6 +1,6 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · rate.c · reply.c · views.c · body.c · bearer.c · agent.c · negotiate.c · multipart.c ·
+ * Sections: router.c · rate.c · reply.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c · multipart.c ·
  * query.c
  */
 #ifndef SR_HTTP_H
@@ -29,6 +29,7 @@ struct sr_http_t {
     const char *folder; /* where files without a name can be made */
     const sr_rates_t *rates;
     bool secret_paths; /* the first part of the path lets its holder in; else a bearer token */
+    bool is_public;    /* anybody is let in: neither a link nor a token is looked for */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
     bool plain_errors; /* every 400 and 413 as text/plain (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
@@ -59,6 +60,8 @@ void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
 /* -------------------------------------------------------------------------------------------------- rate.c */
 /* Before a handler: SR_ETOOMANY if this token, link or address has asked too often, or failed too often. */
 sr_error_t *sr_http_rate_begin(sr_http_t *http);
+/* SR_ETOOMANY if this address has checked too many documents on the public page. Counts one more. */
+sr_error_t *sr_http_rate_verify(sr_http_t *http);
 /* After it: counts a wrong token or link. The error to answer with. */
 sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 
@@ -120,6 +123,23 @@ typedef struct sr_http_field_t {
 sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields);
 /* Checks the media type of the body; *parameters (may be NULL) is what follows it. Errors: SR_EMEDIATYPE. */
 sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters);
+
+/* ------------------------------------------------------------------------------------------------- file.c
+ * The one file of a request.
+ */
+typedef struct sr_http_file_sink_t {
+    sr_error_t *(*begin)(void *baton, const char *name); /* when it begins; `name` NULL: it has none */
+    sr_http_sink_t data;                                 /* its bytes */
+    void *baton;
+    apr_off_t max_file, max_request;
+} sr_http_file_sink_t;
+/* Reads the part `file` of a form, or the body if it has this type (NULL: only forms). Errors: SR_EMEDIATYPE;
+ * SR_ETOOLARGE; SR_EBADREQUEST for a malformed form, and "Exactly 1 file must be provided" for none, an empty one or
+ * several. */
+sr_error_t *sr_http_read_one_file(sr_http_t *http, const char *type, const sr_http_file_sink_t *sink);
+/* Errors: SR_EVALIDATION for a part in an encoding that is not supported. */
+sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool);
+bool sr_http_is_file(const sr_part_t *part);
 
 /* ------------------------------------------------------------------------------------------------ bearer.c */
 /* The SHA-256 (hexadecimal) of the bearer token. Errors: SR_EUNAUTHORIZED for an absent or malformed one. */

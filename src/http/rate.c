@@ -20,6 +20,7 @@ static const struct {
     [SR_RATE_LINK] = {"link", "to one signing link"},
     [SR_RATE_ADDRESS] = {"address", "from one address"},
     [SR_RATE_FAILURES] = {"failures", "with a wrong token or link from one address"},
+    [SR_RATE_VERIFY] = {"verify", "to check a document from one address"},
 };
 
 static apr_uint64_t key_of(const sr_http_t *http, sr_rate_of_t of, const void *data, apr_size_t length)
@@ -41,6 +42,7 @@ static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
 static bool find_credential(sr_http_t *http)
 {
     char *text;
+    if (http->is_public) return false;
     if (http->secret_paths) {
         if (!http->route || http->route->path[1] != '{') return false;
         http->credential = text = apr_pstrdup(http->pool, http->params[0]);
@@ -103,6 +105,12 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http)
     }
     if (!rates[own].times) return NULL;
     return take(http, own, key_of(http, own, http->credential, strlen(http->credential)));
+}
+
+sr_error_t *sr_http_rate_verify(sr_http_t *http)
+{
+    if (!http->rates->of[SR_RATE_VERIFY].times) return NULL;
+    return take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
 }
 
 /* Whether an error says that the token or the link is wrong. Of a link that is known, a document or page is missing. */

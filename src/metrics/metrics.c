@@ -41,7 +41,7 @@ static const char *const operations[] = {"ping", "probe",     "prepare",    "fil
 static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
-static const char *const limits[] = {"token", "link", "address", "failures", "bodies", "mail", "other", NULL};
+static const char *const limits[] = {"token", "link", "address", "failures", "verify", "bodies", "mail", "other", NULL};
 
 static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_CODE] = codes,  [SR_LABEL_ENVIRONMENT] = environments, [SR_LABEL_RESULT] = results,

@@ -128,7 +128,8 @@ static void add_places(json_t *values)
 /* From the URL that was asked for to <location>/sign/. */
 static const char *way_up(sr_http_t *http)
 {
-    const char *way = *http->path ? "" : "sign/";
+    const char *way = *http->path && !http->is_public ? "" : "sign/";
+    if (*http->path && http->is_public) way = apr_pstrcat(http->pool, "../", way, NULL);
     for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
         way = apr_pstrcat(http->pool, "../", way, NULL);
     return way;
@@ -184,7 +185,8 @@ static void set_page_headers(sr_http_t *http)
     apr_table_setn(headers, "Vary", "Accept, Accept-Language");
 }
 
-static sr_error_t *reply(sr_http_t *http, int status, json_t *values, const sr_page_theme_t *theme, const json_t *texts)
+sr_error_t *sr_page_reply(sr_http_t *http, int status, json_t *values, const sr_page_theme_t *theme,
+                          const json_t *texts)
 {
     add_frame(values, http, theme, texts);
     set_page_headers(http);
@@ -235,7 +237,7 @@ sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else add_closing(view, state);
-    return reply(http, HTTP_OK, view, &theme, texts);
+    return sr_page_reply(http, HTTP_OK, view, &theme, texts);
 }
 
 /* --- the page of an error */
@@ -260,5 +262,5 @@ sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message)
         set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_page_language_query(http), NULL), http);
     json_object_set_new(values, "problem", problem);
     set_text(values, "title", title);
-    return reply(http, status, values, &theme, texts);
+    return sr_page_reply(http, status, values, &theme, texts);
 }

@@ -1,6 +1,7 @@
-/* page.h: <location>/sign: what signers see and do. routes.c is the table; link.c the page itself, document.c what is
- * downloaded from it, pages.c what is seen on it, assets.c and theme.c what browsers load for it. Whoever knows the
- * uuid in the path is the signer: there is no token here.
+/* page.h: <location>/sign: what signers see and do; and <location>/verify (verify.c), where anybody checks a PDF.
+ * routes.c is the table; link.c the page itself, document.c what is downloaded from it, pages.c what is seen on it,
+ * assets.c and theme.c what browsers load for it. Whoever knows the uuid in the path is the signer: there is no token
+ * here.
  *
  * How a page is made: html.c puts the values together, texts.c the words, theme.c what the administrator changed;
  * base/template.c fills them into the pieces of HTML that files.c has.
@@ -11,16 +12,20 @@
 #include "http/http.h"
 #include "service/service.h"
 
-extern const sr_route_t sr_page_routes[];
+extern const sr_route_t sr_page_routes[];        /* below <location>/sign */
+extern const sr_route_t sr_page_verify_routes[]; /* below <location>/verify */
 
 /* What directives say of the page (sr_http_t.page). */
 typedef struct sr_page_settings_t {
     const char *theme;           /* a folder, or "" */
     const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
+    apr_off_t max_file_size, max_request_size;
 } sr_page_settings_t;
 
 /* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */
 void sr_page_begin(sr_http_t *http);
+/* The same below /verify. */
+void sr_page_verify_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
@@ -30,6 +35,8 @@ sr_error_t *sr_page_image(sr_http_t *http);
 sr_error_t *sr_page_text(sr_http_t *http);
 sr_error_t *sr_page_asset(sr_http_t *http);
 sr_error_t *sr_page_theme_file(sr_http_t *http);
+sr_error_t *sr_page_verify_get(sr_http_t *http);
+sr_error_t *sr_page_verify_post(sr_http_t *http);
 
 /* Who may put the page into a frame, as in a Content-Security-Policy. */
 const char *sr_page_ancestors(sr_http_t *http);
@@ -38,18 +45,21 @@ sr_error_t *sr_page_uuid(const char **uuid, sr_http_t *http, int param);
 /* The absolute URL of a link. */
 const char *sr_page_link(sr_http_t *http, const char *signer);
 
-/* ------------------------------------------------------------------------------------------------- html.c */
-/* The page of a state (sr_signing_view, which is changed by it). */
-sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer);
-/* The body of an error as a page, for who does not want JSON (sr_http_t.show_error). */
-sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message);
-
 /* ------------------------------------------------------------------------------------------------ theme.c */
 typedef struct sr_page_theme_t {
     const json_t *settings;   /* theme.json, or NULL */
     const char *style, *logo; /* URLs below <location>/sign/, or NULL */
 } sr_page_theme_t;
 void sr_page_theme(sr_page_theme_t *theme, sr_http_t *http);
+
+/* ------------------------------------------------------------------------------------------------- html.c */
+/* The page of a state (sr_signing_view, which is changed by it). */
+sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer);
+/* The body of an error as a page, for who does not want JSON (sr_http_t.show_error). */
+sr_error_t *sr_page_error(sr_http_t *http, int status, const char *message);
+/* A page of these values and texts, and of what is on every page. */
+sr_error_t *sr_page_reply(sr_http_t *http, int status, json_t *values, const sr_page_theme_t *theme,
+                          const json_t *texts);
 
 /* ------------------------------------------------------------------------------------------------ texts.c */
 /* The language of the answer: what the query asks for (?lang=), else the signer's locale, else what the client likes

@@ -1,4 +1,5 @@
-/* routes.c: every path below <location>/sign. What is no uuid can be a name of ours: no link is hidden by it. */
+/* routes.c: every path below <location>/sign and <location>/verify. What is no uuid can be a name of ours: no link is
+ * hidden by it. */
 #include "page/page.h"
 
 const sr_route_t sr_page_routes[] = {
@@ -10,5 +11,11 @@ const sr_route_t sr_page_routes[] = {
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_page_image, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_page_text, false},
     {M_GET, "/{uuid}/certificate", sr_page_certificate, false},
+    {0, NULL, NULL, false},
+};
+
+const sr_route_t sr_page_verify_routes[] = {
+    {M_GET, "", sr_page_verify_get, false},
+    {M_POST, "", sr_page_verify_post, false},
     {0, NULL, NULL, false},
 };

@@ -141,7 +141,8 @@ static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
 sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures,
                        const sr_cms_context_t *context, apr_pool_t *pool)
 {
-    sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest}; /* not one that read the document */
+    /* not one that read the document */
+    sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest, .is_public = workers->is_public};
     answer_t answer = {results, json_array_size(signatures), context->anchors != NULL};
     const apr_time_t now = context->now ? context->now : apr_time_now();
     bool failed = false;

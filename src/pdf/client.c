@@ -47,6 +47,11 @@ static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, 
     }
 }
 
+static sr_pdf_class_t class_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t *question)
+{
+    return workers->is_public ? SR_PDF_PUBLIC : question->class;
+}
+
 static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_question_t *question, const int *descriptors,
                      const limits_t *limits, int64_t *used, apr_pool_t *pool)
 {
@@ -91,7 +96,7 @@ static int open_again(int descriptor, apr_pool_t *pool)
     return own < 0 ? descriptor : own;
 }
 
-/* Pages are shown when nothing else is to be done. */
+/* Pages are shown, and questions of anybody answered, when nothing else is to be done. */
 #define SHOW_NICE 10
 
 static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
@@ -106,7 +111,7 @@ static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf
         }
         descriptors[document < 0 ? 0 : 1] = question->output->descriptor;
     }
-    if (question->class == SR_PDF_SHOW) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
+    if (class_of(workers, question) != SR_PDF_WORK) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
     int64_t used = 0;
     *outcome = ask(worker, question, descriptors, limits, &used, pool);
     if (workers->keeps) workers->used += used;
@@ -140,7 +145,7 @@ static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t 
     limits_t limits = {.cpu = question->timeout ? question->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
     limits.deadline = begun + 2 * limits.cpu;
-    if (question->class == SR_PDF_SHOW) { /* it stands back, so it needs more time */
+    if (class_of(workers, question) != SR_PDF_WORK) { /* it stands back, so it needs more time */
         if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
         if (limits.deadline < begun + 2 * SHOW_PATIENCE) limits.deadline = begun + 2 * SHOW_PATIENCE;
     }
@@ -152,12 +157,13 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_questi
 {
     const int64_t begun = sr_pdf_clock();
     const limits_t limits = limits_of(workers, question, begun);
-    SR_TRY(sr_pdf_pool_enter(workers->shared, question->class, limits.deadline, pool));
+    const sr_pdf_class_t class = class_of(workers, question);
+    SR_TRY(sr_pdf_pool_enter(workers->shared, class, limits.deadline, pool));
     outcome_t outcome = LOST;
     int document = open_again(question->descriptor, pool);
     sr_error_t *error = persist(&outcome, workers, question, document, &limits, pool);
     if (document != question->descriptor) close(document);
-    sr_pdf_pool_leave(workers->shared, question->class);
+    sr_pdf_pool_leave(workers->shared, class);
     sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, question->op),
                        sr_pdf_clock() - begun);
     if (error) return error;

@@ -40,6 +40,9 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
 /* A pool over the same workers for one thread and all questions about one document, which may have the same worker. It
  * ends with `pool`. With `within` not 0 every question ends until so much time has passed from now. */
 sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_time_t within, apr_pool_t *pool);
+/* A pool over the same workers for what anybody can ask for. Its questions have half as many places as pages to be
+ * shown, of their own, so that nothing else waits for them. It ends with `pool`. */
+sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
 /* The processor time that its questions took so far, of one that is for a document. */
 apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);

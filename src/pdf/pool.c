@@ -41,7 +41,8 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->owner = getpid();
     shared->limit[SR_PDF_WORK] = options->workers;
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
-    shared->alive_room = 2 * (shared->limit[SR_PDF_WORK] + shared->limit[SR_PDF_SHOW]); /* used, and kept */
+    shared->limit[SR_PDF_PUBLIC] = (shared->limit[SR_PDF_SHOW] + 1) / 2;
+    for (int i = 0; i < SR_PDF_CLASSES; i++) shared->alive_room += 2 * shared->limit[i]; /* used, and kept */
     shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
     sr_pdf_gate_create(shared, options, pool);
 
@@ -160,8 +161,17 @@ sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_tim
     sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
     made->shared = workers->shared;
     made->keeps = true;
+    made->is_public = workers->is_public;
     made->latest = within ? sr_pdf_clock() + within : workers->latest;
     apr_pool_cleanup_register(pool, made, end_kept, apr_pool_cleanup_null);
+    return made;
+}
+
+sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool)
+{
+    sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
+    made->shared = workers->shared;
+    made->is_public = true;
     return made;
 }
 

@@ -15,8 +15,8 @@ typedef struct sr_pdf_worker_t {
 } sr_pdf_worker_t;
 
 /* Showing a page is work that a signer can ask for as often as they like: it has places of its own, so that creating,
- * signing and checking never wait for it. */
-typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_CLASSES } sr_pdf_class_t;
+ * signing and checking never wait for it. So has what anybody can ask for without a token or a link. */
+typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_PUBLIC, SR_PDF_CLASSES } sr_pdf_class_t;
 
 #define SR_PDF_SPARES 2 /* workers that are forked before anybody needs them */
 
@@ -48,6 +48,7 @@ typedef struct sr_pdf_shared_t {
 
 struct sr_pdf_pool_t {
     sr_pdf_shared_t *shared;
+    bool is_public; /* its questions have the places of SR_PDF_PUBLIC */
     /* Of a pool for one document: */
     bool keeps;             /* the worker, from one question to the next */
     sr_pdf_worker_t worker; /* the one that is kept */

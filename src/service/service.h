@@ -219,6 +219,17 @@ typedef struct sr_verify_t {
 sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                               apr_pool_t *pool);
 
+/* The same for anybody: `token_hash` and `environment` are not looked at, and nothing is said of whether these bytes
+ * are known here. *answer is the pool's: sr_pdf_verification_json of all conclusions, with "sha256", "size", "finding"
+ * (the conclusion, or "validation": extended by data for validation alone; "incomparable": unchecked because changes
+ * cannot be told; "encrypted", "refused": unreadable) and, in each signature, "environment" of the seal that made it,
+ * or null. */
+sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                                     apr_pool_t *pool);
+/* Before its body is read: at most a quarter and four more of the threads that may make pages do this. SR_EUNAVAILABLE
+ * if there are too many. The visit ends with `pool`, or by sr_pdf_visit_end. */
+sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_pdf_visit_t **visit, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- tokens.c */
 /* *secret is shown once. `name` was checked by the caller; expires_at 0: never, or as long as `max_token_age` allows.
  * Errors: SR_EBADREQUEST when expires_at is later than that. */

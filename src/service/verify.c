@@ -4,16 +4,24 @@
 
 #include <string.h>
 
+#define VISITORS "verification page" /* who checks documents without a token, as the gate of pages counts them */
+
+static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const sr_verify_t *request,
+                       const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
+{
+    const sr_cms_context_t context = {.ours = ours};
+    int descriptor;
+    SR_TRY(sr_spool_descriptor(request->spool, &descriptor));
+    return sr_pdf_verify(found, pdf, descriptor, request->size, &context, pool);
+}
+
 /* A token of production must not take a seal of the test environment for one that binds, so each sees its own. */
 static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
                          apr_pool_t *pool)
 {
     const sr_cms_identity_t *seal = service->seal[request->environment];
     const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal), NULL};
-    const sr_cms_context_t context = {.ours = ours};
-    int descriptor;
-    SR_TRY(sr_spool_descriptor(request->spool, &descriptor));
-    return sr_pdf_verify(found, service->pdf, descriptor, request->size, &context, pool);
+    return ask(service->pdf, found, request, ours, pool);
 }
 
 /* *row is the document's, or NULL when the caller has none of these bytes. */
@@ -52,4 +60,46 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
     json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? sr_json_string(row, "submission") : NULL));
     json_object_set_new(*answer, "document", document_of(row));
     return NULL;
+}
+
+/* --- for anybody */
+
+static const char *finding_of(const sr_pdf_verification_t *found)
+{
+    if (found->conclusion == SR_PDF_EXTENDED && found->validation) return "validation";
+    if (found->conclusion == SR_PDF_UNCHECKED && found->incomparable) return "incomparable";
+    if (found->conclusion == SR_PDF_UNREADABLE && found->verdict == SR_PDF_PASSWORD) return "encrypted";
+    if (found->conclusion == SR_PDF_UNREADABLE && found->verdict == SR_PDF_REFUSED) return "refused";
+    return sr_pdf_conclusion_name(found->conclusion);
+}
+
+/* Which of our seals made each signature. */
+static void add_environments(json_t *answer, const sr_pdf_verification_t *found, const sr_cms_certificate_t *test)
+{
+    for (int i = 0; i < found->count; i++) {
+        const sr_cms_result_t *signer = &found->signatures[i].signer;
+        const bool is_test = signer->ours && !strcmp(signer->signer->sha256, test->sha256);
+        json_object_set_new(json_array_get(json_object_get(answer, "signatures"), (size_t)i), "environment",
+                            signer->ours ? json_string(is_test ? "test" : "production") : json_null());
+    }
+}
+
+sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
+                                     apr_pool_t *pool)
+{
+    const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->seal[SR_TEST]);
+    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->seal[SR_PRODUCTION]), test, NULL};
+    sr_pdf_verification_t found;
+    SR_TRY(ask(sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
+    *answer = sr_json_own(sr_pdf_verification_json(&found), pool);
+    add_environments(*answer, &found, test);
+    json_object_set_new(*answer, "finding", json_string(finding_of(&found)));
+    json_object_set_new(*answer, "sha256", json_string(request->sha256));
+    json_object_set_new(*answer, "size", json_integer(request->size));
+    return NULL;
+}
+
+sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_pdf_visit_t **visit, apr_pool_t *pool)
+{
+    return sr_pdf_visit_begin(visit, service->pdf, VISITORS, VISITORS, pool);
 }

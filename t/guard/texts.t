@@ -46,7 +46,7 @@ sub fault {
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
 de test
-fr brand test plain.place
+fr brand test plain.place verify.change.page
 END
 
 for my $part ('page', 'script') {
@@ -93,6 +93,10 @@ my @warnings = slurp('src/model/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
 $asked{$_} = 1 for 'brand', map { ("$_.title", "$_.text") } qw(404 409 503 other);    # by html.c
+my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
+    qw(encrypted refused unreadable);
+$asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(none large many busy failed)),    # by verify.c
+    map { ("$_.title", "$_.text") } @findings;
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');

@@ -273,15 +273,16 @@ static void *show_page(void *data)
     return NULL;
 }
 
-/* Pages that take their time hold none of the places of other questions. */
-static void test_classes(void)
+/* Pages that take their time hold none of the places of other questions; nor do questions of anybody, which hold none
+ * of the places of pages either. */
+static void test_classes(bool is_public)
 {
     apr_pool_t *pool;
-    asker_t pages[4];
+    asker_t pages[4], other;
     apr_pool_create(&pool, root);
     const sr_pdf_options_t options = {.program = help_program(),
                                       .workers = 1,
-                                      .show_workers = SR_PDF_SPARES,
+                                      .show_workers = is_public ? 2 * SR_PDF_SPARES : SR_PDF_SPARES,
                                       .timeout = 2500 * HELP_MS,
                                       .show_timeout = 1500 * HELP_MS,
                                       .notice = help_notice};
@@ -294,7 +295,7 @@ static void test_classes(void)
     for (int i = 0, j = 0; i < now.alive; i++)
         if (now.pid[i] != template) kill(spares[j++] = now.pid[i], SIGSTOP);
     for (int i = 0; i < 4; i++) {
-        pages[i] = (asker_t){.workers = workers};
+        pages[i] = (asker_t){.workers = is_public ? sr_pdf_pool_for_public(workers, pool) : workers};
         pthread_create(&pages[i].thread, NULL, show_page, &pages[i]);
     }
     for (int i = 0; i < SR_PDF_SPARES; i++)
@@ -302,6 +303,9 @@ static void test_classes(void)
     int64_t begun = help_now();
     for (int i = 0; i < 5; i++)
         is_str(ask(workers, pool), ACCEPTED, "all places for pages are taken: a question %d", i);
+    other = (asker_t){.workers = workers};
+    if (is_public) show_page(&other);
+    if (is_public) is_str(other.said, "shown", "a page");
     help_sleep(600); /* so that the ping is not answered by the one before */
     ok(!sr_pdf_ping(workers, pool), "and a ping");
     bool hangs = !is_gone(spares[0]);
@@ -483,7 +487,8 @@ int main(void)
     test_killed_while_answering();
     test_hanging();
     test_hanging_template();
-    test_classes();
+    test_classes(false);
+    test_classes(true);
     test_threads();
     test_confinement();
     test_libraries();

@@ -1,0 +1,152 @@
+# <location>/verify: anybody checks a signed PDF: the page, what it says of each kind of document, in the reader's
+# language; what it does not say; its limits, and that it is there only where SigreqVerifyPage is On.
+use strict;
+use warnings;
+use Digest::SHA 'sha256_hex';
+use File::Temp 'tempdir';
+use Mojo::UserAgent;
+use Mojo::Util 'html_unescape';
+use Sigreq::Here      qw(suite place organisation signed);
+use Sigreq::Multipart qw(part multipart BOUNDARY);
+use Sigreq::PDF       qw(pdf pdf_of_size);
+use Sigreq::Signer    'signers_of';
+use Test::More;
+
+my $ua   = Mojo::UserAgent->new->request_timeout(60);
+my $type = 'multipart/form-data; boundary=' . BOUNDARY;
+my ($live, $test) = map { suite->{dir} . "/$_" } qw(seal seal-test);
+
+sub file { part('file', $_[0], filename => $_[1] // 'a.pdf', type => 'application/pdf') }
+sub post_to { my ($path, $body, %h) = @_; $ua->post(place($path), { 'Content-Type' => $type, %h }, $body)->res }
+sub check { my ($bytes, %h) = @_; post_to('/verify', multipart(file($bytes)), %h) }
+sub finding { $_[0]->dom->at('main')->attr('data-verify') }
+sub words { my $text = $_[0]->dom->at('main')->all_text; $text =~ s/[\x{2068}\x{2069}]//g; $text =~ s/\s+/ /g; $text }
+
+my $plain = pdf(nonce => "verify page $$");
+my $ours  = signed($plain, $live, 'Ann Lee', 'Bob Ray');
+
+subtest 'the page' => sub {
+    my $res = $ua->get(place('/verify'))->res;
+    is($res->code, 200, 'is there, without a token');
+    is($res->headers->content_type, 'text/html; charset=utf-8', 'as HTML');
+    my $policy = $res->headers->header('Content-Security-Policy');
+    like($policy, qr/^default-src 'none'; script-src 'self'; style-src 'self'/, 'its policy allows its own files');
+    unlike($policy, qr/unsafe|http/, '… and nothing else');
+    is($res->headers->header('Referrer-Policy'), 'no-referrer', 'nobody is told where a reader came from');
+    is($res->headers->header('Set-Cookie'), undef, 'no cookie');
+    is($res->headers->cache_control, 'no-store', 'nothing is kept');
+    is($ua->get(place("/$_"))->res->code, 200, "its file $_") for $res->body =~ /(?:href|src)="(sign\/assets\/[^"]+)"/g;
+    unlike($res->body, qr/(?:href|src)="(?!sign\/assets\/|\?lang=)/, 'all its files are of this location');
+    like($res->body, qr/<form method="post" enctype="multipart\/form-data"/, 'a form that works without JavaScript');
+    like($ua->get(place('/deep/er/place/verify'))->res->body, qr/Check a signed document/, 'at a deeper place');
+    is($ua->get(place('/verify/x'))->res->code, 404, 'nothing is below it');
+    like($ua->get(place('/verify/x'))->res->body, qr{href="\.\./sign/assets/page-}, '… but a page that says so');
+    is($ua->delete(place('/verify'))->res->code, 405, 'and nothing else can be done with it');
+};
+
+subtest 'where it is off' => sub {
+    is($ua->get(place('/small/verify'))->res->code, 404, 'Off: no page');
+    is(post_to('/small/verify', multipart(file($ours)))->code, 404, 'and no check');
+};
+
+subtest 'what is found' => sub {
+    my $res = check($ours);
+    is($res->code, 200, 'signed: status');
+    is(finding($res), 'signed', 'the finding');
+    my $words = words($res);
+    like($words, qr/This document is intact All signatures are valid, and nothing was added/, 'one sentence');
+    like($words, qr/a\.pdf/, 'the name of the file');
+    like($words, qr/Ann Lee Intact Time of the signature 2026-11-20 18:09 UTC.*Bob Ray Intact/, 'who, and when');
+    like($words, qr/Made by this service\./, 'whose signatures');
+    unlike($words, qr/test environment/, 'they are no test');
+    is(() = $words =~ /Covers the whole document/g, 1, 'the last one covers everything');
+
+    is(finding(check("$ours% more\n")), 'extended', 'something appended');
+    (my $broken = $ours) =~ s/verify page \d/verify page x/ or die;
+    $res = check($broken);
+    is(finding($res), 'broken', 'a changed byte');
+    like(words($res), qr/not intact.*Do not rely on it.*Ann Lee.*Damaged/, '… is said');
+    is(finding(check($plain)), 'unsigned', 'no signature');
+    $res = check('nonsense');
+    is($res->code, 200, 'no PDF: an answer, too');
+    is(finding($res), 'unreadable', '… which says so');
+
+    $res = check(signed($plain, $test, 'Ann'));
+    like(words($res), qr/made in a test environment. It is not legally binding.*in its test environment/, 'a test');
+    my $stranger = tempdir('stranger.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) . '/pair';
+    my @made = (suite->{source} . '/build/sigreqctl', 'seal', 'create', $stranger, '--name', 'Stranger & Sons');
+    system(@made) == 0 or die;
+    $res = check(signed($plain, $stranger, 'Ann Lee'));
+    like(words($res), qr/Stranger & Sons Intact.*Not made by this service/, "a stranger's: by the certificate's name");
+    unlike($res->body, qr/Stranger & Sons/, '… escaped');
+    local $ENV{SIGN_ALIAS} = 'm';
+    like(words(check(signed($ours, $stranger, 'M'))), qr/Not all of these signatures were made by this service/,
+        'ours and a stranger\'s');
+};
+
+subtest 'changed between two signatures' => sub {
+    my $start  = $ours =~ /.*startxref\n(\d+)/s ? $1 : die;
+    my ($page) = $ours =~ m{.*\n((\d+) 0 obj\n<<[^>]*/Type */Page\b.*?)\nendobj}s ? ($2) : die;
+    my $text   = $ours =~ m{.*\n\Q$page\E 0 obj\n(.*?)\nendobj}s ? $1 : die;
+    $text =~ s/>>\s*\z/\/Rotate 90>>/;
+    my $xref   = length($ours) + length(my $object = "$page 0 obj\n$text\nendobj\n");
+    my $root   = $ours =~ m{.*/Root (\d+ 0 R)}s ? $1 : die;
+    my $update = $object . sprintf "xref\n$page 1\n%010d 00000 n \ntrailer\n<</Size 10000/Root $root/Prev $start>>\n"
+        . "startxref\n$xref\n%%%%EOF\n", length $ours;
+    local $ENV{SIGN_ALIAS} = 'm';
+    my $res = check(signed($ours . $update, $test, 'Mallory'));
+    is(finding($res), 'changed', 'the finding');
+    like(words($res), qr/Changed after this signature, without an explanation: Page 1/, 'what was changed');
+    $res = check(signed($ours . $update, $test, 'Mallory'), 'Accept-Language' => 'de');
+    like(words($res), qr/Nach dieser Signatur ohne Erkl.rung ge.ndert: Seite 1/, "and in the reader's language");
+};
+
+subtest 'nothing is told of what the service knows' => sub {
+    my $client = organisation()->{live};
+    my $made   = $client->create(files => [['a.pdf', $plain]])->json;
+    my ($ann)  = signers_of($made);
+    $ann->sign('Ann Lee');
+    my $sealed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
+    my $known  = check($sealed);
+    is(finding($known), 'signed', 'a document of this service');
+    unlike($known->body, qr/\b\Q$made->{documents}[0]{uuid}\E/, 'its uuid is not told');
+    my $link = $made->{submitters}[0]{uuid};
+    unlike($known->body, qr/\Q$link\E/, 'nor the link');
+    is(words(check($plain)) =~ s/\d+//gr, words(check(pdf(nonce => 'other'))) =~ s/\d+//gr,
+        'a known upload gets the words of an unknown one');
+};
+
+subtest 'what is no document' => sub {
+    my $res = post_to('/verify', multipart(part('x', 'y')));
+    is($res->code, 400, 'no file');
+    like(words($res), qr/Choose a PDF document first/, '… is said on the page');
+    is(post_to('/verify', multipart(part('file', '', filename => '', type => 'application/octet-stream')))->code, 400,
+        'an empty field of a form');
+    is(post_to('/verify', multipart(file($ours), file($plain)))->code, 400, 'two files');
+    is($ua->post(place('/verify'), { 'Content-Type' => 'application/pdf' }, $ours)->res->code, 415, 'no form');
+    is(check($ours, Origin => 'https://elsewhere.example')->code, 403, "a form on somebody else's page");
+    my $large = post_to('/tiny/verify', multipart(file(pdf_of_size(90_000))));
+    is($large->code, 413, 'a large file');
+    like(words($large), qr/too large/, '… is said on the page');
+    like(words($ua->get(place('/tiny/verify'))->res), qr/At most 64 kB/, 'the limit is told before');
+};
+
+subtest 'as often as one may' => sub {
+    is(post_to('/tiny/verify', multipart(file('x')))->code, 200, "document $_ of two more") for 1 .. 2;
+    my $res = post_to('/tiny/verify', multipart(file('x')));
+    is($res->code, 429, 'the fourth in an hour');
+    like(words($res), qr/Too many documents were checked/, '… is said on the page');
+    like($res->headers->header('RateLimit-Policy'), qr/"verify";q=3;w=3600/, 'the policy');
+    like($res->headers->header('Retry-After'), qr/^\d+$/, 'when to come again');
+    is($ua->get(place('/tiny/verify'))->res->code, 200, 'the page itself is not counted');
+    is(check('x')->code, 200, 'another place has its own count');
+};
+
+subtest 'a token sent here is not known by it' => sub {
+    my $org   = organisation();
+    my $wrong = 'Bearer sigreq_test_' . 'x' x 40;
+    is($ua->get(place('/tiny/verify'), { Authorization => $wrong })->res->code, 200, 'the page does not look at it');
+    my @codes = map { $ua->get(place('/tiny/api/v3/tokens/current'), { Authorization => $wrong })->res->code } 1 .. 5;
+    like("@codes", qr/429$/, 'wrong tokens are limited all the same');
+};
+done_testing;
