@@ -33,11 +33,11 @@ static bool is_new_reference(const check_t *check, const sr_pdf_span_t *value, c
            && number < check->end && (!from || number < from->number);
 }
 
-/* Nothing, or images and forms by name. */
+/* Nothing, the colours of PDF/A, or images and forms by name. */
 static bool are_resources(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *object)
 {
     sr_pdf_span_t left = *value, key, reference;
-    if (sr_pdf_span_is(value, "<<>>")) return true;
+    if (sr_pdf_span_is(value, "<<>>") || sr_pdf_span_is(value, SR_PDF_RESOURCES)) return true;
     if (!sr_pdf_take_text(&left, "<</XObject<<")) return false;
     while (!sr_pdf_span_is(&left, ">>>>"))
         if (!sr_pdf_take_entry(&left, &key, &reference) || !is_new_reference(check, &reference, object)) return false;
@@ -67,7 +67,7 @@ typedef enum rule_t { IS, BOX, MATRIX, COUNT, RESOURCES, MASK } rule_t;
 static const struct {
     const char *key;
     rule_t rule;
-    const char *values[3]; /* of IS: one of them */
+    const char *values[5]; /* of IS: one of them */
 } ENTRIES[] = {
     {"/Type", IS, {"/XObject"}},
     {"/Subtype", IS, {"/Form", "/Image"}},
@@ -76,9 +76,11 @@ static const struct {
     {"/Resources", RESOURCES, {NULL}},
     {"/Width", COUNT, {NULL}},
     {"/Height", COUNT, {NULL}},
-    {"/ColorSpace", IS, {"/DeviceRGB", "/DeviceGray"}},
-    {"/BitsPerComponent", IS, {"8"}},
+    {"/ColorSpace", IS, {"/DeviceRGB", "/DeviceGray", SR_PDF_RGB, SR_PDF_GRAY}},
+    {"/ImageMask", IS, {"true"}},
+    {"/BitsPerComponent", IS, {"8", "1"}},
     {"/SMask", MASK, {NULL}},
+    {"/Mask", MASK, {NULL}},
     {"/Filter", IS, {"/FlateDecode", "/DCTDecode"}},
     {"/Length", COUNT, {NULL}},
 };
@@ -94,7 +96,7 @@ static bool keeps(const check_t *check, size_t row, const sr_pdf_span_t *value, 
     case MASK: return is_new_reference(check, value, NULL);
     case IS: break;
     }
-    for (size_t i = 0; i < 3 && ENTRIES[row].values[i]; i++)
+    for (size_t i = 0; i < 5 && ENTRIES[row].values[i]; i++)
         if (sr_pdf_span_is(value, ENTRIES[row].values[i])) return true;
     return false;
 }

@@ -1,19 +1,22 @@
 /* prepared.c: whether an update that should add the fields of all signers does that, as far as this can be told without
- * reading the document. New objects are the shared empty appearance, a field for each placement, and perhaps a form;
- * each has one form. Objects of the document that are written again must end as ours do: with the references. */
+ * reading the document. New objects are the shared empty appearance, a field for each placement, in a tagged document
+ * an element for each field and perhaps a leaf of its number tree, and perhaps a form; each has one form. Objects of
+ * the document that are written again must end as ours do: with the references. */
 #include "pdf/appended.h"
+#include "pdf/protocol.h"
 
 #include <apr_hash.h>
 #include <math.h>
 #include <string.h>
 
-#define FURTHER 8 /* objects besides a field and a page for each placement */
+#define FURTHER 16 /* objects besides a field, an element and a page for each placement */
 #define SCALE 10000
 #define FARTHEST 1e9 /* as sr_pdfd_put_number writes numbers */
 
 static const char NO_APPEARANCE[] = "it has not the empty appearance of fields";
 static const char NO_FIELD[] = "a field is not what was asked for";
 static const char OTHER_PAGE[] = "fields of one page are on several";
+static const char NO_ELEMENT[] = "an element of the structure is not that of a field";
 static const char NEW_OBJECT[] = "it has an object that nobody asked for";
 static const char OLD_OBJECT[] = "an object of the document ends otherwise than with the new fields";
 
@@ -29,12 +32,17 @@ typedef struct check_t {
     apr_hash_t *pages;                /* int, index → sr_pdf_span_t, the reference to it */
     apr_hash_t *references;           /* the same → text_t, references to the fields on it */
     const char *all;                  /* references to all fields */
+    bool tagged;
+    apr_int64_t key;      /* of tags: the number of the first field in the tree */
+    sr_pdf_span_t parent; /* the reference to the element that the new ones are in */
+    apr_int64_t leaf;     /* the number of a new leaf of the tree, or 0 */
+    int fixed;            /* the new objects before those that are written again */
     apr_pool_t *pool;
 } check_t;
 
 int sr_pdf_prepared_most(const apr_array_header_t *fields)
 {
-    return 2 * fields->nelts + FURTHER;
+    return 3 * fields->nelts + FURTHER;
 }
 
 static const sr_pdf_object_t *object_at(const check_t *check, int index)
@@ -46,6 +54,20 @@ static const sr_pdf_object_t *object_at(const check_t *check, int index)
 static bool is_new(const check_t *check, const sr_pdf_object_t *object, int ordinal)
 {
     return object && object->number == check->first + ordinal && !object->generation;
+}
+
+static bool is_old(const check_t *check, const sr_pdf_object_t *object)
+{
+    return object && !object->is_stream && object->number < check->first;
+}
+
+/* Whether a dictionary has an entry: "/Key value". */
+static bool has_key(const check_t *check, const sr_pdf_object_t *object, const char *entry)
+{
+    sr_pdf_span_t value;
+    const char *space = strchr(entry, ' ');
+    return sr_pdf_find_entry(&value, &object->body, apr_pstrmemdup(check->pool, entry, (apr_size_t)(space - entry)))
+           && sr_pdf_span_is(&value, space + 1);
 }
 
 static bool is_empty_appearance(const sr_pdf_object_t *object)
@@ -70,15 +92,30 @@ static bool take_decimal(sr_pdf_span_t *left, double wanted)
     return (negative ? -found : found) == scaled && sr_pdf_take_text(left, " ");
 }
 
+/* The numbers of fields in a tagged document follow each other. */
+static bool take_key(check_t *check, int index, sr_pdf_span_t *left)
+{
+    apr_int64_t key;
+    const bool tagged = sr_pdf_take_text(left, "/StructParent ");
+    if (tagged && !sr_pdf_take_number(left, &key)) return false;
+    if (!index) {
+        check->tagged = tagged;
+        check->key = tagged ? key : 0;
+    }
+    return tagged == check->tagged && (!tagged || key == check->key + index);
+}
+
 /* All of a field but where it says what page it is on and how that is turned, which must be the same for all. */
-static const char *check_field(check_t *check, const sr_pdf_field_t *field, int ordinal, const sr_pdf_object_t *object)
+static const char *check_field(check_t *check, const sr_pdf_field_t *field, int index, int ordinal,
+                               const sr_pdf_object_t *object)
 {
     sr_pdf_span_t left = object->body, page;
     const char *head =
         apr_psprintf(check->pool, "<</Type/Annot/Subtype/Widget/F 132/T(" SR_PDF_FIELD_PREFIX "%s", field->signer);
     if (object->is_stream || !sr_pdf_take_text(&left, head)) return NO_FIELD;
     if (ordinal > 1 && !sr_pdf_take_text(&left, apr_psprintf(check->pool, "_%d", ordinal))) return NO_FIELD;
-    if (!sr_pdf_take_text(&left, ")/FT/Sig/P ")) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, ")/TU(" SR_PDF_FIELD_LABEL ")") || !take_key(check, index, &left)) return NO_FIELD;
+    if (!sr_pdf_take_text(&left, "/FT/Sig/P ")) return NO_FIELD;
     if (!sr_pdf_take_value(&left, &page) || !sr_pdf_span_ends(&page, " R") || !sr_pdf_take_text(&left, "/Rect["))
         return NO_FIELD;
     for (int i = 0; i < 4; i++)
@@ -108,23 +145,29 @@ static const char *check_fields(check_t *check)
             apr_hash_set(ordinals, field->signer, APR_HASH_KEY_STRING, ordinal);
         }
         if (!is_new(check, object, 1 + i)) return NO_FIELD;
-        const char *reason = check_field(check, field, ++*ordinal, object);
+        const char *reason = check_field(check, field, i, ++*ordinal, object);
         if (reason) return reason;
     }
     return NULL;
 }
 
-static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
+static void add_text(text_t *text, const char *more, apr_pool_t *pool)
 {
-    char reference[32];
-    const int length = apr_snprintf(reference, sizeof reference, "%" APR_INT64_T_FMT " 0 R ", number);
-    if (text->length + (apr_size_t)length + 1 > text->room) {
-        char *larger = apr_palloc(pool, text->room = 2 * (text->room + sizeof reference));
+    const apr_size_t length = strlen(more);
+    if (text->length + length + 1 > text->room) {
+        char *larger = apr_palloc(pool, text->room = 2 * (text->room + length + 32));
         if (text->length) memcpy(larger, text->at, text->length);
         text->at = larger;
     }
-    memcpy(text->at + text->length, reference, (apr_size_t)length + 1);
-    text->length += (apr_size_t)length;
+    memcpy(text->at + text->length, more, length + 1);
+    text->length += length;
+}
+
+static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
+{
+    char reference[32];
+    apr_snprintf(reference, sizeof reference, "%" APR_INT64_T_FMT " 0 R ", number);
+    add_text(text, reference, pool);
 }
 
 /* References as they stand in the arrays: of each page, and all. */
@@ -143,6 +186,87 @@ static void write_references(check_t *check)
     }
     check->all = all.at;
 }
+
+/* ----------------------------------------------------------------------------------------------------------- tags */
+
+static bool is_element(const check_t *check, const sr_pdf_object_t *object, int index, sr_pdf_span_t *parent)
+{
+    const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, index, sr_pdf_field_t);
+    const sr_pdf_span_t *page = apr_hash_get(check->pages, &field->page, sizeof field->page);
+    const char *end = apr_psprintf(check->pool, "/K<</Type/OBJR/Obj %" APR_INT64_T_FMT " 0 R>>>>",
+                                   check->first + 1 + index);
+    sr_pdf_span_t left = object->body, own;
+    apr_int64_t number;
+    if (object->is_stream || !sr_pdf_take_text(&left, "<</Type/StructElem/S/Form/P ")) return false;
+    if (!sr_pdf_take_value(&left, parent) || !sr_pdf_span_ends(parent, " R")) return false;
+    if (!sr_pdf_take_text(&left, "/Pg ") || !sr_pdf_take_value(&left, &own) || !sr_pdf_span_same(page, &own))
+        return false;
+    own = *parent;
+    return sr_pdf_span_is(&left, end) && sr_pdf_take_number(&own, &number) && number < check->first;
+}
+
+static const char *check_elements(check_t *check)
+{
+    const int count = check->fields->nelts;
+    check->fixed = 1 + count;
+    for (int i = 0; check->tagged && i < count; i++, check->fixed++) {
+        const sr_pdf_object_t *object = object_at(check, check->fixed);
+        sr_pdf_span_t parent;
+        if (!is_new(check, object, check->fixed) || !is_element(check, object, i, &parent)) return NO_ELEMENT;
+        if (!i) check->parent = parent;
+        if (!sr_pdf_span_same(&check->parent, &parent)) return NO_ELEMENT;
+    }
+    return NULL;
+}
+
+static const char *references_from(const check_t *check, apr_int64_t first, bool with_keys)
+{
+    text_t text = {0};
+    for (int i = 0; i < check->fields->nelts; i++) {
+        if (with_keys) add_text(&text, apr_psprintf(check->pool, "%" APR_INT64_T_FMT " ", check->key + i), check->pool);
+        add_reference(&text, first + i, check->pool);
+    }
+    return text.at;
+}
+
+/* A leaf comes after the elements where the tree has leaves. */
+static const char *check_leaf(check_t *check, const char *numbers)
+{
+    const sr_pdf_object_t *object = object_at(check, check->fixed);
+    const char *leaf = apr_psprintf(check->pool, "<</Limits[%" APR_INT64_T_FMT " %" APR_INT64_T_FMT "]/Nums[%s]>>",
+                                    check->key, check->key + check->fields->nelts - 1, numbers);
+    if (!check->tagged || !is_new(check, object, check->fixed)) return NULL;
+    if (object->is_stream || !sr_pdf_span_is(&object->body, leaf)) return NO_ELEMENT;
+    check->leaf = object->number;
+    check->fixed++;
+    return NULL;
+}
+
+/* The element that holds the new ones, or the root does; the root; the tree. */
+static const char *check_structure(const check_t *check, int *index)
+{
+    const apr_int64_t first = check->first + 1 + check->fields->nelts;
+    const char *kids = references_from(check, first, false);
+    const char *numbers = check->leaf ? apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R ", check->leaf)
+                                      : references_from(check, first, true);
+    const char *next =
+        apr_psprintf(check->pool, "/ParentTreeNextKey %" APR_INT64_T_FMT, check->key + check->fields->nelts);
+    const sr_pdf_object_t *object = object_at(check, (*index)++);
+    sr_pdf_span_t parent = check->parent;
+    apr_int64_t number;
+    if (!is_old(check, object) || !sr_pdf_take_number(&parent, &number) || number != object->number) return NO_ELEMENT;
+    if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, kids, "]>>", NULL))) return OLD_OBJECT;
+    if (!has_key(check, object, next)) { /* it is not the root */
+        object = object_at(check, (*index)++);
+        if (!is_old(check, object)) return NO_ELEMENT;
+        if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, next, ">>", NULL))) return OLD_OBJECT;
+    }
+    object = object_at(check, (*index)++);
+    if (!is_old(check, object)) return NO_ELEMENT;
+    return sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, numbers, "]>>", NULL)) ? NULL : OLD_OBJECT;
+}
+
+/* -------------------------------------------------------------------------------------------- what is written again */
 
 /* An object that was there before: the form, the catalog, an array of fields, or what a page's annotations are in. */
 static bool ends_well(const check_t *check, const sr_pdf_object_t *object, const char *references)
@@ -163,7 +287,7 @@ static const char *check_pages(const check_t *check, int *index)
         apr_hash_set(done, page, sizeof *page, page);
         const text_t *own = apr_hash_get(check->references, page, sizeof *page);
         const sr_pdf_object_t *object = object_at(check, (*index)++);
-        if (!object || object->is_stream || object->number >= check->first) return NEW_OBJECT;
+        if (!is_old(check, object)) return NEW_OBJECT;
         if (!ends_well(check, object, own->at)) return OLD_OBJECT;
     }
     return NULL;
@@ -201,17 +325,18 @@ static const char *check_old_form(const check_t *check, int index)
 {
     const sr_pdf_object_t *fields = object_at(check, index), *flags = object_at(check, index + 1);
     if (!fields || object_at(check, index + 2)) return NEW_OBJECT;
-    if (fields->is_stream || fields->number >= check->first || !ends_well(check, fields, check->all)) return OLD_OBJECT;
+    if (!is_old(check, fields) || !ends_well(check, fields, check->all)) return OLD_OBJECT;
     if (!flags) return NULL;
-    if (flags->is_stream || flags->number >= check->first || *fields->body.at != '[') return NEW_OBJECT;
+    if (!is_old(check, flags) || *fields->body.at != '[') return NEW_OBJECT;
     return ends_with_flags(flags) ? NULL : OLD_OBJECT;
 }
 
 static const char *check_old(const check_t *check)
 {
-    const int ordinal = 1 + check->fields->nelts;
+    const int ordinal = check->fixed;
     int index = ordinal;
     const char *reason = check_pages(check, &index);
+    if (!reason && check->tagged) reason = check_structure(check, &index);
     if (reason) return reason;
     const bool made = is_new(check, object_at(check, index), ordinal);
     const sr_pdf_trailer_t *trailer = &check->appended->trailer;
@@ -228,6 +353,9 @@ const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_a
     check.pages = apr_hash_make(pool);
     check.references = apr_hash_make(pool);
     const char *reason = check_fields(&check);
+    if (!reason) reason = check_elements(&check);
+    if (!reason)
+        reason = check_leaf(&check, references_from(&check, check.first + 1 + fields->nelts, true));
     if (reason) return reason;
     write_references(&check);
     return check_old(&check);

@@ -103,6 +103,16 @@
 #define SR_PDF_FAULT_DAMAGED "damaged"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
+#define SR_PDF_FIELD_LABEL "Signature" /* /TU: what screen readers call a field */
+
+/* Colours of appearances in PDF/A: sRGB and its gray by formulas of their own (ISO 32000-2, 8.6.5), so that no output
+ * intent has to allow them. The resources make DeviceRGB mean that (8.6.5.6). */
+#define SR_PDF_RGB                                                                                                     \
+    "[/CalRGB<</WhitePoint[.9505 1 1.089]/Gamma[2.2 2.2 2.2]"                                                          \
+    "/Matrix[.4124 .2126 .0193 .3576 .7152 .1192 .1805 .0722 .9505]>>]"
+#define SR_PDF_GRAY "[/CalGray<</WhitePoint[.9505 1 1.089]/Gamma 2.2>>]"
+#define SR_PDF_RESOURCES "<</ColorSpace<</DefaultRGB" SR_PDF_RGB ">>>>"
+
 /* An image as an uploaded signature. */
 #define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
 #define SR_PDF_MAX_IMAGE_PIXELS 4000000

@@ -1,6 +1,6 @@
 /* appearance.c: what is seen of a signature. The mark itself, drawn, typed or an image, is one object that all of the
  * signer's widgets show; each widget has a form that fits it in, upright as the page is displayed. Whatever was signed
- * in the test environment says so beneath it. (ISO 32000-2, 8.10 and 12.5.5) */
+ * in the test environment says so beneath it. In PDF/A, colours depend on no device. (ISO 32000-2, 8.10 and 12.5.5) */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_
     double box[4] = {-margin, -margin, mark->width + margin, mark->height + margin};
     sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
     sr_pdfd_put_numbers(keys, box, 4);
-    sr_pdfd_put_text(keys, "]/Resources<<>>");
+    sr_pdfd_print(keys, "]/Resources%s", update->archival ? SR_PDF_RESOURCES : "<<>>");
     mark->object = sr_pdfd_object_number(update);
     sr_pdfd_stream(update, mark->object, (const char *)keys->data, content->data, content->size);
 }

@@ -146,11 +146,14 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
     fill_t fill = {.pool = pool, .widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t))};
     sr_pdfd_mark_t mark = {0};
     if (!read_parameters(&fill, question->text)) return NULL;
+    bool archival = false;
     const char *reason = sr_pdfd_document_open(&fill.document, &question->bytes, pool);
+    if (!reason) reason = sr_pdfd_archive_read(&archival, &fill.document, pool);
     if (!reason) reason = find_widgets(&fill);
     if (reason) return sr_pdfd_document_fault(reason);
 
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
+    fill.update.archival = archival;
     fill.signature = sr_pdfd_object_number(&fill.update);
     reason = sr_pdfd_mark(&mark, &fill.update, question->text, fill.widgets);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);

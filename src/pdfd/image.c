@@ -1,4 +1,5 @@
-/* image.c: an uploaded signature. A PNG is decoded and written anew: its colours, and its transparency as a mask. A
+/* image.c: an uploaded signature. A PNG is decoded and written anew: its colours, and its transparency as a mask; in
+ * PDF/A, which has no transparency, on white, and only what is fully transparent is left out. A
  * JPEG is decoded to see that it can be, and kept as it is, since PDF readers decode it as well, but for its notes:
  * where and with what a photograph was taken is nobody's business. (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "pdfd/pdfd.h"
@@ -63,19 +64,54 @@ static void part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rg
     }
 }
 
+static const char *colours_of(const image_t *image, bool gray)
+{
+    const char *device = gray ? "/DeviceGray" : "/DeviceRGB", *archival = gray ? SR_PDF_GRAY : SR_PDF_RGB;
+    return apr_pstrcat(image->update->pool, "/ColorSpace", image->update->archival ? archival : device,
+                       "/BitsPerComponent 8", NULL);
+}
+
+static int64_t put_soft_mask(const image_t *image, const unsigned char *alpha, apr_size_t pixels)
+{
+    return put_image(image, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
+}
+
+/* One bit for each pixel, rows from whole bytes; 1: nothing is painted (ISO 32000-2, 8.9.6.3). */
+static int64_t put_stencil(const image_t *image, const unsigned char *alpha)
+{
+    const apr_size_t width = (apr_size_t)image->mark->width, height = (apr_size_t)image->mark->height;
+    const apr_size_t row = (width + 7) / 8;
+    unsigned char *bits = memset(sr_pdfd_grow(sr_pdfd_buffer(image->update->pool), row * height), 0, row * height);
+    for (apr_size_t y = 0; y < height; y++)
+        for (apr_size_t x = 0; x < width; x++)
+            if (!*alpha++) bits[y * row + x / 8] |= (unsigned char)(0x80 >> x % 8);
+    return put_image(image, "/ImageMask true/BitsPerComponent 1", bits, row * height);
+}
+
+/* What the colours are on white paper. */
+static void flatten(unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
+{
+    for (apr_size_t i = 0; i < 3 * pixels; i++) rgb[i] = (unsigned char)(255 - (255 - rgb[i]) * alpha[i / 3] / 255);
+}
+
+static const char *put_mask(const image_t *image, unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
+{
+    const bool soft = !image->update->archival;
+    if (!soft) flatten(rgb, alpha, pixels);
+    const int64_t mask = soft ? put_soft_mask(image, alpha, pixels) : put_stencil(image, alpha);
+    return apr_psprintf(image->update->pool, "/%sMask %" APR_INT64_T_FMT " 0 R", soft ? "S" : "", mask);
+}
+
 static const char *use_pixels(const image_t *image, const unsigned char *rgba)
 {
     apr_size_t pixels = (apr_size_t)image->mark->width * (apr_size_t)image->mark->height;
     sr_pdfd_buffer_t *parts = sr_pdfd_buffer(image->update->pool);
     unsigned char *rgb = sr_pdfd_grow(parts, 4 * pixels), *alpha = rgb + 3 * pixels;
-    const char *colours = "/ColorSpace/DeviceRGB/BitsPerComponent 8";
+    const char *colours = colours_of(image, false);
     bool seen = false, opaque = true;
     part(rgba, pixels, rgb, alpha, &seen, &opaque);
     if (!seen) return BLANK;
-    if (!opaque) {
-        int64_t mask = put_image(image, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
-        colours = apr_psprintf(image->update->pool, "%s/SMask %" APR_INT64_T_FMT " 0 R", colours, mask);
-    }
+    if (!opaque) colours = apr_pstrcat(image->update->pool, colours, put_mask(image, rgb, alpha, pixels), NULL);
     image->mark->object = put_image(image, colours, rgb, 3 * pixels);
     return NULL;
 }
@@ -194,10 +230,8 @@ static const char *use_jpeg(image_t *image)
     const char *wrong = check_jpeg(image, &components);
     if (!wrong) wrong = copy_without_notes(out, image);
     if (wrong) return wrong;
-    image->mark->object = put_image(image,
-                                    components == 1 ? "/ColorSpace/DeviceGray/BitsPerComponent 8/Filter/DCTDecode"
-                                                    : "/ColorSpace/DeviceRGB/BitsPerComponent 8/Filter/DCTDecode",
-                                    out->data, out->size);
+    const char *keys = apr_pstrcat(image->update->pool, colours_of(image, components == 1), "/Filter/DCTDecode", NULL);
+    image->mark->object = put_image(image, keys, out->data, out->size);
     return NULL;
 }
 

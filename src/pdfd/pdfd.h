@@ -2,9 +2,9 @@
  *
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
  * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · png.c · text.c; page.h is of the files
- * that show a page; and what writes: buffer.c · document.c · tidy.c · writer.c · prepare.c · fill.c · appearance.c ·
- * fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
- * revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c · prepare.c · tags.c ·
+ * fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over
+ * rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -215,11 +215,16 @@ json_t *sr_pdfd_document_fault(const char *reason);
  * its meaning, and no offset its object. */
 void sr_pdfd_tidy(unsigned char *data, apr_size_t size);
 
+/* --------------------------------------------------------------------------------------------- archive.c */
+/* Whether the document claims to be PDF/A. The reason why it cannot be continued, or NULL. */
+const char *sr_pdfd_archive_read(bool *archival, const sr_pdfd_document_t *document, apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- writer.c */
 typedef struct sr_pdfd_update_t {
     const sr_pdfd_document_t *document;
     sr_pdfd_buffer_t *out; /* what is to be appended */
     int64_t next;          /* the lowest object number that nothing uses */
+    bool archival;         /* what is added must be fit for PDF/A */
     apr_array_header_t *entries;
     apr_pool_t *pool;
 } sr_pdfd_update_t;
@@ -250,6 +255,24 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, cons
 #define SR_PDFD_FIELD "Signature_" /* and the signer: the name of a signer's field */
 /* Whether a name can be part of a field's. */
 bool sr_pdfd_is_signer(const char *name);
+
+/* ------------------------------------------------------------------------------------------------ tags.c */
+typedef struct sr_pdfd_tags_t {
+    bool tagged;          /* the document has a structure that can be continued */
+    qpdf_oh root, parent; /* of the structure; the element, or the root, that new elements are added to */
+    qpdf_oh tree;         /* from numbers to elements */
+    bool is_leaf;         /* a new leaf is added to the tree; else new numbers are added to its root */
+    int64_t next;         /* the first number that the tree does not have */
+} sr_pdfd_tags_t;
+
+void sr_pdfd_tags_read(sr_pdfd_tags_t *tags, qpdf_data q);
+/* Adds the element of a widget and returns its number. */
+int64_t sr_pdfd_tags_put_element(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, qpdf_oh page, int64_t widget);
+/* Adds a leaf of the tree with so many `numbers` ("7 12 0 R 8 13 0 R ") if the tree has leaves. Its number, or 0. */
+int64_t sr_pdfd_tags_put_leaf(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *numbers, int count);
+/* Writes what refers to the new elements (references) and numbers. The last use of the tags. */
+void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *elements,
+                        const char *numbers, int count, int64_t leaf);
 
 /* ------------------------------------------------------------------------------------------ appearance.c */
 typedef struct sr_pdfd_widget_t {

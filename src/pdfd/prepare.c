@@ -3,7 +3,7 @@
  * 12.7.5.5). The fields of one signer get the same signature as their value. All share one empty appearance. Done
  * before anybody signs, because a field that is added after a signature makes validators doubt that signature, while
  * one that was there may be filled (12.8.2.2). New fields of any other type would spoil the signatures that a document
- * has already. */
+ * has already, and so would tags and the order of tabs, which only a document that nobody has signed gets. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
@@ -29,6 +29,9 @@ typedef struct prepare_t {
     int count;
     apr_hash_t *pages; /* int, the page → sr_pdfd_buffer_t, references to its widgets */
     int64_t empty;     /* the appearance they share */
+    sr_pdfd_tags_t tags;
+    sr_pdfd_buffer_t *elements, *numbers; /* of the tags: references, and those with their numbers in the tree */
+    int64_t leaf;
     apr_pool_t *pool;
 } prepare_t;
 
@@ -70,7 +73,8 @@ static bool read_widgets(prepare_t *p, const json_t *fields)
     return p->count > 0;
 }
 
-static void put_widget(prepare_t *p, const widget_t *widget, qpdf_oh page)
+/* `index`: of the widget among all. */
+static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh page)
 {
     qpdf_data q = p->document.q;
     sr_pdfd_buffer_t *out = p->update.out;
@@ -78,7 +82,9 @@ static void put_widget(prepare_t *p, const widget_t *widget, qpdf_oh page)
     sr_pdfd_object_begin(&p->update, widget->number, 0);
     sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD, widget->signer); /* Print, Locked */
     if (widget->ordinal > 1) sr_pdfd_print(out, "_%d", widget->ordinal);
-    sr_pdfd_print(out, ")/FT/Sig/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
+    sr_pdfd_put_text(out, ")/TU(" SR_PDF_FIELD_LABEL ")");
+    if (p->tags.tagged) sr_pdfd_print(out, "/StructParent %lld", (long long)p->tags.next + index);
+    sr_pdfd_print(out, "/FT/Sig/P %d %d R/Rect[", qpdf_oh_get_object_id(q, page), qpdf_oh_get_generation(q, page));
     sr_pdfd_put_numbers(out, widget->rect, 4);
     sr_pdfd_put_text(out, "]");
     if (rotate) sr_pdfd_print(out, "/MK<</R %d>>", rotate);
@@ -93,6 +99,17 @@ static void avoid_in(prepare_t *p, qpdf_oh dictionary, const char *key)
     if (qpdf_oh_is_array(q, value) || qpdf_oh_is_dictionary(q, value)) sr_pdfd_update_avoid(&p->update, value);
 }
 
+static void avoid_in_tags(prepare_t *p)
+{
+    const sr_pdfd_tags_t *tags = &p->tags;
+    if (!tags->tagged) return;
+    sr_pdfd_update_avoid(&p->update, tags->root);
+    sr_pdfd_update_avoid(&p->update, tags->parent);
+    sr_pdfd_update_avoid(&p->update, tags->tree);
+    avoid_in(p, tags->parent, "/K");
+    avoid_in(p, tags->tree, tags->is_leaf ? "/Kids" : "/Nums");
+}
+
 /* New objects get numbers that nothing refers to which is written anew here, or shown on these pages. */
 static const char *avoid_references(prepare_t *p)
 {
@@ -103,6 +120,7 @@ static const char *avoid_references(prepare_t *p)
     sr_pdfd_update_avoid(&p->update, root);
     avoid_in(p, root, "/AcroForm");
     if (qpdf_oh_is_dictionary(q, form)) avoid_in(p, form, "/Fields");
+    avoid_in_tags(p);
     for (int i = 0; i < p->count; i++) {
         const int *index = &p->widgets[i].page;
         if (*index >= pages) return NO_SUCH_PAGE;
@@ -127,11 +145,26 @@ static const char *add_widgets(prepare_t *p)
         int id = qpdf_oh_get_object_id(q, page);
         if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf had to make it up */
         widget->number = sr_pdfd_object_number(&p->update);
-        put_widget(p, widget, page);
+        put_widget(p, widget, i, page);
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
         sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
     }
     return NULL;
+}
+
+static void add_tags(prepare_t *p)
+{
+    p->elements = sr_pdfd_buffer(p->pool);
+    p->numbers = sr_pdfd_buffer(p->pool);
+    for (int i = 0; p->tags.tagged && i < p->count; i++) {
+        const widget_t *widget = &p->widgets[i];
+        qpdf_oh page = qpdf_get_page_n(p->document.q, (size_t)widget->page);
+        const int64_t number = sr_pdfd_tags_put_element(&p->update, &p->tags, page, widget->number);
+        sr_pdfd_print(p->elements, "%lld 0 R ", (long long)number);
+        sr_pdfd_print(p->numbers, "%lld %lld 0 R ", (long long)p->tags.next + i, (long long)number);
+    }
+    if (p->tags.tagged)
+        p->leaf = sr_pdfd_tags_put_leaf(&p->update, &p->tags, (const char *)p->numbers->data, p->count);
 }
 
 /* ------------------------------------------------------------------------------ where the document refers to them */
@@ -169,12 +202,13 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
     qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
     const char *array = with_more(q, annotations, references, p->pool);
     int id = array_id(q, annotations);
-    if (id && !is_shared(p, id, index, fields_id)) {
+    const bool tabs = p->tags.tagged && !qpdf_oh_has_key(q, page, "/Tabs"); /* ISO 14289-1, 7.18.3 */
+    if (id && !tabs && !is_shared(p, id, index, fields_id)) {
         sr_pdfd_object_again(&p->update, annotations, array);
         return;
     }
     qpdf_oh_remove_key(q, page, "/Annots");
-    array = apr_pstrcat(p->pool, "/Annots", array, NULL);
+    array = apr_pstrcat(p->pool, tabs ? "/Tabs/S" : "", "/Annots", array, NULL);
     sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
 }
 
@@ -233,7 +267,18 @@ static void refer(prepare_t *p)
         refer_from_page(p, page, (const char *)references->data, fields_id);
         apr_hash_set(p->pages, &p->widgets[i].page, sizeof page, NULL);
     }
+    if (p->tags.tagged)
+        sr_pdfd_tags_refer(&p->update, &p->tags, (const char *)p->elements->data, (const char *)p->numbers->data,
+                           p->count, p->leaf);
     refer_from_form(p, form, (const char *)all->data);
+}
+
+/* What may be added besides fields: nothing to a document that was signed before. */
+static void read_document(prepare_t *p)
+{
+    sr_pdfd_form_t form;
+    sr_pdfd_form_read(&form, p->document.q);
+    if (!form.signatures) sr_pdfd_tags_read(&p->tags, p->document.q);
 }
 
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
@@ -244,9 +289,11 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, cons
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
+    read_document(&p);
     *reason = avoid_references(&p);
     if (!*reason) *reason = add_widgets(&p);
     if (!*reason) {
+        add_tags(&p);
         refer(&p);
         *reason = sr_pdfd_update_end(&p.update);
     }

@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-/* Objects of the document: 1 the catalog, 2 the page tree, 3 the page, 4 its content, 5 and 6 for liars. Prepared: 7
+/* With tags: 7 the structure's root, 8 the element of the document, 9 the tree; prepared: 10 the empty appearance, 11
+ * to 13 the fields, 14 to 16 their elements, 17 the form.
+ * Objects of the document: 1 the catalog, 2 the page tree, 3 the page, 4 its content, 5 and 6 for liars. Prepared: 7
  * the empty appearance, 8 and 9 the fields of ann, 10 that of bob, 11 the form. Filled: 12 the signature, 13 what is
  * drawn, 14 and 15 the appearances of 8 and 9. */
 #define ANN "ann"
@@ -34,6 +36,8 @@ typedef struct lie_t {
     int number;
     const char *find, *put;
 } lie_t;
+
+#define TAGGED "tagged" /* an op: to prepare a document with tags */
 
 #define EVIL "<</Length 44>>stream\nBT /F 24 Tf 72 700 Td (1,000,000 EURO) Tj ET\nendstream"
 #define PAGE "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
@@ -60,6 +64,8 @@ static const lie_t LIES[] = {
     {"prepare", "a further place is no signature field", OBJECT, 9, "/FT/Sig", "/FT/Btn/Ff 65537/H/N"},
     {"prepare", "a further place belongs to another signer", OBJECT, 9, "_ann_2)", "_bob_2)"},
     {"prepare", "a field can be seen by nobody", OBJECT, 8, "/F 132", "/F 134"},
+    {"prepare", "a field is called otherwise", OBJECT, 8, "/TU(Signature)", "/TU(Amount)"},
+    {"prepare", "a field is called nothing", OBJECT, 8, "/TU(Signature)", ""},
     {"prepare", "a field is turned", OBJECT, 8, "]/AP", "]/MK<</R 90>>/AP"},
     {"prepare", "a field has a value", OBJECT, 8, "/FT/Sig", "/FT/Sig/V 6 0 R"},
     {"prepare", "a field looks like something", OBJECT, 8, "/N 7 0 R", "/N 5 0 R"},
@@ -84,7 +90,31 @@ static const lie_t LIES[] = {
     {"prepare", "space between objects", BETWEEN, 8, NULL, "\n"},
     {"prepare", "more after the end", END, 0, NULL, "4 0 obj\n(hidden)\nendobj\n"},
 
+    {TAGGED, "nothing, with tags", NOWHERE, 0, NULL, NULL},
+    {TAGGED, "an element is no form", OBJECT, 14, "/S/Form", "/S/P"},
+    {TAGGED, "an element is in another one", OBJECT, 14, "/P 8 0 R", "/P 7 0 R"},
+    {TAGGED, "an element is on another page", OBJECT, 15, "/Pg 3 0 R", "/Pg 6 0 R"},
+    {TAGGED, "an element is of another annotation", OBJECT, 14, "/Obj 11 0 R", "/Obj 6 0 R"},
+    {TAGGED, "an element says something", OBJECT, 14, "/S/Form", "/S/Form/ActualText(9 euro)"},
+    {TAGGED, "an element is missing", DROP, 16, NULL, NULL},
+    {TAGGED, "one element more", ADD, 18, NULL, "<</Type/StructElem/S/Form/P 8 0 R>>"},
+    {TAGGED, "a field has another number", OBJECT, 12, "/StructParent 1", "/StructParent 7"},
+    {TAGGED, "a field has no number", OBJECT, 13, "/StructParent 2", ""},
+    {TAGGED, "all fields have other numbers", OBJECT, 11, "/StructParent 0", "/StructParent 7"},
+    {TAGGED, "the element of the document has a kid less", OBJECT, 8, "16 0 R ]", "]"},
+    {TAGGED, "the element of the document has a kid more", OBJECT, 8, "16 0 R ]", "16 0 R 6 0 R ]"},
+    {TAGGED, "the element of the document loses a kid", OBJECT, 8, "/S /Document", "/S /Document /ActualText (9)"},
+    {TAGGED, "the element of the document is not there", DROP, 8, NULL, NULL},
+    {TAGGED, "the structure has another tree", OBJECT, 7, "/ParentTree 9 0 R", "/ParentTree 6 0 R"},
+    {TAGGED, "the structure has another next number", OBJECT, 7, "NextKey 3", "NextKey 9"},
+    {TAGGED, "the structure is not there", DROP, 7, NULL, NULL},
+    {TAGGED, "the tree has another element", OBJECT, 9, "2 16 0 R ", "2 15 0 R "},
+    {TAGGED, "the tree is not there", DROP, 9, NULL, NULL},
+    {TAGGED, "the page has no order of tabs", OBJECT, 3, "/Tabs/S", ""},
+
     {"fill", "nothing", NOWHERE, 0, NULL, NULL},
+    {"fill", "an appearance has colours of the document", OBJECT, 13, "/Resources<<>>",
+     "/Resources<</ColorSpace<</DefaultRGB 6 0 R>>>>"},
     {"fill", "the content is there again", ADD, 4, NULL, EVIL},
     {"fill", "the page is there again", ADD, 3, NULL, PAGE "/Annots[8 0 R 9 0 R 10 0 R]>>"},
     {"fill", "the page has another content", ADD, 3, NULL,
@@ -331,7 +361,8 @@ static int act(const lie_t *lie, const char *program)
         if (sr_pdf_receive(&header, &question, got, own, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 0;
         sr_pdf_send(helper, header.id, 0, question, got, deadline);
         if (sr_pdf_receive(&answered, &answer, NULL, helper, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 1;
-        if (strstr(question, apr_psprintf(root, "\"op\":\"%s\"", lie->op)) && strstr(answer, "\"length\":"))
+        const char *op = strcmp(lie->op, TAGGED) ? lie->op : SR_PDF_OP_PREPARE;
+        if (strstr(question, apr_psprintf(root, "\"op\":\"%s\"", op)) && strstr(answer, "\"length\":"))
             answer = tell(lie, answer, got[0], got[1]);
         for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
             if (got[i] >= 0) close(got[i]);
@@ -341,15 +372,23 @@ static int act(const lie_t *lie, const char *program)
 
 /* ------------------------------------------------------------------------------------------------- who is lied to */
 
-/* NULL, or why ann could not sign. */
-static const char *sign(seal_bench_t *bench, apr_pool_t *pool)
+static pdf_t document_of(bool tagged)
 {
-    pdf_t pdf =
-        pdf_document(&(pdf_parts_t){.pages = 1,
-                                    .page = "/MediaBox[0 0 612 792]/Contents 4 0 R/Annots[6 0 R]",
-                                    .objects = {"<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (1 euro) Tj ET\nendstream",
-                                                "<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (9 euro) Tj ET\nendstream",
-                                                "<</Type/Annot/Subtype/Text/Rect[1 1 9 9]>>"}});
+    return pdf_document(
+        &(pdf_parts_t){.pages = 1,
+                       .page = "/MediaBox[0 0 612 792]/Contents 4 0 R/Annots[6 0 R]",
+                       .catalog = tagged ? "/StructTreeRoot 7 0 R" : "",
+                       .objects = {"<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (1 euro) Tj ET\nendstream",
+                                   "<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (9 euro) Tj ET\nendstream",
+                                   "<</Type/Annot/Subtype/Text/Rect[1 1 9 9]>>",
+                                   tagged ? "<</Type/StructTreeRoot/K 8 0 R/ParentTree 9 0 R>>" : NULL,
+                                   "<</Type/StructElem/S/Document/P 7 0 R>>", "<</Nums[]>>"}});
+}
+
+/* NULL, or why ann could not sign. */
+static const char *sign(seal_bench_t *bench, bool tagged, apr_pool_t *pool)
+{
+    pdf_t pdf = document_of(tagged);
     const sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
                                      seal_field(BOB, 0, 50, 200, 150, 240)};
     sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree", .contact = "Example Ltd"};
@@ -374,7 +413,7 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     chmod(script, 0700);
     /* one process for all questions: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_document(help_pool(script, 1, 20000, pool), 0, pool);
-    const char *reason = sign(bench, pool);
+    const char *reason = sign(bench, !strcmp(lie->op, TAGGED), pool);
     is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
     is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
     is_int(help_notices, 0, "… and nothing else");
