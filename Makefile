@@ -114,7 +114,7 @@ $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 build/embed/%.h: src/deliver/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
-$(call obj,src/deliver/mail.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+$(call obj,src/deliver/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm

@@ -168,6 +168,7 @@ static int handler(request_rec *r)
         .max_fields = (int)conf->max_fields,
         .max_pages = (int)conf->max_pages,
         .sends_mail = *sr_conf_of_process(ap_server_conf)->smtp != '\0',
+        .theme = conf->theme,
         .mail_rates = &conf->mail_rates,
         .refuse_active = conf->refuse_active,
         .area_origin = conf->area_origin,

@@ -1,7 +1,7 @@
 /* deliver.h: what leaves by itself: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a
  * thread and databases.
  *
- * Sections: address.c · call.c · mail.c · maildir.c · deliver.c
+ * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · deliver.c
  *
  * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
  * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
@@ -13,6 +13,7 @@
 #include <apr_network_io.h>
 #include <curl/curl.h>
 
+#include "model/model.h"
 #include "store/store.h"
 
 struct sockaddr;
@@ -47,12 +48,13 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
 
 /* ------------------------------------------------------------------------------------------------- mail.c
- * One invitation by SMTP, on the same kind of handle; STARTTLS and AUTH where the server wants them; 20 s in all.
+ * One invitation by SMTP, in the signer's language, on the same kind of handle; STARTTLS and AUTH where the server
+ * wants them; 20 s in all.
  */
 typedef struct sr_mail_templates_t {
     const char *text; /* its first line is "Subject: …", then an empty line */
     const char *html;
-} sr_mail_templates_t;
+} sr_mail_templates_t; /* as base/template.c fills them: with the members of sr_invitation_row, and the texts "mail" */
 extern const sr_mail_templates_t sr_mail_builtin;
 
 typedef struct sr_mail_t {
@@ -62,6 +64,7 @@ typedef struct sr_mail_t {
     const char *user, *password; /* or NULL */
     const char *from_name, *from_address;
     sr_mail_templates_t templates;
+    const sr_mail_templates_t *translated; /* by the number of the language (sr_language), or NULL: the same for all */
 } sr_mail_t;
 
 /* As sr_call_begin, of a body of model's sr_invitation_row. NULL where it cannot be sent: *fault says why. */

@@ -1,56 +1,17 @@
-/* mail.c: the invitation, by SMTP. Whatever people are called, they cannot add a line or a header: names go into
- * headers as encoded words (RFC 2047), without control characters; an address is used only when it cannot be misread.
- */
+/* mail.c: the invitation (letter.c), by SMTP. Whatever people are called, they cannot add a line or a header: names go
+ * into headers as encoded words (RFC 2047), without control characters; an address is used only when it cannot be
+ * misread. */
 #include "deliver/call.h"
 
 #include <apr_encode.h>
 #include <string.h>
 
-#include "embed/invitation.html.h"
-#include "embed/invitation.txt.h"
+#include "deliver/letter.h"
 
 #define CONNECT_LIMIT_MS 5000L
 #define MAIL_LIMIT_MS 20000L
-#define SUBJECT "Subject:"
 
-/* --- the texts */
-
-const sr_mail_templates_t sr_mail_builtin = {embedded_invitation_txt, embedded_invitation_html};
-
-static const char *escaped(const char *text, apr_pool_t *pool)
-{
-    static const struct {
-        char character;
-        const char *entity;
-    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    char *out = apr_palloc(pool, strlen(text) * 6 + 1), *end = out;
-
-    for (; *text; text++) {
-        size_t i = 0;
-        while (i < 5 && entities[i].character != *text) i++;
-        end = i < 5 ? apr_cpystrn(end, entities[i].entity, 7) : (*end = *text, end + 1);
-    }
-    *end = '\0';
-    return out;
-}
-
-/* A template with each {{name}} replaced by that member of the invitation; what is none stays. */
-static const char *fill(const char *template, const json_t *invitation, bool html, apr_pool_t *pool)
-{
-    apr_array_header_t *parts = apr_array_make(pool, 16, sizeof(const char *));
-    const char *open, *close;
-
-    while ((open = strstr(template, "{{")) != NULL && (close = strstr(open, "}}")) != NULL) {
-        const char *value = sr_json_string(invitation, apr_pstrmemdup(pool, open + 2, (apr_size_t)(close - open - 2)));
-        const char *before = value ? open : open + 2;
-        APR_ARRAY_PUSH(parts, const char *) = apr_pstrmemdup(pool, template, (apr_size_t)(before - template));
-        if (value) value = sr_text_undirected(sr_text_printable(value, pool), pool);
-        if (value) APR_ARRAY_PUSH(parts, const char *) = html ? escaped(value, pool) : value;
-        template = value ? close + 2 : before;
-    }
-    APR_ARRAY_PUSH(parts, const char *) = template;
-    return apr_array_pstrcat(pool, parts, 0);
-}
+/* --- headers */
 
 /* "=?UTF-8?B?…?=", in words of 75 characters at most, cut between characters; plain text stays as it is. */
 static const char *encoded(const char *text, apr_pool_t *pool)
@@ -195,31 +156,6 @@ void sr_mail_release(sr_call_t *call)
     call->mail_headers = call->recipients = NULL;
 }
 
-/* --- an invitation of the test environment says so, whatever the template */
-
-#define TEST_TEXT "TEST: this invitation belongs to a test. What is signed by it is not legally binding."
-
-static const char *with_test_text(const char *text, apr_pool_t *pool)
-{
-    return apr_pstrcat(pool, TEST_TEXT, "\n\n", text, NULL);
-}
-
-static const char *with_test_html(const char *html, apr_pool_t *pool)
-{
-    const char *body = strstr(html, "<body"), *end = body ? strchr(body, '>') : NULL;
-    const char *rest = end ? end + 1 : html;
-
-    return apr_pstrcat(pool, apr_pstrmemdup(pool, html, (apr_size_t)(rest - html)), "\n<p><strong>" TEST_TEXT
-                       "</strong></p>", rest, NULL);
-}
-
-static bool is_test(const json_t *invitation)
-{
-    const char *environment = sr_json_string(invitation, "environment");
-
-    return environment && !strcmp(environment, "test");
-}
-
 /* --- one mail */
 
 static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
@@ -236,24 +172,12 @@ static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
 static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
                     apr_pool_t *pool)
 {
-    const char *text = fill(mail->templates.text, invitation, false, pool), *subject = "";
-    const char *html = fill(mail->templates.html, invitation, true, pool), *boundary = sr_uuid_make(pool);
+    const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
+    sr_letter_t letter;
 
-    if (!strncasecmp(text, SUBJECT, sizeof SUBJECT - 1)) {
-        const size_t length = strcspn(text, "\r\n");
-        subject = apr_pstrmemdup(pool, text + sizeof SUBJECT - 1, length - (sizeof SUBJECT - 1));
-        subject += strspn(subject, " \t");
-        text += length;
-        text += strspn(text, "\r\n");
-    }
-    if (is_test(invitation)) {
-        subject = apr_pstrcat(pool, "TEST: ", subject, NULL);
-        text = with_test_text(text, pool);
-        html = with_test_html(html, pool);
-    }
-    const char *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
-    if (!add_headers(call, mail, to, subject, boundary, pool)) return false;
-    call->body = message_of(call, boundary, text, html, pool);
+    if (sr_letter_write(&letter, mail, invitation, pool)) return false;
+    if (!add_headers(call, mail, to, letter.subject, boundary, pool)) return false;
+    call->body = message_of(call, boundary, letter.text, letter.html, pool);
     call->length = strlen(call->body);
     return true;
 }
@@ -265,7 +189,8 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
     if (sr_json_parse(&invitation, body, strlen(body), pool)) invitation = NULL;
     *fault = fault_of(mail, invitation);
     if (*fault) return NULL;
-    const char *address = is_test(invitation) && mail->test_to ? mail->test_to : sr_json_string(invitation, "email");
+    const bool elsewhere = sr_letter_is_test(invitation) && mail->test_to;
+    const char *address = elsewhere ? mail->test_to : sr_json_string(invitation, "email");
     set_options(call, mail, address);
     call->is_mail = true;
     if (!call->recipients || !compose(call, mail, invitation, address, pool)) {

@@ -413,11 +413,13 @@ sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char
 /* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
  * connection is made. */
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);
-/* The invitation of one signer by mail, in the same form, with "url": the body is {"email","signer","sender",
- * "organization","environment","name" (of the submission),"link"}. `base_url` NULL: there is no link. New reference. */
+/* The invitation of one signer by mail, in the same form, with "url": the body is {"email", "signer", "sender" (names),
+ * "address" (of the sender), "organization", "environment", "name" (of the submission), "documents": [{"name",
+ * "count"}] (of pages), "link", "locale"?, "theme"?}. `base_url` NULL: there is no link. `theme` is
+ * sr_service_brand's, or NULL. New reference. */
 typedef struct sr_token_t sr_token_t;
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
-                          const char *base_url, apr_pool_t *pool);
+                          const char *base_url, json_t *theme, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ token.c */
 typedef struct sr_token_t {

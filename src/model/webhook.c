@@ -65,20 +65,29 @@ static const char *full_name(const char *first, const char *last, apr_pool_t *po
 }
 
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
-                          const char *base_url, apr_pool_t *pool)
+                          const char *base_url, json_t *theme, apr_pool_t *pool)
 {
     const sr_person_t *const sender = &submission->created_by;
     const char *const path = sr_signature_path(signer, submission->skip_intro, pool);
     const char *const link = base_url ? apr_pstrcat(pool, base_url, path, NULL) : NULL;
-    json_t *body = sr_json_own(json_object(), pool), *row = json_object();
+    json_t *body = sr_json_own(json_object(), pool), *row = json_object(), *documents = json_array();
 
+    for (int i = 0; i < submission->documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
+        json_array_append_new(documents,
+                              json_pack("{s:s,s:i}", "name", document->name, "count", document->pages->count));
+    }
     json_object_set_new(body, "email", json_string(signer->email));
     json_object_set_new(body, "signer", json_string(full_name(signer->firstname, signer->lastname, pool)));
     json_object_set_new(body, "sender", json_string(full_name(sender->firstname, sender->lastname, pool)));
+    json_object_set_new(body, "address", sr_json_string_or_null(sender->email));
     json_object_set_new(body, "organization", sr_json_string_or_null(token->organization_name));
     json_object_set_new(body, "environment", json_string(sr_environment_name(token->environment)));
     json_object_set_new(body, "name", json_string(submission->name));
+    json_object_set_new(body, "documents", documents);
     json_object_set_new(body, "link", sr_json_string_or_null(link));
+    if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
+    if (json_object_size(theme)) json_object_set(body, "theme", theme);
     json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));
     json_object_set_new(row, "kind", json_string("invitation"));
     json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", signer->email, NULL)));

@@ -11,16 +11,17 @@ APLOG_USE_MODULE(sigreq);
 
 #define TEMPLATE_MAX (1024 * 1024)
 
-/* A file of the folder; where there is none, what is built in. */
-static const char *template_of(const char *folder, const char *name, const char *builtin, server_rec *server,
-                               apr_pool_t *pool)
+/* A file of the folder; where it cannot be used, another text. One for a language may be missing. */
+static const char *template_of(const char *folder, const char *name, bool may_miss, const char *otherwise,
+                               server_rec *server, apr_pool_t *pool)
 {
     const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
     apr_file_t *file;
     apr_finfo_t info;
     apr_size_t length;
-    if (!*folder) return builtin;
+    if (!*folder) return otherwise;
     apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ, APR_OS_DEFAULT, pool);
+    if (may_miss && APR_STATUS_IS_ENOENT(status)) return otherwise;
     if (!status) status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
     if (!status && info.size > TEMPLATE_MAX) status = APR_EGENERAL;
     char *text = status ? NULL : apr_pcalloc(pool, (apr_size_t)info.size + 1);
@@ -28,8 +29,24 @@ static const char *template_of(const char *folder, const char *name, const char 
     /* some editors begin a file of UTF-8 with a byte order mark */
     if (text && !status && sr_text_is_utf8(text, length)) return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
     ap_log_error(APLOG_MARK, APLOG_WARNING, status, server,
-                 "SR0602: %s cannot be used: mail goes out as it is built in", path);
-    return builtin;
+                 "SR0602: %s cannot be used: mail goes out without it", path);
+    return otherwise;
+}
+
+/* invitation.de.txt where it is there, invitation.txt for all others. */
+static void read_templates(sr_mail_t *mail, const char *folder, server_rec *server, apr_pool_t *pool)
+{
+    const sr_mail_templates_t own = {
+        template_of(folder, "invitation.txt", false, sr_mail_builtin.text, server, pool),
+        template_of(folder, "invitation.html", false, sr_mail_builtin.html, server, pool)};
+    sr_mail_templates_t *list = apr_palloc(pool, sizeof *list * (apr_size_t)sr_language_count());
+    for (int i = 0; i < sr_language_count(); i++) {
+        const char *name = apr_pstrcat(pool, "invitation.", sr_language(i)->code, NULL);
+        list[i].text = template_of(folder, apr_pstrcat(pool, name, ".txt", NULL), true, own.text, server, pool);
+        list[i].html = template_of(folder, apr_pstrcat(pool, name, ".html", NULL), true, own.html, server, pool);
+    }
+    mail->templates = own;
+    mail->translated = list;
 }
 
 static char *unescaped(const char *text, apr_pool_t *pool)
@@ -63,8 +80,6 @@ const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *c
     }
     read_mailbox(&mail->from_name, &mail->from_address, conf->mail_from, pool);
     if (*conf->mail_test_to) read_mailbox(&nobody, &mail->test_to, conf->mail_test_to, pool);
-    mail->templates.text = template_of(conf->mail_templates, "invitation.txt", sr_mail_builtin.text, main_server, pool);
-    mail->templates.html =
-        template_of(conf->mail_templates, "invitation.html", sr_mail_builtin.html, main_server, pool);
+    read_templates(mail, conf->mail_templates, main_server, pool);
     return mail;
 }

@@ -129,10 +129,12 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
 static void add_invitations(json_t *webhooks, const sr_service_t *service, const sr_create_t *request,
                             const sr_submission_t *submission, apr_pool_t *pool)
 {
-    for (int i = 0; submission->send_email && i < submission->signers->nelts; i++)
+    if (!submission->send_email) return;
+    json_t *theme = sr_service_brand(service, pool);
+    for (int i = 0; i < submission->signers->nelts; i++)
         json_array_append_new(webhooks,
                               sr_invitation_row(submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t),
-                                                request->caller, service->set_base_url, pool));
+                                                request->caller, service->set_base_url, theme, pool));
 }
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */

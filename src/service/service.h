@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · submissions.c · verify.c · open.c · seen.c · folder.c · show.c ·
- * sign.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · seen.c · folder.c ·
+ * show.c · sign.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -39,6 +39,7 @@ typedef struct sr_service_t {
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
     bool sends_mail;                   /* or else sendEmail is refused */
+    const char *theme;                 /* a folder (page/theme.c), "" or NULL */
     const sr_rates_t *mail_rates;      /* by sr_mail_rate_of_t */
     bool refuse_active;                /* documents with active content (sr_warning_row_t) */
 } sr_service_t;
@@ -90,6 +91,10 @@ typedef struct sr_create_t {
  * invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
                               const sr_create_t *request, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ brand.c */
+/* What mail shows of the theme: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}; the pool's. */
+json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- page.c
  * Keyset pages. A cursor is opaque: direction, time and id of the row it starts from.

@@ -9,6 +9,7 @@ use Sigreq::Client;
 use Sigreq::Here qw(suite wait_for);
 use Sigreq::Httpd;
 use Sigreq::Mailbox;
+use Sigreq::Multipart;
 use Sigreq::Receiver;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -55,7 +56,8 @@ subtest 'two are invited' => sub {
     is(scalar(grep { @$_ != 1 } values %h), 0, 'each header once');
     is($h{from}[0],    "B\x{fc}ro <sign\@example.org>", 'From');
     is($h{to}[0],      "Zo\x{eb} Lee <zoe\@x.org>",     'To');
-    is($h{subject}[0], "TEST: Ann \x{c9}rable asks you to sign: Mietvertrag \x{ab}4\x{bb} <b>", 'Subject');
+    is($h{subject}[0], "TEST: Ann \x{c9}rable has asked you to sign \x{201c}Mietvertrag \x{ab}4\x{bb} <b>\x{201d}",
+        'Subject');
     like($h{date}[0], qr/^\w{3}, \d\d \w{3} \d{4} [\d:]{8} \+0000$/, 'Date');
     like($h{'message-id'}[0], qr/^<[0-9a-f-]{36}\@example\.org>$/, 'Message-ID');
     is($h{'auto-submitted'}[0], 'auto-generated', 'Auto-Submitted');
@@ -64,13 +66,15 @@ subtest 'two are invited' => sub {
     unlike($mail->{head}, qr/[^\x20-\x7e\r\n\t]/, 'headers are ASCII');
     my $link = $made->{submitters}[1]{signatureLink};
     like($link, qr{^https://sign\.example\.org/e/sign/.*skipIntro=true$}, 'the link is SigreqBaseURL\'s');
-    like($mail->{plain}, qr/^TEST: this invitation belongs to a test\./, 'a test is called a test');
+    like($mail->{plain}, qr/^TEST: This is a test\./, 'a test is called a test');
     like($mail->{html}, qr/<strong>TEST: /, '… in HTML too');
     like($mail->{plain}, qr/^\Q$link\E$/m, 'it is in the text');
     like($mail->{plain}, qr/^Hello Zo\x{eb} Lee,$/m, '… with her name');
-    like($mail->{plain}, qr/Ann \x{c9}rable \(Org & <Co>\)/, '… and who asks');
+    like($mail->{plain}, qr/^Ann \x{c9}rable \(\S+\@\S+\) from Org & <Co> has asked you/m, '… and who asks');
+    like($mail->{plain}, qr/^Document to sign:\n\x{2013} a\.pdf \(1 page\)$/m, '… with the documents');
+    like($mail->{plain}, qr/Please don\x{2019}t forward it/, '… and what the link is');
     like($mail->{html}, qr/<a href="\Q$link\E"/, 'the link in HTML');
-    like($mail->{html}, qr/Ann \x{c9}rable \(Org &amp; &lt;Co&gt;\)/, '… texts are escaped there');
+    like($mail->{html}, qr/Ann \x{c9}rable \(\S+\) from Org &amp; &lt;Co&gt; has/, '… texts are escaped there');
     unlike($mail->{html}, qr/<b>/, '… all of them');
     unlike($mail->{raw}, qr/\{\{/, 'nothing is left to fill in');
     my $again = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
@@ -82,6 +86,49 @@ subtest 'two are invited' => sub {
     my $refused = $client->post("/webhooks/history/$rows[0]{eventId}/redeliver");
     is($refused->code, 429, 'but once in ten minutes');
     is($refused->headers->header('Retry-After'), 60, '… as it says');
+};
+
+subtest 'in the language of each' => sub {
+    serve(@to);
+    invite([{ email => 'l1@x.org', locale => 'de-AT' }, { email => 'l2@x.org', locale => 'tlh' }],
+        name => 'Vertrag', more => [Sigreq::Multipart::part('locale', 'es')]);
+    my %mail = map { $_->{to}[0] => $_ } $box->mails;
+    my $mail = $mail{'l1@x.org'};
+    is($mail->{headers}{subject}[0], "TEST: Ann \x{c9}rable bittet Sie, \x{201e}Vertrag\x{201c} zu unterschreiben",
+        'German for who has it, with the quotes of the language');
+    like($mail->{plain}, qr/^TEST: Dies ist ein Test\. .*^Guten Tag Ann Lee,\n.*\(1 Seite\)\n/ms, 'all of it');
+    like($mail->{html}, qr/<html lang="de" dir="ltr">.*Guten Tag Ann Lee,/s, '… in HTML');
+    like($mail{'l2@x.org'}{html}, qr/<html lang="en"/, 'English where there are no texts');
+    invite([{ email => 'l3@x.org' }], more => [Sigreq::Multipart::part('locale', 'es')]);
+    ($mail) = grep { $_->{to}[0] eq 'l3@x.org' } $box->mails;
+    like($mail->{html}, qr/<html lang="es"/, 'the locale of the form');
+};
+
+subtest 'with the theme of the place' => sub {
+    my $theme = "$dir/theme";
+    mkdir $theme;
+    my $write = sub { Sigreq::Suite::write_file("$theme/$_[0]", $_[1]) };
+    $write->('theme.json', '{"name": "Harbour & <Sons>"}');
+    $write->('theme.css',  ":root {\n  --accent-soft: #eee;\n  --accent : #7A1f5c; --on-accent:#fed }\n");
+    $write->('logo.png', 'x');
+    my $html_of = sub {
+        my $to = shift;
+        $client = $apart->serve(server => join("\n", @to),
+            place => "Sigreq On\nSigreqBaseURL https://sign.example.org/e\nSigreqTheme $theme");
+        invite([{ email => $to }]);
+        return (grep { $_->{to}[0] eq $to } $box->mails)[0]{html};
+    };
+    my $html = $html_of->('t1@x.org');
+    like($html, qr{<img src="https://sign\.example\.org/e/sign/theme/logo\.png\?\d+" alt="Harbour &amp; &lt;Sons&gt;"},
+        'the logo');
+    like($html, qr/bgcolor="#7A1f5c".*color: #fed;/s, 'the colours');
+    $write->('theme.css', ':root { --accent: red; background: url(x) } /* --on-accent */');
+    unlink "$theme/logo.png";
+    $html = $html_of->('t2@x.org');
+    like($html, qr/<bdi>Harbour &amp; &lt;Sons&gt;<\/bdi>/, 'without a logo: the name');
+    like($html, qr/bgcolor="#1f3a8a".*color: #ffffff;/s, 'other colours than such as #7a1f5c: those built in');
+    $write->('theme.json', '{');
+    like($html_of->('t3@x.org'), qr/<bdi>Org &amp; &lt;Co&gt;<\/bdi>/, 'without a name: the organisation');
 };
 
 subtest 'names that would be headers' => sub {
@@ -144,6 +191,12 @@ subtest 'templates of one\'s own' => sub {
     is($mail->{headers}{subject}[0], 'TEST: Bitte N', 'the subject, of a test');
     like($mail->{plain}, qr/^TEST: [^\n]+\n\nHallo Ann Lee \{\{nothing\}\}\nhttps:/, 'the text; what is unknown stays');
     like($mail->{html}, qr/Hello Ann Lee/, 'the HTML that is built in, where there is none');
+    Sigreq::Suite::write_file("$dir/templates/invitation.fr.txt", "Subject: {{:review}}\n\n{{:hello}} {{link}}");
+    serve(@to, "SigreqMailTemplates $dir/templates");
+    invite([{ email => 'fr@x.org', locale => 'fr-CA' }, { email => 'en@x.org' }], name => 'N');
+    my %of = map { $_->{to}[0] => $_ } $box->mails;
+    is($of{'fr@x.org'}{headers}{subject}[0], 'TEST: Consulter le document', 'one for a language, with its texts');
+    is($of{'en@x.org'}{headers}{subject}[0], 'TEST: Bitte N', '… and that for all others');
     my $windows = $mail_of->('w@x.org', "\xef\xbb\xbf" . lc($text =~ s/\n/\r\n/gr));
     is($windows->{headers}{subject}[0], 'TEST: bitte N', "saved by another system's editor: the subject");
     is($windows->{plain} =~ s/^TEST: .*\n\n//r =~ s/ [{]{2}nothing.*//sr, 'hallo Ann Lee', '… the text');

@@ -28,6 +28,7 @@ build/fuzz/obj/%.o: %.cc
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(CPPFLAGS) -c -o $@ $<
 $(call fuzz_obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
+$(call fuzz_obj,src/deliver/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a

@@ -49,7 +49,7 @@ de test
 fr brand test plain.place verify.change.page
 END
 
-for my $part ('page', 'script') {
+for my $part ('page', 'script', 'mail') {
     my $english = $texts{en}{$part};
     for my $code (sort keys %texts) {
         my $other = $texts{$code}{$part};
@@ -102,5 +102,9 @@ my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
+my $mail = join '', map { slurp("src/deliver/invitation.$_") } 'txt', 'html';
+my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
+delete @said{qw(pages privacy)};    # the page's
+is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
 unlike($html, qr/\sstyle=|<style|<script(?! (?:type="module" )?src=)|\son\w+=/, 'no script and no style in the HTML');
 done_testing;

@@ -1,0 +1,60 @@
+/* brand.c: what mail shows of the theme of the place where a submission is made (SigreqTheme): the name of theme.json,
+ * the logo by its public URL (logo.png: mail programs show no SVG), and two colours of theme.css. A theme that cannot
+ * be read is none: the page says what is wrong with it. */
+#include "service/service.h"
+
+#include <apr_file_io.h>
+#include <string.h>
+
+#define FILE_MAX 262144
+
+static const char *read_file(const char *folder, const char *name, apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, folder, "/", name, NULL);
+    apr_file_t *file;
+    apr_finfo_t info;
+    if (apr_stat(&info, path, APR_FINFO_NORM, pool) || info.filetype != APR_REG || info.size > FILE_MAX) return NULL;
+    char *text = apr_pcalloc(pool, (apr_size_t)info.size + 1);
+    apr_size_t length = 0;
+    if (apr_file_open(&file, path, APR_FOPEN_READ, APR_OS_DEFAULT, pool)) return NULL;
+    apr_file_read_full(file, text, (apr_size_t)info.size, &length);
+    apr_file_close(file);
+    return text;
+}
+
+/* The value of a custom property, if it is a colour such as #7a1f5c; else NULL. */
+static const char *colour_of(const char *css, const char *property, apr_pool_t *pool)
+{
+    const size_t length = strlen(property);
+    for (const char *at = css; at && (at = strstr(at, property)) != NULL; at += length) {
+        const char *value = at + length;
+        value += strspn(value, " \t\r\n");
+        if (*value != ':') continue;
+        value += 1 + strspn(value + 1, " \t\r\n");
+        const size_t digits = *value == '#' ? strspn(value + 1, "0123456789abcdefABCDEF") : 0;
+        return digits == 3 || digits == 6 ? apr_pstrmemdup(pool, value, digits + 1) : NULL;
+    }
+    return NULL;
+}
+
+static void set(json_t *theme, const char *key, const char *text)
+{
+    if (text) json_object_set_new(theme, key, json_string(text));
+}
+
+json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool)
+{
+    const char *folder = service->theme;
+    json_t *theme = sr_json_own(json_object(), pool), *settings = NULL;
+    apr_finfo_t info;
+    if (!folder || !*folder) return theme;
+    const char *css = read_file(folder, "theme.css", pool), *text = read_file(folder, "theme.json", pool);
+    if (text && !sr_json_parse(&settings, text, strlen(text), pool))
+        set(theme, "name", sr_json_string(settings, "name"));
+    set(theme, "accent", colour_of(css, "--accent", pool));
+    set(theme, "onAccent", colour_of(css, "--on-accent", pool));
+    const char *logo = apr_pstrcat(pool, folder, "/logo.png", NULL), *base = service->set_base_url;
+    if (base && !apr_stat(&info, logo, APR_FINFO_NORM, pool) && info.filetype == APR_REG)
+        set(theme, "logo", apr_psprintf(pool, "%s/sign/theme/logo.png?%" APR_TIME_T_FMT, base, info.mtime));
+    return theme;
+}
