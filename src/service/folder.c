@@ -7,14 +7,20 @@
 
 #define CHECKED_FOR apr_time_from_sec(60)
 #define PROBED_FOR apr_time_from_sec(5)
+#define REASON_MOST 300
 #define FOLDERS_MOST 64 /* virtual hosts and locations beyond that are asked each time */
+
+/* Why something cannot be written; "" if it can. */
+typedef struct probed_t {
+    char database[REASON_MOST], documents[REASON_MOST];
+} probed_t;
 
 typedef struct folder_t {
     const void *database;
     const char *root;
     apr_time_t checked; /* it was right then */
-    apr_time_t probed;  /* for health, with this result: "" if all was well */
-    char reason[300];
+    apr_time_t probed;  /* for health, with this result */
+    probed_t result;
 } folder_t;
 
 struct sr_folders_t {
@@ -81,7 +87,7 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *docum
 
 /* --- for health */
 
-static sr_error_t *probe(const sr_service_t *service, apr_pool_t *pool)
+static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_documents_t *documents;
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
@@ -89,34 +95,49 @@ static sr_error_t *probe(const sr_service_t *service, apr_pool_t *pool)
     return sr_documents_probe(documents, pool);
 }
 
-static sr_error_t *result_of(const char *reason, apr_pool_t *pool)
+static void note_reason(char *reason, const sr_error_t *error)
+{
+    apr_cpystrn(reason, !error ? "" : error->cause ? error->cause : error->message, REASON_MOST);
+}
+
+/* Reading is tried by SR_OP_PING; a full or read-only disk can still be read. */
+static void probe(probed_t *result, const sr_service_t *service, apr_pool_t *pool)
+{
+    note_reason(result->database, sr_service_call(service, SR_OP_REWRITE, NULL, NULL, NULL, 0, pool));
+    note_reason(result->documents, probe_documents(service, pool));
+}
+
+static sr_error_t *error_of(const char *message, const char *reason, apr_pool_t *pool)
 {
     if (!*reason) return NULL;
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored"), pool, "%s", reason);
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "%s", message), pool, "%s", reason);
 }
 
 /* One request in five seconds probes; while it does, the others answer what was found last. */
-sr_error_t *sr_service_probe(const sr_service_t *service, apr_pool_t *pool)
+static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_folders_t *folders = service->folders;
-    char reason[sizeof folders->folders[0].reason] = "";
-    bool due = false;
-    if (!folders) return probe(service, pool);
+    probed_t result = {"", ""};
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
-    if (folder) {
-        const apr_time_t now = apr_time_now();
-        due = now - folder->probed >= PROBED_FOR || now < folder->probed;
-        if (due) folder->probed = now;
-        apr_cpystrn(reason, folder->reason, sizeof reason);
-    }
+    const apr_time_t now = apr_time_now();
+    const bool due = folder && (now - folder->probed >= PROBED_FOR || now < folder->probed);
+    if (due) folder->probed = now;
+    if (folder) result = folder->result;
     apr_thread_mutex_unlock(folders->mutex);
-    if (!due) return result_of(reason, pool);
-    sr_error_t *error = probe(service, pool);
+    if (!due) return result;
+    probe(&result, service, pool);
     apr_thread_mutex_lock(folders->mutex);
-    apr_cpystrn(folder->reason, error ? error->cause ? error->cause : error->message : "", sizeof folder->reason);
+    folder->result = result;
     apr_thread_mutex_unlock(folders->mutex);
-    return error ? sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored"), pool, "%s",
-                                    error->cause ? error->cause : error->message)
-                 : NULL;
+    return result;
+}
+
+void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)
+{
+    probed_t result;
+    if (service->folders) result = probe_now_and_then(service, pool);
+    else probe(&result, service, pool);
+    health->database = error_of("The database cannot be written", result.database, pool);
+    health->documents = error_of("Documents cannot be stored", result.documents, pool);
 }

@@ -17,5 +17,6 @@ void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_poo
 {
     health->database = check_database(service, pool);
     health->helper = sr_pdf_ping(service->pdf, pool);
-    health->documents = health->database ? NULL : sr_service_probe(service, pool);
+    health->documents = NULL;
+    if (!health->database) sr_service_probe(service, health, pool);
 }

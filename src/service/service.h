@@ -174,8 +174,11 @@ sr_folders_t *sr_folders_create(apr_pool_t *pool);
 /* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
  * SR_EUNAVAILABLE. */
 sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool);
-/* Whether documents can be stored: asked of the disk every five seconds. */
-sr_error_t *sr_service_probe(const sr_service_t *service, apr_pool_t *pool);
+typedef struct sr_health_t {
+    const sr_error_t *database, *helper, *documents; /* NULL: well */
+} sr_health_t;
+/* For health: whether the database can be written, and documents be stored. Tried every five seconds. */
+void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- show.c */
 typedef struct sr_show_t {
@@ -269,9 +272,6 @@ sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, 
                                  const char *event_id, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */
-typedef struct sr_health_t {
-    const sr_error_t *database, *helper, *documents; /* NULL: well */
-} sr_health_t;
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
 
 #endif

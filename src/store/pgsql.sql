@@ -48,6 +48,9 @@ SELECT E'ok\n' || json_build_object('schema', (SELECT max(version) FROM sigreq.s
                                    'database', (SELECT uuid FROM sigreq.installation),
                                    'read_only', current_setting('transaction_read_only') = 'on')
 
+-- @op REWRITE 0
+UPDATE sigreq.installation SET uuid = uuid RETURNING 'ok', NULL, NULL
+
 -- @op ADMIN_ORGANIZATION_CREATE 4
 SELECT sigreq.admin_organization_create(%s, %s, %s, %s)
 

@@ -315,6 +315,10 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 SELECT 'ok', json_object('schema', max(v.version), 'database', (SELECT i.uuid FROM installation i)), NULL
 FROM schema_version v
 
+-- @op REWRITE 0 write
+-- @answer
+UPDATE installation SET uuid = uuid RETURNING 'ok', NULL, NULL
+
 -- Once for each connection, before anything is prepared; once for the file, in which it stays.
 -- @engine CONNECT 0
 PRAGMA foreign_keys = ON

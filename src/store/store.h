@@ -167,6 +167,8 @@ typedef enum sr_op_t {
 
     /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */
     SR_OP_PING,
+    /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
+    SR_OP_REWRITE,
 
     /* The delivery thread (src/deliver). */
     /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */

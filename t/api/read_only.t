@@ -1,5 +1,6 @@
-# A PostgreSQL that becomes read-only, as one that was demoted: health and whatever stores say 503, reading goes on, and
-# all is well when it can be written again, without a restart and with the connections that are open.
+# A database that can only be read: health and whatever stores say 503, and reading goes on. A PostgreSQL becomes so
+# when it is demoted. All is well when it can be written again, without a restart and with the connections that are
+# open. SQLite becomes so with its file.
 use strict;
 use warnings;
 use Sigreq::Apart;
@@ -7,8 +8,30 @@ use Sigreq::Here qw(suite wait_for);
 use Sigreq::PDF 'pdf';
 use Test::More;
 
-plan skip_all => 'PostgreSQL alone has such a setting' if suite->{db} ne 'pgsql';
-my $apart  = Sigreq::Apart->new;
+my $apart = Sigreq::Apart->new;
+
+if (suite->{db} eq 'sqlite3') {
+    my $file  = "$apart->{dir}/db";
+    my $first = $apart->serve;
+    is($first->create->code, 201, 'it can be written');
+    $apart->stop;
+    chmod 0444, glob "$file*";
+    my $client = $apart->serve;
+    is($client->get('/signatures')->code, 200, 'a read-only file: reading goes on');
+    is($client->create->code,             503, 'a creation is told to come again');
+    my $health = $client->get('/health');
+    is($health->code, 503, 'health is 503');
+    my %says = (status => 'unavailable', database => 'unavailable', helper => 'ok');
+    is_deeply($health->json, \%says, '... and says what');
+    my $why = qr/SR0110: health: unavailable: database: The database cannot be written \(.*readonly database/;
+    like($apart->{httpd}->log, $why, '... so does the log');
+    chmod 0644, glob "$file*";
+    is($apart->serve->get('/health')->code, 200, 'health is well again');
+    $apart->stop;
+    done_testing;
+    exit;
+}
+
 my $httpd  = $apart->httpd(server => 'DBDKeep 10');
 my $client = $apart->client($httpd);
 my ($socket, $name) = map { $apart->{params} =~ /\b$_=(\S+)/ } 'host', 'dbname';

@@ -418,6 +418,9 @@ static void refusals(link_t *l)
     const char *body = RUN(l, SR_OP_PING);
 
     is_str(member(body, "schema", p), apr_itoa(p, sr_schema_latest(l->base->driver)), "ping tells the schema");
+    RUN(l, SR_OP_REWRITE);
+    IS(l, "ok", "what is there is written again");
+    is_str(RUN(l, SR_OP_PING), body, "and is the same then");
     RUN(l, SR_OP_TOKEN_CURRENT, "one");
     ok(l->error && l->error->code == SR_EINTERNAL, "too few arguments are refused");
     RUN(l, SR_OP_SUBMISSION_CREATE, "{\"token_hash\": \"secret-words");
