@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WINDOW ((off_t)4 * 1024 * 1024)
+
 sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
                               apr_pool_t *pool)
 {
@@ -54,19 +56,21 @@ static sr_error_t *add_mapped(joint_t *joint, const void *data, apr_size_t lengt
     return joint->file ? sr_temporary_write(joint->file, data, length) : NULL;
 }
 
+/* A window of the file at a time: what is mapped counts as memory of the process, and a document may be large. */
 static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path, apr_pool_t *pool)
 {
     struct stat status;
-    sr_error_t *error;
-    void *data;
 
     if (fstat(descriptor, &status) != 0) return sr_documents_trouble(pool, "looking at", path);
-    if (!status.st_size) return NULL;
-    data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading", path);
-    error = add_mapped(joint, data, (apr_size_t)status.st_size, pool);
-    munmap(data, (size_t)status.st_size);
-    return error;
+    for (off_t at = 0; at < status.st_size; at += WINDOW) {
+        const size_t length = (size_t)(status.st_size - at < WINDOW ? status.st_size - at : WINDOW);
+        void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, at);
+        if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading", path);
+        sr_error_t *error = add_mapped(joint, data, length, pool);
+        munmap(data, length);
+        SR_TRY(error);
+    }
+    return NULL;
 }
 
 static apr_status_t close_descriptor(void *descriptor)

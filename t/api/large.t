@@ -7,51 +7,18 @@ use Compress::Zlib qw(compress crc32);
 use Mojo::Util 'b64_encode';
 use Sigreq::Here qw(organisation is_text is_error);
 use Sigreq::Httpd;
+use Sigreq::Memory;
 use Sigreq::PDF 'pdf';
 use Sigreq::Raw;
 use Sigreq::Signer;
 use Test::More;
 
-my $MOST  = 32 * 1024;                            # KiB
-my $PLAIN = !defined $ENV{ASAN_OPTIONS};          # a sanitizer has another idea of memory
 my $httpd = Sigreq::Httpd->new(place => "Sigreq On\nSigreqMaxPages 30");
 $httpd->start;
 my $org    = organisation();
 my $client = $org->{test}->with(base => $httpd->base);
 
-# How much more memory than before a child takes at most while CODE runs, in KiB. The child is a new one: others have
-# memory that they were given back, and would take that.
-sub growth {
-    my $code = shift;
-    $httpd->stop;
-    $httpd->start;
-    is($client->crowd->get('/health')->code, 200, 'a new child');
-    my @children = Sigreq::Here::children($httpd->pid);
-    my %before;
-    for my $pid (@children) {
-        open my $peak, '>', "/proc/$pid/clear_refs" or die "clear_refs: $!\n";
-        print $peak '5';
-        close $peak;
-        $before{$pid} = memory($pid, 'VmRSS');
-    }
-    $code->();
-    my ($most) = sort { $b <=> $a } map { memory($_, 'VmHWM') - $before{$_} } @children;
-    return $most;
-}
-
-sub memory {
-    my ($pid, $what) = @_;
-    open my $status, '<', "/proc/$pid/status" or die "/proc/$pid: $!\n";
-    return (join('', <$status>) =~ /^$what:\s+(\d+) kB/m)[0];
-}
-
-sub takes_little {
-    my ($name, $code, $most) = (@_, $MOST);
-    my $grown = growth($code);
-    note "$name: $grown KiB";
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    ok(!$PLAIN || $grown < $most, "$name: little memory") or diag "$grown KiB";
-}
+sub takes_little { return Sigreq::Memory::takes_little($httpd, @_) }
 
 # 1,000 fields, whose names are so long that all texts of the submission have so many bytes
 sub signers_of_size {
@@ -130,7 +97,7 @@ takes_little(
         } 1 .. 8;
         is($client->crowd->get("/signatures/$made[0]")->code, 200, 'others are answered meanwhile');
     },
-    2 * $MOST);
+    2 * Sigreq::Memory::MOST);
 
 # a long name of the host is in every link
 my $raw = Sigreq::Raw->new($httpd->{port});
