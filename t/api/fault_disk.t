@@ -1,47 +1,24 @@
-# A full disk: 503, nothing stored, no temporary file; and when there is room again, all goes on. The small file
-# system is a tmpfs of its own mount namespace, which needs root or user namespaces; without either this skips.
+# A full disk of documents, of the database, of page images: 503 for what has no room, nothing stored, no temporary
+# file; and when there is room again, all goes on.
 use strict;
 use warnings;
+use Sigreq::Apart;
 use Sigreq::Here qw(organisation suite wait_for);
 use Sigreq::Httpd;
+use Sigreq::SmallDisk;
 use Sigreq::PDF    qw(pdf pdf_of_size);
+use Sigreq::Pages  qw(page_url cached);
 use Sigreq::Signer 'signers_of';
 use Test::More;
 
 plan skip_all => 'SQLite is enough' if suite->{db} ne 'sqlite3' || suite->{mpm} ne 'event';
-my @unshare = ('unshare', '--user', '--map-root-user', '--mount', '--kill-child', '--fork');
-plan skip_all => 'no user namespaces here' if system("@unshare true 2>/dev/null") != 0;
+plan skip_all => 'no user namespaces here' unless Sigreq::SmallDisk::possible();
 
 my $httpd  = Sigreq::Httpd->new;
-my $folder = "$httpd->{dir}/documents";
-chomp(my $binary = Sigreq::Httpd::command());
-# the shell in the namespace: httpd in the foreground; other commands by its pid
-my $script = 'mount -t tmpfs -o size=4m,mode=755 tmpfs "$1" && exec "$2" -f "$3" -DFOREGROUND';
-my $pid    = fork // die "fork: $!";
-if (!$pid) {
-    open STDOUT, '>',  "$httpd->{dir}/stdout";
-    open STDERR, '>&', \*STDOUT;
-    exec @unshare, 'sh', '-c', $script, 'sh', $folder, $binary, "$httpd->{dir}/httpd.conf";
-}
-END { kill TERM => Sigreq::Here::children($pid) if $pid; waitpid $pid, 0 if $pid } # unshare itself ignores TERM
+my $disk   = Sigreq::SmallDisk->start(httpd => $httpd, folder => "$httpd->{dir}/documents", size => '4m');
 my $org    = organisation(client => { base => $httpd->base });
 my $client = $org->{live};
-my $up     = wait_for(
-    sub {
-        $httpd->pid && eval { $client->get('/health')->code == 200 }
-    },
-    10);
-ok($up, 'httpd with a small disk') or diag(
-    do { local (@ARGV, $/) = "$httpd->{dir}/stdout"; <> // '' }
-    ),
-    done_testing, exit 1;
-my ($inside) = Sigreq::Here::children($pid);
-
-sub there {
-    my $root = "/proc/$inside/root";
-    return (-d "$root$folder" ? "$root$folder" : die "cannot see $root$folder\n");
-}
-
+ok(wait_for(sub { $client->get('/health')->code == 200 }, 10), 'httpd with a small disk');
 is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "disk $$")]])->code, 201, 'room enough');
 my $list = $client->get('/signatures')->body;
 for my $try (1 .. 3) {
@@ -51,7 +28,7 @@ for my $try (1 .. 3) {
 }
 is($client->get('/signatures')->body, $list, 'nothing stored');
 is(Sigreq::Here::used($org),          1,     'nothing counted');
-my @left = grep { -f && !/lock/ } glob(there() . '/tmp/*'), glob(there() . '/*');
+my @left = grep { -f && !/lock/ } glob($disk->path . '/tmp/*'), glob($disk->path . '/*');
 ok(!@left, 'no temporary file') or diag "@left";
 is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "again $$")]])->code, 201,
     'a smaller one still fits');
@@ -59,16 +36,49 @@ is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "again $$")
 # signing, with what was created while there was room
 my $made = $client->create(files => [['a.pdf', pdf(nonce => "sign $$")]])->json;
 my ($signer) = signers_of($made);
-open my $ballast, '>', there() . '/ballast' or die "ballast: $!";
-syswrite $ballast, 'x' x 65536 or last for 1 .. 100;
+$disk->fill;
 is($signer->sign->code, 503, 'no room to sign: 503');
 my $health;
 wait_for(sub { ($health = $client->get('/health'))->code == 503 }, 20);
 is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'ok', documents => 'unavailable' },
     'health says it');
 is($client->get("/signatures/$made->{uuid}")->json->{submitters}[0]{status}, 'sent', 'nothing was changed');
-unlink there() . '/ballast';
-close $ballast;
+$disk->free;
 is($signer->sign->code, 200, 'room again: signed');
 ok(wait_for(sub { $client->get('/health')->code == 200 }, 20), 'and health is well');
+$disk->stop;
+
+subtest 'the disk of the database' => sub {
+    my $folder = "$httpd->{dir}/database";
+    my $apart  = Sigreq::Apart->new;
+    my $other  = Sigreq::Httpd->new(params => "$folder/db");
+    my @file   = (with => ["$apart->{dir}/db"]);
+    my $there  = Sigreq::SmallDisk->start(httpd => $other, folder => $folder, size => '4m', @file);
+    my $asks   = $apart->client($other);
+    my $create = sub { $asks->create(files => [['a.pdf', pdf(nonce => "database $$ " . shift)]]) };
+    is($create->('before')->code, 201, 'room enough');
+    $there->fill;
+    is($create->("full $_")->code, 503, 'no room: 503') for 1 .. 2;
+    is($asks->get('/signatures')->code, 200, 'reading goes on');
+    $there->free;
+    is($create->('after')->code, 201, 'room again: it is written');
+};
+
+subtest 'the disk of page images' => sub {
+    my $folder = "$httpd->{dir}/cache";
+    my $other  = Sigreq::Httpd->new(server => qq{SigreqCache "$folder"});
+    my $there  = Sigreq::SmallDisk->start(httpd => $other, folder => $folder, size => '8m');
+    my @files  = (['a.pdf', pdf(nonce => "cache $$", pages => 3)]);
+    my ($one)  = signers_of($client->with(base => $other->base)->create(files => \@files)->json);
+    my $row    = $one->state->{documents}[0];
+    my $shown  = sub { $one->get(page_url($row, shift, 'png', version => $row->{sha256}))->code };
+    my $kept   = sub { scalar cached($row->{sha256}, $there->path) };
+    is_deeply([$shown->(0), $kept->()], [200, 1], 'a page is kept');
+    $there->fill(8 * 1048576 * 92 / 100);
+    is_deeply([$shown->(1), $kept->()], [200, 1], 'while less than a tenth is free, it is shown and not kept');
+    is($shown->(0), 200, 'what is there is shown');
+    $there->free;
+    is_deeply([$shown->(1), $kept->()], [200, 2], 'room again: it is kept');
+    unlike($other->log, qr/SR0500/, 'and no error is logged');
+};
 done_testing;
