@@ -181,6 +181,7 @@ test:
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
 coverage:
 	@tools/deps coverage
+	@$(MAKE) --no-print-directory all units
 	@exec tools/coverage $(TESTS)
 bench-build:
 	@tools/deps bench
