@@ -44,13 +44,13 @@ sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents)
 sr_error_t *ctl_documents_adopt(ctl_t *ctl)
 {
     static const char *const columns[] = {"folder", "database", NULL};
-    json_t *report = json_object();
     sr_documents_t *documents;
     const char *uuid;
 
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(ctl_database_uuid(ctl, &uuid));
     SR_TRY(sr_documents_bind(documents, uuid, true, ctl->pool));
+    json_t *report = json_object();
     json_object_set_new(report, "folder", json_string(ctl->values[OPTION_DOCUMENTS]));
     json_object_set_new(report, "database", json_string(uuid));
     ctl_print(ctl, report, columns);

@@ -14,6 +14,7 @@ static int token(unsigned char **der, const made_t *authority, const unsigned ch
     TS_MSG_IMPRINT *imprint = TS_MSG_IMPRINT_new();
     X509_ALGOR *hash = X509_ALGOR_new();
     ASN1_INTEGER *serial = ASN1_INTEGER_new();
+    ASN1_OBJECT *policy = OBJ_txt2obj("1.2.3.4", 1);
     ASN1_GENERALIZEDTIME *time = ASN1_GENERALIZEDTIME_set(NULL, 1795000000);
     unsigned char *content = NULL;
     X509_ALGOR_set_md(hash, EVP_sha256());
@@ -21,7 +22,7 @@ static int token(unsigned char **der, const made_t *authority, const unsigned ch
     TS_MSG_IMPRINT_set_msg(imprint, (unsigned char *)(uintptr_t)stamped, 32);
     ASN1_INTEGER_set(serial, 7);
     TS_TST_INFO_set_version(info, 1);
-    TS_TST_INFO_set_policy_id(info, OBJ_txt2obj("1.2.3.4", 1));
+    TS_TST_INFO_set_policy_id(info, policy);
     TS_TST_INFO_set_msg_imprint(info, imprint);
     TS_TST_INFO_set_serial(info, serial);
     TS_TST_INFO_set_time(info, time);
@@ -37,6 +38,7 @@ static int token(unsigned char **der, const made_t *authority, const unsigned ch
     CMS_ContentInfo_free(cms);
     BIO_free(bio);
     OPENSSL_free(content);
+    ASN1_OBJECT_free(policy);
     ASN1_GENERALIZEDTIME_free(time);
     ASN1_INTEGER_free(serial);
     X509_ALGOR_free(hash);
