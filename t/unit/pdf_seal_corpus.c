@@ -1,7 +1,7 @@
 /* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus)
- * is normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures valid and
- * the last one whole, earlier ones as valid as they were, and qpdf must find no more wrong than before. Where the
- * folder is absent the test says so and is skipped. */
+ * is normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures,
+ * which are in two fields each, valid and the last one whole, earlier ones as valid as they were, and qpdf must find no
+ * more wrong than before. Where the folder is absent the test says so and is skipped. */
 #include "pdf_seal.h"
 
 #include <fcntl.h>
@@ -79,7 +79,7 @@ static const char *check(const pdf_t *pdf, size_t upload, apr_pool_t *pool)
     const char *complains = seal_run(&after, &bench, pool, "qpdf --check after.pdf");
     const char *last = NULL;
     for (const char *at = has; (at = strstr(at, "  - Signing Time:")); at++) last = at;
-    if (count_valid(has) != count_valid(had) + 2) return apr_pstrcat(pool, "pdfsig: ", has, NULL);
+    if (count_valid(has) != count_valid(had) + 4) return apr_pstrcat(pool, "pdfsig: ", has, NULL);
     if (!last || !strstr(last, "Total document signed")) return apr_pstrcat(pool, "not whole: ", has, NULL);
     return after <= before ? NULL : apr_pstrcat(pool, "qpdf: ", complains, NULL);
 }
