@@ -178,6 +178,8 @@ static int handler(request_rec *r)
                                     .max_files = (int)conf->max_files};
     const sr_page_settings_t page = {.theme = conf->theme,
                                      .frame_ancestors = conf->frame_ancestors,
+                                     .privacy_url = conf->privacy_url,
+                                     .help_url = conf->help_url,
                                      .max_file_size = conf->max_file_size,
                                      .max_request_size = conf->max_request_size};
     sr_http_t http = {.r = r,

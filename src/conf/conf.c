@@ -16,6 +16,7 @@ typedef enum kind_t {
     SWITCH,
     PATH,
     URL,
+    LINK,
     ANCESTORS,
     ORIGIN,
     ACTIVE,
@@ -81,6 +82,18 @@ static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text
     if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
     while (length && text[length - 1] == '/') length--;
     *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
+    return NULL;
+}
+
+/* An address that a link of the page leads to. */
+static const char *read_link(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
+{
+    apr_uri_t uri;
+    if (*text
+        && (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname
+            || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https"))))
+        return "must be an http:// or https:// URL";
+    *(sr_conf_LINK *)slot = apr_pstrdup(pool, text);
     return NULL;
 }
 
@@ -242,6 +255,7 @@ static const struct {
     size_t size;
 } kinds[] = {
     [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [LINK] = {read_link, sizeof(sr_conf_LINK)},
     [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
     [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)}, [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
     [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)}, [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
@@ -323,6 +337,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_SWITCH TAKE1
 #define ARGUMENTS_PATH TAKE1
 #define ARGUMENTS_URL TAKE1
+#define ARGUMENTS_LINK TAKE1
 #define ARGUMENTS_ANCESTORS TAKE1
 #define ARGUMENTS_ORIGIN TAKE1
 #define ARGUMENTS_ACTIVE TAKE1

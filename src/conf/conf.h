@@ -12,6 +12,7 @@ typedef const char *sr_conf_PATH;      /* absolute, or "" */
 typedef const char *sr_conf_SMTP;      /* smtp://…, smtps://… or maildir:/…, or "" */
 typedef const char *sr_conf_MAILBOX;   /* "name@host" or "Name <name@host>", or "" */
 typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
+typedef const char *sr_conf_LINK;      /* http:// or https://, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
 typedef bool sr_conf_ACTIVE;      /* refuse */

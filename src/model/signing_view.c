@@ -104,8 +104,8 @@ static json_t *fields(const sr_signing_t *signing)
 
 json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool)
 {
-    static const char *const head[] = {"name", "createdAt", NULL}, *const person[] = {"firstname", "lastname", NULL},
-                             *const signer[] = {"firstname", "lastname", "email", NULL},
+    static const char *const head[] = {"name", "createdAt", NULL},
+                             *const person[] = {"firstname", "lastname", "email", NULL},
                              *const later[] = {"status", "openedAt", "completedAt", "refusedAt", "refusalReason", NULL};
     const char *const own_link = sr_json_string(signing->submitter, "signatureLink");
     json_t *const view = json_object(), *const requester = json_object(), *const self = json_object(),
@@ -119,7 +119,7 @@ json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent
     copy(requester, json_object_get(signing->view, "createdBy"), person);
     json_object_set_new(requester, "organization", json_string(signing->organization));
     json_object_set_new(view, "requester", requester);
-    copy(self, signing->submitter, signer);
+    copy(self, signing->submitter, person);
     json_object_set_new(view, "signer", self);
     json_object_set_new(terms, "version", json_string(consent->version));
     json_object_set_new(terms, "language", json_string(consent->language));

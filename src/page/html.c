@@ -8,6 +8,7 @@
 #define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, as sharp as the screen is */
 #define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
 #define SMALL_WIDTH 1200 /* of the others, until the script knows better */
+#define DATE_LENGTH 10   /* of a time in ISO 8601; the script writes the date as the language does */
 
 static void set_text(json_t *values, const char *key, const char *text)
 {
@@ -162,10 +163,13 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_page_theme_t *th
 {
     json_t *own = json_object();
     const char *name = sr_json_string(theme->settings, "name");
+    const char *organization = sr_json_string(json_object_get(values, "requester"), "organization");
     set_url(own, "style", theme->style, http);
     set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
-    set_text(values, "brand", name ? name : sr_page_word(texts, "brand"));
+    set_text(values, "brand", name ? name : organization ? organization : sr_page_word(texts, "brand"));
+    set_text(values, "privacy", http->page->privacy_url);
+    set_text(values, "help", http->page->help_url);
     set_text(values, "dir", sr_json_string(texts, "dir"));
     add_languages(values, http);
     set_url(values, "css", sr_page_asset_url("page.css", http->pool), http);
@@ -220,6 +224,13 @@ static void add_closing(json_t *values, const char *state)
     json_object_set_new(values, "closing", closing);
 }
 
+/* What the browser's tab says: the request, and who asks. */
+static const char *title_of(const json_t *view, apr_pool_t *pool)
+{
+    const char *organization = sr_json_string(json_object_get(view, "requester"), "organization");
+    return apr_pstrcat(pool, sr_json_string(view, "name"), " \xc2\xb7 ", organization, NULL);
+}
+
 sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
 {
     bound_sizes(view);
@@ -231,7 +242,8 @@ sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
     sr_page_theme(&theme, http);
     SR_TRY(sr_page_texts(&texts, http, &theme));
     set_text(view, "link", signer);
-    set_text(view, "title", sr_json_string(view, "name"));
+    set_text(view, "title", title_of(view, http->pool));
+    set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
     set_text(view, "fullname", sr_signing_name(person, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
     add_documents(view, texts, signer, signing, http->pool);

@@ -20,6 +20,7 @@ typedef struct sr_page_settings_t {
     const char *theme;           /* a folder, or "" */
     const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
     apr_off_t max_file_size, max_request_size;
+    const char *privacy_url, *help_url; /* links on every page, or "" */
 } sr_page_settings_t;
 
 /* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */

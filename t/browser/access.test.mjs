@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, assertAccessible, create, devices, field, isWide, openSignature, ready, shoot, shown, typeSignature, visit,
+    ann, assertAccessible, create, devices, DONE, field, finish, isWide, openSignature, ready, settled, shoot, shown,
+    typeSignature, visit,
 } from './browser.mjs'
 
 const two = { ...ann, fields: [field(0), field(1)] }
@@ -20,7 +21,8 @@ for (const [name, device] of Object.entries({ ...devices, zoomed }))
             await shoot(page, `${name}-start`)
             await page.locator('.menu summary').click()
             await assertAccessible(page, 'menu')
-            await page.locator('.menu').getByRole('button', { name: 'Refuse to sign' }).click()
+            await shoot(page, `${name}-menu`)
+            await page.locator('.menu').getByRole('button', { name: 'Decline to sign' }).click()
             await assertAccessible(page, 'refuse')
             await page.keyboard.press('Escape')
             await openSignature(page)
@@ -29,16 +31,16 @@ for (const [name, device] of Object.entries({ ...devices, zoomed }))
                 await assertAccessible(page, tab)
                 await shoot(page, `${name}-${tab.toLowerCase()}`)
             }
-            await typeSignature(page)
-            await assertAccessible(page, 'placed')
-            await page.locator('[data-next]').click()
+            await typeSignature(page, null, true)
+            await page.locator('#finish').waitFor()
             await assertAccessible(page, 'finish')
-            await page.locator('#finish [data-confirm]').click()
-            await assertAccessible(page, 'finish, with an error')
-            await page.locator('#finish [data-consent]').check()
-            await page.locator('#finish [data-confirm]').click()
-            await shown(page, 'You have signed')
+            await shoot(page, `${name}-finish`)
+            await page.keyboard.press('Escape')
+            await assertAccessible(page, 'placed')
+            await shoot(page, `${name}-placed`)
+            await finish(page)
             await assertAccessible(page, 'done')
+            await shoot(page, `${name}-done`)
             assert.ok(!(await isWide(page)), 'nor when it is done')
         })
     })
@@ -48,7 +50,7 @@ test('the plain page', async () => {
     // axe needs scripts: the page's own are kept away, as from a browser that cannot load them
     const prepare = page => page.route(/assets\/.*\.js$/, route => route.abort())
     await visit(made.links[0], { expected: [/ERR_/], prepare }, async page => {
-        await shown(page, 'Refuse to sign')
+        await shown(page, 'Decline to sign')
         await assertAccessible(page, 'plain')
     })
 })
@@ -90,7 +92,7 @@ test('sharp: the image has as many pixels as the screen shows of it', async () =
         })
     await visit(made.links[0], {}, async page => {
         await ready(page)
-        const larger = page.getByRole('button', { name: 'Larger' })
+        const larger = page.getByRole('button', { name: 'Zoom in' })
         for (let times = 0; times < 3; times++) await larger.click()
         await page.waitForFunction(() => document.querySelector('.page img').currentSrc.includes('width=2000'))
         assert.match(await page.locator('[data-live]').innerText(), /200/)
@@ -119,22 +121,21 @@ test('from right to left', async () => {
     })
 })
 
-for (const [locale, title, done] of [['fr-CA', 'Lire et signer', 'Vous avez signé'],
-    ['de-AT', 'Lesen und unterschreiben', 'Sie haben unterschrieben'], ['es', 'Leer y firmar', 'Ha firmado'],
-    ['hu', 'Read and sign', 'You have signed']])
+for (const [locale, title, done] of [['fr-CA', 'Consulter le document', 'C’est terminé, vous avez signé'],
+    ['de-AT', 'Dokument ansehen', 'Fertig – Sie haben unterschrieben'],
+    ['es', 'Revisar el documento', 'Listo: documento firmado'],
+    ['hu', 'Review document', DONE]])
     test(`in ${locale}`, async () => {
         const made = await create()
         await visit(made.links[0], { locale, ...devices.phone }, async page => {
             await ready(page)
-            await page.getByRole('button', { name: title }).waitFor()
+            await page.getByRole('link', { name: title }).waitFor()
             assert.equal(await page.locator('html').getAttribute('lang'), locale === 'hu' ? 'en' : locale.slice(0, 2))
-            await page.locator('[data-next]').click()
-            await page.locator('[data-next]').click()
+            await openSignature(page)
             await page.locator('#tab-type').click()
             await shoot(page, `phone-${locale}`)
             await page.locator('[data-adopt]').click()
-            await page.locator('[data-next]').click()
-            await page.locator('#finish [data-consent]').check()
+            await settled(page)
             await page.locator('#finish [data-confirm]').click()
             await shown(page, done)
         })

@@ -77,7 +77,9 @@ export async function assertSealed({ uuid }, signatures) {
         const file = join(tmpdir(), `signed-${process.pid}.pdf`)
         writeFileSync(file, Buffer.from(await answer.arrayBuffer()))
         const said = execFileSync('pdfsig', ['-nocert', file], { encoding: 'utf8' })
-        assert.equal(said.match(/Signature is Valid/g)?.length, signatures, said)
+        assert.doesNotMatch(said, /Signature Validation: Signature is (?!Valid)/, said)
+        // several fields of one signer have one signature as their value
+        assert.equal(new Set(said.match(/Signed Ranges: .*/g)).size, signatures, said)
         assert.match(said, /Total document signed/)
         execFileSync('qpdf', ['--check', file])
     }
@@ -115,6 +117,8 @@ export async function visit(link, options, work) {
         await own.addInitScript(() => addEventListener('securitypolicyviolation',
             event => window.noteViolation(`${event.violatedDirective} ${event.blockedURI}`)))
     }
+    await own.addInitScript(() =>
+        addEventListener('click', () => (window.lastClick = performance.now()), { capture: true }))
     own.on('request', request => {
         if (new URL(request.url()).host !== new URL(link).host) note(`request to ${request.url()}`)
     })
@@ -158,6 +162,7 @@ export const isWide = page => page.evaluate(() => document.documentElement.scrol
 
 // --- what a signer does
 
+export const DONE = 'All done – you’ve signed'
 export const shown = (page, name) => page.getByRole('heading', { name }).waitFor()
 
 /** What the bar says how far he is. */
@@ -169,26 +174,39 @@ export async function ready(page) {
     await page.waitForFunction(() => document.querySelector('.page img').naturalWidth > 0)
 }
 
-/** By the button at the bottom, as often as it takes to come to the dialog of the signature. */
+/** A second click at one place within half a second counts as a double click: a person's second one comes later. */
+export const settled = page => page.waitForFunction(() => performance.now() - (window.lastClick ?? -1e4) > 550)
+
+/** As people come there: from the intro to the document, and by the bar to the field and into the dialog. */
 export async function openSignature(page) {
-    const next = page.locator('[data-next]')
-    await next.click()
+    const start = page.locator('[data-start]'), next = page.locator('[data-next]')
+    if (await next.isHidden() && await start.count()) await start.click()
+    await next.waitFor()
+    if (await next.getAttribute('data-step') === 'next') {
+        await next.click()
+        await page.locator('[data-next][data-step=sign]').waitFor()
+        await settled(page)
+    }
     if (await page.locator('#signature').isHidden()) await next.click()
     await page.locator('#signature').waitFor()
 }
 
-export async function typeSignature(page, name) {
+/** In one field, or `everywhere`. */
+export async function typeSignature(page, name, everywhere) {
     await page.getByRole('tab', { name: 'Type' }).click()
     if (name) await page.locator('#typed').fill(name)
+    const all = page.locator('[data-all] input')
+    if (everywhere && await all.isVisible()) await all.check()
     await page.locator('[data-adopt]').click()
 }
 
-/** From all signed to the done page. */
+/** From all filled in to the done page. */
 export async function finish(page) {
-    await page.locator('[data-next]').click()
-    await page.locator('#finish [data-consent]').check()
+    await settled(page)
+    if (await page.locator('#finish').isHidden()) await page.locator('[data-next]').click()
+    await settled(page)
     await page.locator('#finish [data-confirm]').click()
-    await shown(page, 'You have signed')
+    await shown(page, DONE)
 }
 
 /** A wave over an element, with the mouse. */

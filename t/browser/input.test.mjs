@@ -95,7 +95,7 @@ test('a tiny page, a huge one, a wide one; places beside the page', async () => 
     await visit(made.links[0], {}, async page => {
         await ready(page)
         await openSignature(page)
-        await typeSignature(page)
+        await typeSignature(page, null, true)
         await finish(page)
     })
     await assertSealed(made, 1)

@@ -2,18 +2,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, field, finish, openSignature,
-    place, ready, shoot, shown, typeSignature, visit,
+    ann, anotherTab, ask, assertAccessible, assertSealed, bob, counted, create, devices, DONE, field, finish,
+    openSignature, place, ready, settled, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 
 const toFinish = async page => {
     await ready(page)
     await openSignature(page)
     await typeSignature(page)
-    await page.locator('[data-next]').click()
-    await page.locator('#finish [data-consent]').check()
+    await page.locator('#finish').waitFor()
+    await settled(page)
 }
-const confirm = page => page.locator('#finish [data-confirm]').click()
+const confirm = async page => {
+    await settled(page)
+    await page.locator('#finish [data-confirm]').click()
+}
 const isPost = route => route.request().method() === 'POST'
 const signedEvents = async uuid =>
     (await ask(`/signatures/${uuid}/audit`)).events.filter(event => event.event === 'signed').length
@@ -22,17 +25,14 @@ test('a reload loses nothing', async () => {
     const made = await create({ signers: [{ ...ann, fields: [field(0), field(1)] }] })
     await visit(made.links[0], {}, async page => {
         await ready(page)
-        await page.locator('.intro [data-consent]').check()
         await openSignature(page)
-        await page.locator('[data-all] input').uncheck()
         await typeSignature(page, 'A. Lee')
-        await counted(page, '1 of 2 signed')
+        await counted(page, '1 of 2 filled in')
         await page.reload()
         await ready(page)
-        await counted(page, '1 of 2 signed')
-        assert.ok(await page.locator('.intro [data-consent]').isChecked(), 'that he agrees')
+        await counted(page, '1 of 2 filled in')
         await page.locator('.field:not(.signed)').click()
-        await counted(page, 'All signed')
+        await counted(page, 'Not sent yet')
         await finish(page)
         assert.equal(await page.evaluate(() => sessionStorage.length), 0, 'it is forgotten when it is done')
     })
@@ -44,10 +44,10 @@ test('going back after signing signs nothing twice', async () => {
     await visit(made.links[0], {}, async page => {
         await toFinish(page)
         await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
         await page.goBack()
         await page.goForward()
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
     })
     assert.equal(await signedEvents(made.uuid), 1)
 })
@@ -60,8 +60,8 @@ test('two tabs at once: the second finds it signed', async () => {
         await toFinish(page)
         await toFinish(other)
         await Promise.all([confirm(page), confirm(other)])
-        await shown(page, 'You have signed')
-        await shown(other, 'You have signed')
+        await shown(page, DONE)
+        await shown(other, DONE)
     })
     assert.equal(await signedEvents(made.uuid), 1)
     await assertSealed(made, 1)
@@ -79,7 +79,7 @@ test('the connection is lost before the request arrives: nothing happens, and ag
         assert.equal(await signedEvents(made.uuid), 0)
         await page.context().setOffline(false)
         await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
     })
     await assertSealed(made, 1)
 })
@@ -94,7 +94,7 @@ test('the answer is lost after it was signed: the page knows', async () => {
             await route.abort('connectionreset')
         })
         await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
     })
     assert.equal(await signedEvents(made.uuid), 1)
 })
@@ -115,7 +115,7 @@ test('answer and connection are lost after it was signed: the next attempt signs
         await page.unroute(/\/sign\//)
         page.on('request', request => request.method() === 'POST' && posts++)
         await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
         assert.equal(posts, 1)
     })
     assert.equal(await signedEvents(made.uuid), 1)
@@ -134,7 +134,7 @@ test('the service is busy: said, and tried again', async () => {
         await confirm(page)
         await page.getByText('The service is busy').waitFor()
         await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
     })
 })
 
@@ -148,7 +148,7 @@ test('another refuses while one signs', async () => {
         })
         assert.equal(answer.status, 200)
         await confirm(page)
-        await shown(page, 'There is nothing left to sign')
+        await shown(page, 'This request is closed')
     })
 })
 
@@ -164,40 +164,38 @@ test('a signature that the service does not take is said why', async () => {
     })
 })
 
-test('without consent nothing is sent', async () => {
+test('without the intro: who asks, and the text to agree to, are there', async () => {
     const made = await create({ skipIntro: true })
     await visit(made.links[0], devices.phone, async page => {
         await ready(page)
         assert.equal(await page.locator('.intro').count(), 0, 'no intro')
+        assert.match(await page.locator('.slim').innerText(), /Kim.*Roe.*from.*has asked you to sign[^]*@example.org/)
         await openSignature(page)
         await typeSignature(page)
-        await page.locator('[data-next]').click()
+        assert.match(await page.locator('#finish .consent').innerText(), /IP address/)
+        await settled(page)
         await confirm(page)
-        await page.getByText('please tick the box to agree').waitFor()
-        assert.ok(await page.locator('#finish [data-consent]').evaluate(box => box === document.activeElement))
-        await page.locator('#finish [data-consent]').check()
-        await confirm(page)
-        await shown(page, 'You have signed')
+        await shown(page, DONE)
     })
 })
 
 test('links that lead nowhere, and a service that is away', async () => {
     const nowhere = place('/sign/00000000-0000-4000-8000-000000000000')
     await visit(nowhere, { expected: [/404/] }, async page => {
-        await shown(page, 'This link leads nowhere')
+        await shown(page, 'We can’t find this request')
         await assertAccessible(page, 'unknown')
         await shoot(page, 'desktop-unknown')
     })
     await visit(place('/sign/some/thing/else'), { expected: [/404/], ...devices.phone }, async page => {
-        await shown(page, 'This link leads nowhere')
+        await shown(page, 'We can’t find this request')
         assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('.card')).textAlign), 'center')
     })
     const away = nowhere.replace('127.0.0.1', 'nodatabase.test')
     await visit(away, { expected: [/503/] }, async page => {
-        await shown(page, 'Not available at the moment')
+        await shown(page, 'Something’s wrong on our side')
         await assertAccessible(page, 'away')
         await page.getByRole('link', { name: 'Try again' }).click()
-        await shown(page, 'Not available at the moment')
+        await shown(page, 'Something’s wrong on our side')
     })
 })
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
 import {
-    assertAccessible, create, devices, openSignature, place, ready, shoot, typeSignature, visit,
+    assertAccessible, create, devices, openSignature, place, ready, settled, shoot, typeSignature, visit,
 } from './browser.mjs'
 
 const themed = link => link.replace('/sign/', '/themed/sign/')
@@ -15,12 +15,13 @@ test('a theme', async () => {
         await ready(page)
         assert.equal(await page.getByRole('img', { name: 'Harbour & Sons' }).evaluate(img => img.naturalWidth), 120)
         assert.equal(await page.locator('.eyebrow').innerText(), 'Harbour <i>& Sons</i> asks')
-        const start = page.getByRole('button', { name: 'Go on' })
+        const start = page.getByRole('link', { name: 'Go on' })
         assert.equal(await start.evaluate(button => getComputedStyle(button).backgroundColor), 'rgb(122, 31, 92)')
         await assertAccessible(page, 'themed')
         await shoot(page, 'phone-themed')
         await openSignature(page)
         await typeSignature(page)
+        await page.keyboard.press('Escape')
         await page.getByRole('button', { name: 'Done!' }).waitFor()
     })
     for (const name of ['theme.json', '..%2ftheme.json', 'other.css'])
@@ -49,12 +50,12 @@ for (const [what, type] of [['signed', 'sigreq:completed'], ['refused', 'sigreq:
         await embedder(link, port => visit(`http://embedder.test:${port}/`, { expected: elsewhere }, async page => {
             const frame = page.frameLocator('iframe')
             if (what === 'signed') {
-                await frame.locator('[data-next]').click()
-                await frame.locator('[data-next]').click()
+                await frame.locator('[data-start]').click()
+                await frame.locator('.field').click()
                 await frame.locator('#tab-type').click()
                 await frame.locator('[data-adopt]').click()
-                await frame.locator('[data-next]').click()
-                await frame.locator('#finish [data-consent]').check()
+                await frame.locator('#finish').waitFor()
+                await settled(page.frames()[1])
                 await frame.locator('#finish [data-confirm]').click()
             } else {
                 await frame.locator('.intro [data-open=refuse]').click()

@@ -45,8 +45,9 @@ sub fault {
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
-de test
-fr brand test plain.place verify.change.page
+de test zoom
+es zoom
+fr brand test plain.place verify.change.page zoom place
 END
 
 for my $part ('page', 'script', 'mail') {

@@ -69,7 +69,7 @@ subtest 'languages' => sub {
     is($lang->($_->[0]), $_->[1], "'$_->[0]'") for @rows;
     my $none = Sigreq::Signer->new(link => place('/sign/x'));
     my $body = $none->get('', headers => { %html, 'Accept-Language' => 'de' })->text;
-    like($body, qr/Dieser Link f\x{fc}hrt ins Leere/, 'errors, too');
+    like($body, qr/Wir k\x{f6}nnen diesen Vorgang nicht finden/, 'errors, too');
     is_error($none->get(''), 404, 'Not found', 'but for programs');
 };
 

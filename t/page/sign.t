@@ -137,7 +137,7 @@ subtest 'the second signs by a form' => sub {
     $res = $bob->post(form => { action => 'sign', typed => "Bob \x{e9}", consent => 'yes' }, headers => \%browser);
     is($res->code, 303, 'signed');
     is($res->headers->location, $bob->{link}, 'back to the page');
-    like($bob->get('', headers => \%browser)->body, qr/You have signed/, 'which says so');
+    like($bob->get('', headers => \%browser)->body, qr/All done/, 'which says so');
     my $second = $client->get($path)->body;
     is(substr($second, 0, length $first), $first, 'the first signature\'s bytes are a prefix');
     my $told = pdfsig($second);
@@ -208,7 +208,7 @@ subtest 'refusing' => sub {
     is_error($one->sign,     409, 'You have refused to sign');
     is_error($one->refuse,   409, 'You have refused already');
     my $page = $other->get('', headers => { Accept => 'text/html' })->body;
-    like($page, qr/Somebody else has refused/, 'the page says so');
+    like($page, qr/Another signer declined/, 'the page says so');
     is($one->post(form => { action => 'refuse' }, headers => { Accept => 'text/html' })->code, 409, 'by form too');
 };
 

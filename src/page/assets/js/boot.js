@@ -1,13 +1,17 @@
-// boot.js: runs before the page is shown: what needs the script appears, what does without it disappears; and if the
-// script does not come, all that is taken back, and the plain forms work.
+// boot.js: runs before the page is shown. Where the browser has what the script needs, what works with the script
+// appears, and what works without it disappears. If the script does not come, or fails at its start, the plain forms
+// are shown again, and they work.
 const root = document.documentElement
-root.classList.replace('plain', 'js')
+const needed = [window.IntersectionObserver, window.ResizeObserver, window.AbortController, window.Intl?.PluralRules,
+    window.HTMLDialogElement?.prototype.showModal, Array.prototype.at]
 const giveUp = () => root.classList.contains('ready') || root.classList.replace('js', 'plain')
-addEventListener('error', event => event.target instanceof HTMLScriptElement && giveUp(), true)
+if (needed.every(Boolean)) root.classList.replace('plain', 'js')
+addEventListener('error', event => (event.target === window || event.target instanceof HTMLScriptElement) && giveUp(),
+    true)
 addEventListener('load', () => setTimeout(giveUp, 3000))
 
 // The first page is what one waits for: the others are not there, and so do not load, before it is, or before somebody
-// does something. Who comes back finds them at once, where he left.
+// does something. After a reload, or on the way back, all of them are there at once.
 const whole = () => root.classList.remove('first')
 if (performance.getEntriesByType('navigation')[0]?.type === 'navigate' && !location.hash) root.classList.add('first')
 for (const type of ['load', 'pointerdown', 'keydown', 'wheel', 'scroll', 'focusin'])

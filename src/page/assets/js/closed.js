@@ -1,4 +1,4 @@
-// closed.js: the page of a link that is done with: nothing to do but to tell who put it into a frame, and to forget.
+// closed.js: the page of a closed link: it tells the site that shows it in a frame, and forgets what the tab had kept.
 import { forget } from './memory.js'
 
 // The policy of the page (frame-ancestors) has already said who may be around it, and the message holds no secret.

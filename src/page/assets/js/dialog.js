@@ -1,33 +1,41 @@
-// dialog.js: the browser's own dialogs, which keep the focus and give it back; closed by Escape, by their buttons, and
-// by a click beside them.
-export function prepareDialog(id) {
+// dialog.js: the browser's own dialogs, which keep the focus and give it back. They are closed by their buttons and by
+// Escape alone: a click beside a dialog does nothing, because a stroke of a signature may end there.
+
+/** `mayClose()` is asked before Escape closes the dialog. */
+export function prepareDialog(id, mayClose = () => true) {
     const dialog = document.getElementById(id)
     const error = dialog.querySelector('[data-error]')
-    dialog.addEventListener('click', event => {
-        if (event.target === dialog || event.target.closest('[data-close]')) dialog.close()
-    })
+    const leave = event => {
+        event.preventDefault()
+        if (!dialog.hasAttribute('aria-busy') && mayClose()) dialog.close()
+    }
+    dialog.addEventListener('click', event => event.target.closest('[data-close]') && dialog.close())
+    dialog.addEventListener('keydown', event => event.key === 'Escape' && leave(event))
+    // the gesture to go back; the choice of a file has an event of this name, too
+    dialog.addEventListener('cancel', event => event.target === dialog && leave(event))
+    dialog.addEventListener('close', () => document.documentElement.classList.toggle('modal', isAnyOpen()))
     return Object.assign(dialog, {
         present: () => {
-            error.textContent = ''
+            if (error) error.textContent = ''
             if (!dialog.open) dialog.showModal()
+            document.documentElement.classList.add('modal')
             dialog.querySelector('h2').focus()
         },
         say: message => (error.textContent = message),
     })
 }
 
+const isAnyOpen = () => Boolean(document.querySelector('dialog[open]'))
+
 /** While something is under way: what started it says so and cannot be started again, and Escape does not hide it. */
 export async function whileBusy(dialog, button, label, work) {
     const before = button.textContent
-    const stay = event => event.preventDefault()
-    dialog.addEventListener('cancel', stay)
     button.textContent = label
     for (const each of dialog.querySelectorAll('button')) each.disabled = true
     dialog.setAttribute('aria-busy', 'true')
     try {
         return await work()
     } finally {
-        dialog.removeEventListener('cancel', stay)
         button.textContent = before
         for (const each of dialog.querySelectorAll('button')) each.disabled = false
         dialog.removeAttribute('aria-busy')

@@ -1,4 +1,4 @@
-// fields.js: the places where he signs, on the pages: a button each, which shows his signature once it is there.
+// fields.js: the places where a signer signs, on the pages: a button each, which shows the signature once it is there.
 import { text } from './texts.js'
 import { paint } from './mark.js'
 
@@ -29,8 +29,10 @@ function makeButton(field, number, all) {
         canvas.hidden = !mark
         if (mark) paint(canvas, mark)
     }
+    // a tag that has no room in a small field stands above it
+    const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)
     show(null)
-    return { button, show, mark: null }
+    return { field, button, show, fitTag, mark: null }
 }
 
 /** In reading order: by document and page, then from top to bottom. */
@@ -44,7 +46,10 @@ export function prepareFields(state, pageOf, press) {
         own.set = mark => { own.mark = mark; own.show(mark) }
         own.button.addEventListener('click', () => press(own))
         pageOf(field.document, field.page)?.append(own.button)
-        new ResizeObserver(() => own.mark && own.show(own.mark)).observe(own.button)
+        new ResizeObserver(() => {
+            own.fitTag()
+            if (own.mark) own.show(own.mark)
+        }).observe(own.button)
         return own
     })
 }

@@ -1,36 +1,43 @@
-// finish.js: the last steps, each in a dialog that says what it means: to sign, or to refuse.
+// finish.js: the last steps, each in a dialog that says what it means: to sign, or to decline.
 import { prepareDialog, whileBusy } from './dialog.js'
+import { showOutcome } from './leaving.js'
 import { paint, toSend } from './mark.js'
 import { act } from './service.js'
 import { text } from './texts.js'
-
-/** The page of the link, in the language that was chosen. */
-const pageOf = ({ pathname, search }) => {
-    const language = new URLSearchParams(search).get('lang')
-    return pathname + (language ? `?${new URLSearchParams({ lang: language })}` : '')
-}
 
 /** Sends, and goes to the page of the link, which shows what came of it; or says why not. */
 async function send(dialog, button, { link, label }, what, memory) {
     const result = await whileBusy(dialog, button, text(label), () => act(link, what, memory.sent))
     memory.sent = true
-    if (result.outcome === 'over') return location.replace(pageOf(location))
+    if (result.outcome === 'over') return showOutcome()
     dialog.say(text(result.outcome, { reason: result.reason }))
     button.focus()
 }
 
-export function prepareFinish({ link, consent, version, mark }) {
+/** All places, below the names of their documents: each leads to its field. */
+function listPlaces(dialog, fields, visit) {
+    for (const list of dialog.querySelectorAll('[data-places]')) {
+        const own = fields.filter(({ field }) => field.document === list.dataset.places)
+        list.append(...own.map(each => {
+            const link = document.createElement('button')
+            link.type = 'button'
+            link.className = 'link'
+            link.textContent = text('place', { number: each.field.page + 1 })
+            link.addEventListener('click', () => { dialog.close(); visit(each) })
+            return link
+        }))
+    }
+}
+
+export function prepareFinish({ link, version, mark, fields, visit }) {
     const dialog = prepareDialog('finish'), memory = {}
-    const button = dialog.querySelector('[data-confirm]'), box = dialog.querySelector('[data-consent]')
+    const button = dialog.querySelector('[data-confirm]')
     button.addEventListener('click', () => {
-        if (!consent.given()) {
-            dialog.say(text('consent.needed'))
-            return box.focus()
-        }
         const signature = toSend(mark())
         send(dialog, button, { link, label: 'sending' },
             { action: 'sign', consent: true, consentVersion: version, signature }, memory)
     })
+    listPlaces(dialog, fields, visit)
     return {
         open: () => {
             dialog.present()
@@ -47,7 +54,7 @@ export function prepareRefuse({ link }) {
             { action: 'refuse', reason: reason.value.trim() || null }, memory))
     for (const opener of document.querySelectorAll('[data-open=refuse]'))
         opener.addEventListener('click', () => {
-            opener.closest('details')?.removeAttribute('open')
+            opener.closest('details')?.querySelector('summary').focus() // the menu closes: the focus comes back to it
             dialog.present()
         })
 }

@@ -3,9 +3,10 @@
 import { prepareSheets } from './sheets.js'
 import { layText } from './textlayer.js'
 import { text } from './texts.js'
+import { prepareWhole } from './whole.js'
+import { prepareZoom } from './zoom.js'
 
 const WIDTHS = [400, 800, 1200, 1600, 2000, 4000]
-const ZOOMS = [1, 1.25, 1.5, 2, 3, 4]
 
 const sourceOf = (page, end) => `${page.base}/pages/${page.n}.${end}version=${page.version}`
 
@@ -13,23 +14,26 @@ function offerSources(page) {
     page.img.srcset = WIDTHS.map(width => `${sourceOf(page, `png?width=${width}&`)} ${width}w`).join(', ')
 }
 
-/** A page that did not come can be asked for again. */
+/** A page that did not come can be asked for again, and is when the network is back. */
 function watchLoading(page) {
     const { img, element } = page
     const broken = () => {
         if (element.querySelector('.broken')) return
         const note = document.createElement('p'), button = document.createElement('button')
-        note.className = 'broken'
-        button.type = 'button'
-        button.className = 'quiet'
-        button.textContent = text('page.reload')
-        button.addEventListener('click', () => {
+        const again = () => {
+            removeEventListener('online', again)
             note.remove()
             const { src, srcset } = img
             img.removeAttribute('srcset')
             img.src = src
             img.srcset = srcset
-        })
+        }
+        note.className = 'broken'
+        button.type = 'button'
+        button.className = 'quiet'
+        button.textContent = text('page.reload')
+        button.addEventListener('click', again)
+        addEventListener('online', again)
         note.append(text('page.broken'), ' ', button)
         element.append(note)
     }
@@ -45,12 +49,12 @@ function pageOf(element, state, link) {
         base: `${link}/documents/${of.uuid}` }
 }
 
+/** `of(uuid, n)` is the element of a page, `enlarge(element)` makes it readable on a small screen. */
 export function preparePages(state, link, { announce }) {
     const byElement = new Map(), byPlace = new Map()
     const area = document.getElementById('documents'), sheets = () => [...area.querySelectorAll('.page')]
     const first = area.querySelector('.page')
     const near = new Set()
-    let zoom = 0
 
     // sizes says how wide the image is shown; with a pinched screen it is looked at more closely. At first only the
     // first page is there (boot.js): the others will be about as wide
@@ -61,6 +65,7 @@ export function preparePages(state, link, { announce }) {
         page.img.sizes = `${width}px`
     }
     const sharpenNear = () => near.forEach(sharpen)
+    const lay = page => layText(page, sourceOf(page, 'json?'))
 
     const observer = new IntersectionObserver(entries => {
         for (const { target, isIntersecting } of entries) {
@@ -68,23 +73,9 @@ export function preparePages(state, link, { announce }) {
             if (!isIntersecting) { near.delete(page); continue }
             near.add(page)
             sharpen(page)
-            layText(page, sourceOf(page, 'json?'))
+            lay(page)
         }
     }, { rootMargin: '1000px 0px' })
-
-    function setZoom(to) {
-        const seen = sheets().find(each => each.getBoundingClientRect().bottom > 80) ?? first
-        const before = seen.getBoundingClientRect()
-        zoom = Math.min(Math.max(to, 0), ZOOMS.length - 1)
-        area.style.setProperty('--zoom', ZOOMS[zoom])
-        const after = seen.getBoundingClientRect()
-        const part = (80 - before.top) / before.height
-        scrollBy({ top: after.top + part * after.height - 80, behavior: 'instant' })
-        sharpenNear()
-        announce(text('zoomed', { percent: ZOOMS[zoom] * 100 }))
-        for (const button of document.querySelectorAll('[data-zoom]'))
-            button.disabled = zoom === (button.dataset.zoom === 'in' ? ZOOMS.length - 1 : 0)
-    }
 
     let loaded = document.readyState === 'complete'
     const take = element => {
@@ -97,21 +88,21 @@ export function preparePages(state, link, { announce }) {
     }
     sheets().forEach(take)
     const bring = prepareSheets(state, link, made => made.forEach(take))
-    // texts after the first image, which is what he waits for
+    // texts after the first image, which is what the signer waits for
     const observe = () => {
         loaded = true
         for (const element of byElement.keys()) observer.observe(element)
     }
     if (loaded) observe()
     else addEventListener('load', observe)
-    for (const button of document.querySelectorAll('[data-zoom]')) {
-        button.addEventListener('click', () => setZoom(zoom + (button.dataset.zoom === 'in' ? 1 : -1)))
-        button.disabled = button.dataset.zoom === 'out'
-    }
     addEventListener('resize', sharpenNear)
     visualViewport?.addEventListener('resize', sharpenNear)
-    return (uuid, n) => {
-        if (!byPlace.has(`${uuid} ${n}`)) bring(uuid, n)
-        return byPlace.get(`${uuid} ${n}`)?.element
+    prepareWhole({ lay, bring: () => { bring.all(); return sheets().map(element => byElement.get(element)) } })
+    return {
+        of: (uuid, n) => {
+            if (!byPlace.has(`${uuid} ${n}`)) bring.one(uuid, n)
+            return byPlace.get(`${uuid} ${n}`)?.element
+        },
+        enlarge: prepareZoom(area, sheets, { changed: sharpenNear, announce }),
     }
 }

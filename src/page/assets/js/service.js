@@ -2,11 +2,7 @@
 // that it failed, the state is asked for, and before anything is sent a second time as well.
 const TIMEOUT = 60_000
 
-async function ask(link, options) {
-    const answer = await fetch(link, {
-        ...options, cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT),
-        headers: { Accept: 'application/json', ...options?.headers },
-    })
+async function read(answer) {
     let body = null
     try {
         body = await answer.json()
@@ -14,6 +10,18 @@ async function ask(link, options) {
         if (answer.ok) throw new TypeError('the answer broke off')
     }
     return { status: answer.status, body }
+}
+
+async function ask(link, options) {
+    const stop = new AbortController(), timer = setTimeout(() => stop.abort(), TIMEOUT)
+    try {
+        return await read(await fetch(link, {
+            ...options, cache: 'no-store', signal: stop.signal,
+            headers: { Accept: 'application/json', ...options?.headers },
+        }))
+    } finally {
+        clearTimeout(timer)
+    }
 }
 
 export const isOver = state => ['completed', 'refused', 'closed'].includes(state)

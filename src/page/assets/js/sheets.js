@@ -28,8 +28,8 @@ function makeSheet(of, link, n) {
     const [width, height] = of.sizeOf(n)
     const label = text('page', { number: n + 1, count: of.pages })
     element.className = 'page'
-    element.role = 'group'
-    element.ariaLabel = label
+    element.setAttribute('role', 'group')
+    element.setAttribute('aria-label', label)
     Object.assign(element.dataset, { document: of.uuid, page: n })
     img.loading = 'lazy'
     img.decoding = 'async'
@@ -91,10 +91,13 @@ export function prepareSheets(state, link, made) {
     }
     addEventListener('resize', () => gaps.forEach((gap, element) => measure(element, gap)))
 
-    /** The page comes now, if it is one that is not there. */
-    return (uuid, n) => {
-        for (const [element, { of, from, to }] of gaps)
-            if (of.uuid === uuid && n >= from && n < to) return open(element, n, n + 1)
-        return undefined
+    return {
+        /** The page comes now, if it is one that is not there. */
+        one: (uuid, n) => {
+            for (const [element, { of, from, to }] of gaps)
+                if (of.uuid === uuid && n >= from && n < to) return open(element, n, n + 1)
+            return undefined
+        },
+        all: () => [...gaps].forEach(([element, { from, to }]) => open(element, from, to)),
     }
 }

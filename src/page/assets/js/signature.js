@@ -1,6 +1,7 @@
 // signature.js: the dialog in which a signature is made: drawn, typed or uploaded.
 import { prepareDialog } from './dialog.js'
 import { prepareDraw } from './draw.js'
+import { text } from './texts.js'
 import { prepareType } from './type.js'
 import { prepareUpload } from './upload.js'
 
@@ -20,7 +21,12 @@ function moveByKeys(tabs, choose) {
 }
 
 export function prepareSignature({ announce, adopt }) {
-    const dialog = prepareDialog('signature')
+    const discard = prepareDialog('discard')
+    let drawn = false // since the dialog was opened
+    const dialog = prepareDialog('signature', () => {
+        if (drawn) discard.present()
+        return !drawn
+    })
     const tabs = [...dialog.querySelectorAll('[role=tab]')]
     const all = dialog.querySelector('[data-all]')
     const panelOf = tab => document.getElementById(tab.getAttribute('aria-controls'))
@@ -42,23 +48,31 @@ export function prepareSignature({ announce, adopt }) {
     function take() {
         const { mark, fault } = ways[chosen].take()
         if (fault) return dialog.say(fault)
+        const everywhere = !all.hidden && all.querySelector('input').checked
         dialog.close()
-        adopt(mark, all.hidden || all.querySelector('input').checked)
+        adopt(mark, everywhere)
     }
 
     for (const tab of tabs) tab.addEventListener('click', () => choose(tab))
     moveByKeys(tabs, choose)
     dialog.querySelector('[data-adopt]').addEventListener('click', take)
-    dialog.addEventListener('input', () => dialog.say(''))
+    dialog.addEventListener('input', event => {
+        if (event.target.id === 'panel-draw') drawn = true
+        dialog.say('')
+    })
+    discard.querySelector('[data-discard]').addEventListener('click', () => { discard.close(); dialog.close() })
     dialog.addEventListener('keydown', event => {
         if (event.key === 'Enter' && event.target.id === 'typed') { event.preventDefault(); take() }
     })
 
     return {
-        /** `left`: how many places are still to be signed. */
-        open: (mark, left) => {
+        /** `count`: for how many fields the signature can be used. */
+        open: (mark, count) => {
             const kind = mark?.type ?? chosen ?? (matchMedia('(pointer: coarse)').matches ? 'drawn' : 'typed')
-            all.hidden = left < 2
+            all.hidden = count < 2
+            all.querySelector('input').checked = false
+            all.querySelector('span').textContent = text('all', { count })
+            drawn = false
             dialog.present()
             if (mark) ways[mark.type].restore(mark)
             choose(tabs.find(tab => tab.dataset.kind === kind))

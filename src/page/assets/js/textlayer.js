@@ -28,11 +28,14 @@ function show(run, aspect) {
     measure.font = `100px ${FONT}`
     const natural = ((measure.measureText(run.text).width / 100) * height) / aspect // percent of the page's width
     Object.assign(span.style, {
-        left: `${run.left}%`, top: `${run.top}%`, fontSize: `${height}cqh`,
+        left: `${run.left}%`, top: `${run.top}%`, fontSize: `${height.toFixed(4)}em`,
         transform: natural ? `scaleX(${((run.right - run.left) / natural).toFixed(4)})` : '',
     })
     return span
 }
+
+/** One em of the layer is a hundredth of the page's height. */
+const scale = (element, layer) => (layer.style.fontSize = `${element.clientHeight / 100}px`)
 
 async function fetchText(url) {
     const answer = await fetch(url)
@@ -44,6 +47,7 @@ function build(page, { width, height, lines }) {
     const layer = document.createElement('div')
     layer.className = 'text'
     layer.dir = 'auto'
+    layer.lang = '' // the document's language is not known: it is not the page's
     for (const line of lines) {
         const row = document.createElement('p')
         row.append(...runsOf(line, width / height).map(run => show(run, width / height)))
@@ -56,6 +60,7 @@ function build(page, { width, height, lines }) {
         layer.textContent = text('page.picture')
     }
     page.img.after(layer)
+    if (lines.length) new ResizeObserver(() => scale(page.element, layer)).observe(page.element)
 }
 
 /** Once for each page. Without its text a page is as good as before: nobody is bothered, and it is tried again. */

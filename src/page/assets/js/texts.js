@@ -2,7 +2,7 @@
 // in the other direction. A text that depends on a number is an object with the plural categories of its language
 // (CLDR). An older browser may know others: then it is `other`.
 let texts = {}
-let plural = new Intl.PluralRules('en')
+let plural = null
 
 export function setTexts(given, language) {
     texts = given

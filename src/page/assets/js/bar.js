@@ -1,0 +1,69 @@
+// bar.js: the bar at the bottom: how much is filled in, and the one thing to do next. It comes when the intro has gone.
+import { text } from './texts.js'
+
+const still = matchMedia('(prefers-reduced-motion: reduce)')
+
+/** Smoothly where it is near; a leap over many pages would load them all on the way. */
+export function goTo(element, block = 'center') {
+    const far = Math.abs(element.getBoundingClientRect().top) > 3 * innerHeight
+    element.scrollIntoView({ block, inline: 'center', behavior: far || still.matches ? 'instant' : 'smooth' })
+}
+
+function watchIntro(bar, intro) {
+    let gone = false, shown = Boolean(intro)
+    const update = () => (bar.hidden = shown && !gone)
+    if (intro) new IntersectionObserver(entries => {
+        shown = entries.at(-1).isIntersecting
+        update()
+    }, { rootMargin: '-64px 0px 0px' }).observe(intro)
+    update()
+    return () => { gone = true; update() }
+}
+
+/** `steps`: visit(field), press(field), which is true when that filled it, and finish(). */
+export function prepareBar(fields, steps) {
+    const bar = document.querySelector('.bar'), intro = document.querySelector('.intro')
+    const counter = bar.querySelector('[data-counter]'), track = bar.querySelector('[data-track]')
+    const button = bar.querySelector('[data-next]'), inView = new Set()
+    const bring = watchIntro(bar, intro)
+    let here = null // the field that was gone to last
+    const isAtHand = field => field === here || inView.has(field.button)
+    const next = () => {
+        const left = fields.filter(field => !field.mark)
+        return left.find(isAtHand) ?? left[0]
+    }
+
+    const show = () => {
+        const all = fields.length, done = fields.filter(field => field.mark).length, field = next()
+        counter.textContent = done === all ? text('counter.all')
+            : done ? text('counter', { done, all }) : text('counter.none', { count: all })
+        track.style.width = `${(done / (all + 1)) * 100}%` // the last part is to send it
+        const step = !field ? 'finish' : isAtHand(field) ? 'sign' : 'next'
+        button.textContent = text(step)
+        button.dataset.step = step
+    }
+    const visit = field => {
+        here = field
+        steps.visit(field)
+        show()
+    }
+    button.addEventListener('click', () => {
+        const field = next()
+        if (!field) return steps.finish()
+        if (!isAtHand(field)) return visit(field)
+        if (steps.press(field) && next()) visit(next())
+    })
+    const observer = new IntersectionObserver(entries => {
+        for (const { target, isIntersecting } of entries) inView[isIntersecting ? 'add' : 'delete'](target)
+        show()
+    }, { rootMargin: '-56px 0px -72px', threshold: 0.5 })
+    for (const field of fields) observer.observe(field.button)
+    intro?.querySelector('[data-start]').addEventListener('click', event => {
+        event.preventDefault()
+        bring()
+        goTo(document.querySelector('.document'), 'start')
+        document.getElementById('documents').focus({ preventScroll: true })
+    })
+    show()
+    return { show, bring, focus: () => button.focus() }
+}

@@ -1,0 +1,354 @@
+// way.test.mjs: the way through: how many clicks it takes, clicks that come twice, what is said before anything is
+// sent, browsers that lack something, small windows, and what must not get lost on the way.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import {
+    ann, assertSealed, counted, create, devices, DONE, drawOn, field, finish, isWide, openSignature, place, ready,
+    settled, shoot, shown, typeSignature, visit,
+} from './browser.mjs'
+import { contract } from './pdf.mjs'
+
+const two = { ...ann, fields: [field(0), field(1)] }
+const isOpen = (page, id) => page.locator(`#${id}`).isVisible()
+
+test('one field takes four clicks', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await page.evaluate(() => {
+            sessionStorage.clicks = 0
+            addEventListener('click', event => event.isTrusted && sessionStorage.clicks++, { capture: true })
+        })
+        const clicks = () => page.evaluate(() => Number(sessionStorage.clicks))
+        await page.getByRole('link', { name: 'Review document' }).click()
+        await page.locator('.field').click()
+        await page.getByRole('button', { name: 'Add signature' }).click()
+        await settled(page)
+        await page.getByRole('button', { name: 'Agree and sign' }).click()
+        await shown(page, DONE)
+        assert.equal(await clicks(), 4)
+    })
+    const [submitter] = await assertSealed(made, 1)
+    assert.match(submitter.signerInformation.consent, /-en$/)
+})
+
+test('the intro leads to the first document; the bar comes when the intro has gone', async () => {
+    const made = await create({ signers: [{ ...ann, fields: [field(1)] }] })
+    for (const device of [devices.desktop, devices.phone])
+        await visit(made.links[0], device, async page => {
+            await ready(page)
+            assert.ok(await page.locator('.bar').isHidden())
+            assert.equal(await page.locator('.intro .primary').count(), 1)
+            assert.equal(await page.locator('.intro input').count(), 0, 'nothing to tick before anything is read')
+            await page.locator('[data-start]').click()
+            await page.locator('.bar').waitFor()
+            await page.waitForFunction(() => Math.abs(document.querySelector('.document h2').getBoundingClientRect().top
+                - document.querySelector('.top').getBoundingClientRect().bottom) < 60)
+            assert.equal(await page.locator('[data-next]').innerText(), 'Next signature')
+            await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }))
+        })
+})
+
+for (const [what, device] of Object.entries({ mouse: devices.desktop, finger: devices.phone }))
+    test(`a double click does what one click does, ${what}`, async () => {
+        const made = await create({ signers: [two] })
+        await visit(made.links[0], device, async page => {
+            const twice = async locator => {
+                const box = await locator.boundingBox(), at = [box.x + box.width / 2, box.y + box.height / 2]
+                await settled(page)
+                if (what === 'mouse') return page.mouse.dblclick(...at, { delay: 20 })
+                await page.touchscreen.tap(...at)
+                return page.touchscreen.tap(...at)
+            }
+            await ready(page)
+            await page.locator('[data-start]').click()
+            await page.locator('.bar').waitFor()
+            await page.locator('.field').first().scrollIntoViewIfNeeded()
+            await page.locator('[data-next][data-step=sign]').waitFor()
+            await twice(page.locator('[data-next]'))
+            await settled(page)
+            assert.ok(await isOpen(page, 'signature'), 'the dialog is open')
+            await page.locator('#tab-draw').click()
+            assert.ok(await page.locator('[data-hint]').isVisible(), 'nothing was drawn by it')
+            await page.locator('#tab-type').click()
+            await twice(page.locator('[data-adopt]'))
+            await counted(page, '1 of 2 filled in')
+            await settled(page)
+            assert.equal(await page.locator('.field.signed').count(), 1)
+            assert.ok(!await isOpen(page, 'signature'), 'it is closed, once')
+            const summary = page.locator('.menu summary')
+            await twice(summary)
+            assert.ok(await page.locator('.menu ul').isVisible(), 'the menu is open')
+        })
+    })
+
+test('the dialog is closed by its buttons and Escape alone, which asks if something was drawn', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.locator('#tab-draw').click()
+        const dialog = await page.locator('#signature').boundingBox()
+        await page.mouse.click(dialog.x + 8, dialog.y + 8) // its padding
+        await page.mouse.click(20, 300) // beside it
+        assert.ok(await isOpen(page, 'signature'))
+        await page.keyboard.press('Escape')
+        assert.ok(!await isOpen(page, 'signature'), 'Escape, with nothing drawn')
+        await settled(page)
+        await page.locator('[data-next]').click()
+        const pad = await page.locator('[data-pad]').boundingBox()
+        await page.mouse.move(pad.x + 60, pad.y + 60) // a stroke that ends beside the pad
+        await page.mouse.down()
+        await page.mouse.move(pad.x + pad.width + 12, pad.y + 70, { steps: 8 })
+        await page.mouse.up()
+        assert.ok(await isOpen(page, 'signature'))
+        for (const close of [false, true]) {
+            await page.keyboard.press('Escape')
+            await page.locator('#discard').waitFor()
+            await shoot(page, 'desktop-discard')
+            await page.keyboard.press('Escape')
+            assert.ok(!await isOpen(page, 'discard') && await isOpen(page, 'signature'), 'Escape goes on drawing')
+            await page.keyboard.press('Escape')
+            await page.locator(close ? '[data-discard]' : '#discard [data-close]').click()
+            assert.equal(await isOpen(page, 'signature'), !close)
+        }
+    })
+})
+
+test('nothing is called signed before it is; leaving warns', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        const asked = []
+        page.on('dialog', dialog => { asked.push(dialog.type()); dialog.dismiss() })
+        const leave = async () => {
+            await page.close({ runBeforeUnload: true })
+            await page.waitForTimeout(300)
+        }
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await page.keyboard.press('Escape')
+        await counted(page, 'Not sent yet')
+        const said = await page.evaluate(() => [...document.querySelectorAll('.bar, .field, [data-live]')]
+            .map(each => `${each.textContent} ${each.getAttribute('aria-label') ?? ''}`).join(' '))
+        assert.doesNotMatch(said, /\bsigned\b/i)
+        const [filled, whole] = await page.evaluate(() => ['[data-track]', '.track'].map(each =>
+            document.querySelector(each).clientWidth))
+        assert.ok(filled < whole * 0.9, 'the track is full when all is done')
+        await leave()
+        assert.deepEqual(asked, ['beforeunload'])
+        await finish(page)
+        assert.deepEqual(asked, ['beforeunload'], 'not when it is sent')
+    })
+})
+
+const without = (...paths) => page => page.addInitScript(gone => {
+    for (const path of gone) {
+        const parts = path.split('.'), last = parts.pop()
+        delete parts.reduce((at, part) => at[part], window)[last]
+    }
+}, paths)
+
+test('a browser without AbortSignal.timeout and the like signs', async () => {
+    const made = await create()
+    const prepare = without('AbortSignal.timeout', 'AbortSignal.any', 'structuredClone', 'Array.prototype.findLast',
+        'Element.prototype.ariaLabel', 'Element.prototype.role')
+    await visit(made.links[0], { prepare }, async page => {
+        await ready(page)
+        await openSignature(page)
+        await typeSignature(page)
+        await finish(page)
+    })
+    await assertSealed(made, 1)
+})
+
+for (const gone of ['HTMLDialogElement.prototype.showModal', 'ResizeObserver', 'IntersectionObserver',
+    'AbortController', 'Intl.PluralRules'])
+    test(`a browser without ${gone} has the plain forms`, async () => {
+        const made = await create()
+        await visit(made.links[0], { prepare: without(gone) }, async page => {
+            await page.waitForLoadState('load')
+            assert.ok(await page.locator('.bar').isHidden() && await page.locator('.menu').isHidden())
+            assert.equal(await page.locator('.field').count(), 0)
+            await page.locator('#plain-typed').fill('Ann Lee')
+            await page.getByRole('button', { name: 'Agree and sign' }).click()
+            await shown(page, DONE)
+        })
+        await assertSealed(made, 1)
+    })
+
+test('a script that fails at its start leaves the plain forms', async () => {
+    const made = await create()
+    const prepare = page => page.addInitScript(() => { window.matchMedia = undefined })
+    await visit(made.links[0], { prepare, expected: [/matchMedia/] }, async page => {
+        await page.locator('#plain-typed').waitFor()
+        assert.ok(await page.locator('.bar').isHidden())
+    })
+})
+
+const small = { '195 pixels': { width: 195, height: 422 }, '400 %': { width: 320, height: 256 } }
+for (const [what, viewport] of Object.entries(small))
+    test(`at ${what} nothing covers the page`, async () => {
+        const made = await create({ signers: [two] })
+        await visit(made.links[0], { viewport }, async page => {
+            const covering = () => page.evaluate(() => [...document.querySelectorAll('body *')].filter(each =>
+                ['fixed', 'sticky'].includes(getComputedStyle(each).position)
+                && getComputedStyle(each).display !== 'none' && !each.closest('dialog')
+                && each.getBoundingClientRect().height > 0.15 * innerHeight).map(each => each.className))
+            await ready(page)
+            assert.deepEqual(await covering(), [])
+            assert.ok(!(await isWide(page)), 'nothing is wider')
+            await page.locator('[data-start]').click()
+            await page.locator('.field').first().click()
+            await shoot(page, `${viewport.width}-signature`)
+            const button = page.locator('[data-adopt]')
+            await button.scrollIntoViewIfNeeded()
+            await page.locator('#tab-type').click()
+            await button.click()
+            assert.deepEqual(await covering(), [])
+            assert.ok(!(await isWide(page)))
+            await page.locator('.field:not(.signed)').click()
+            await shoot(page, `${viewport.width}-placed`)
+            assert.deepEqual(await covering(), [])
+            await finish(page)
+            assert.ok(!(await isWide(page)))
+            await shoot(page, `${viewport.width}-done`)
+        })
+    })
+
+test('the menu is closed by Escape and by a click beside it', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        const summary = page.locator('.menu summary'), list = page.locator('.menu ul')
+        await summary.click()
+        await page.keyboard.press('Escape')
+        assert.ok(await list.isHidden())
+        assert.ok(await summary.evaluate(each => each === document.activeElement), 'the focus is on its button')
+        await settled(page)
+        await summary.click()
+        await page.mouse.click(300, 500)
+        assert.ok(await list.isHidden())
+    })
+})
+
+test('the brand stays in its place', async () => {
+    const made = await create()
+    for (const device of [devices.desktop, devices.phone]) {
+        const own = await create()
+        await visit(own.links[0], device, async page => {
+            await ready(page)
+            const before = await page.locator('.brand').boundingBox()
+            await page.evaluate(link => fetch(link, { method: 'POST', headers: { 'Content-Type': 'application/json' },
+                body: JSON.stringify({ action: 'refuse' }) }), own.links[0])
+            await page.reload()
+            await shown(page, 'You declined to sign')
+            assert.equal((await page.locator('.brand').boundingBox()).x, before.x)
+            assert.match(await page.locator('.brand').innerText(), /^.?Browser \d+.?$/, 'who asks')
+        })
+    }
+    await visit(made.links[0], {}, async page => assert.match(await page.title(), /^Lease .* · Browser \d+$/))
+})
+
+test('pages that failed are loaded when the network is back', async () => {
+    const made = await create()
+    let broken = true
+    const prepare = page => page.route(/\.png/, route => (broken ? route.abort() : route.continue()))
+    await visit(made.links[0], { expected: [/ERR_/], prepare }, async page => {
+        await page.locator('.broken').first().waitFor()
+        broken = false
+        await page.evaluate(() => dispatchEvent(new Event('online')))
+        await ready(page)
+        assert.equal(await page.locator('.broken').count(), 0)
+    })
+})
+
+test('on a phone a visited field is enlarged; two taps enlarge and take it back', async () => {
+    const made = await create()
+    await visit(made.links[0], { ...devices.phone, viewport: { width: 390, height: 500 } }, async page => {
+        await ready(page)
+        const width = async () => (await page.locator('.page').first().boundingBox()).width
+        const before = await width()
+        await page.locator('[data-start]').tap()
+        await page.locator('[data-next][data-step=next]').tap()
+        await page.locator('[data-next][data-step=sign]').waitFor()
+        assert.ok(Math.abs(await width() - 2 * before) < 2, 'it is twice as wide')
+        await page.waitForFunction(() => {
+            const box = document.querySelector('.field').getBoundingClientRect()
+            return box.left >= 0 && box.right <= innerWidth && box.top > 0 && box.bottom < innerHeight
+        })
+        await shoot(page, 'phone-field')
+        const twice = async () => {
+            await page.touchscreen.tap(200, 120)
+            await page.touchscreen.tap(200, 120)
+        }
+        await twice()
+        await page.waitForFunction(least => document.querySelector('.page').clientWidth < least, before + 2)
+        await settled(page)
+        const word = page.locator('.page').first().locator('.text span', { hasText: 'Section 2:' })
+        await word.waitFor({ state: 'attached' })
+        await page.evaluate(() => document.querySelector('.document').scrollIntoView({ behavior: 'instant' }))
+        const box = await word.boundingBox()
+        await page.touchscreen.tap(box.x + 10, box.y + 3)
+        await page.touchscreen.tap(box.x + 10, box.y + 3)
+        await page.waitForFunction(least => document.querySelector('.page').clientWidth > least, 2 * before - 2)
+        const after = await word.boundingBox()
+        assert.ok(Math.abs(after.y + 6 - box.y - 3) < 20, `what was tapped stays there: ${after.y} ${box.y}`)
+    })
+})
+
+test('to print, every page is loaded; to search, every text', async () => {
+    const made = await create({ pdf: contract(60) })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await page.evaluate(() => { window.print = () => { window.printed = [...document.querySelectorAll('.page img')]
+            .filter(img => img.complete && img.naturalWidth).length } })
+        await page.keyboard.press('Control+f')
+        await page.waitForFunction(() => document.querySelectorAll('.text').length === 60)
+        assert.ok(await page.evaluate(() => window.find('page 57')), 'a word of a page far away is found')
+        await page.keyboard.press('Control+p')
+        await page.waitForFunction(() => window.printed !== undefined)
+        assert.equal(await page.evaluate(() => window.printed), 60)
+        await page.emulateMedia({ media: 'print' })
+        assert.ok(await page.locator('.field').isHidden(), 'no field is printed')
+        await page.emulateMedia({ media: 'screen' })
+        const file = join(tmpdir(), `printed-${process.pid}.pdf`)
+        await page.pdf({ format: 'Letter', path: file })
+        assert.match(execFileSync('pdfinfo', [file], { encoding: 'utf8' }), /Pages: +60\n/, 'a sheet for each page')
+    })
+})
+
+test('with forced colours the document is as it is', async () => {
+    const made = await create()
+    await visit(made.links[0], { forcedColors: 'active' }, async page => {
+        await ready(page)
+        await page.locator('.text span').first().waitFor({ state: 'attached' })
+        const style = (selector, name) => page.locator(selector).first().evaluate((each, key) =>
+            getComputedStyle(each)[key], name)
+        assert.equal(await style('.text span', 'color'), 'rgba(0, 0, 0, 0)', 'the text over the image is not seen')
+        await openSignature(page)
+        assert.equal(await style('.pad.line', 'forcedColorAdjust'), 'none', 'ink is drawn on paper')
+        const border = kind => style(`.tabs [aria-selected=${kind}]`, 'borderTopWidth')
+        assert.notEqual(await border('true'), await border('false'), 'the chosen tab differs by more than its colour')
+        await drawOn(page, page.locator('[data-pad]')).catch(() => {})
+        await shoot(page, 'forced-signature')
+    })
+})
+
+test('links for privacy and help', async () => {
+    const made = await create()
+    await visit(made.links[0].replace('/sign/', '/themed/sign/'), {}, async page => {
+        await ready(page)
+        const links = { Privacy: 'https://example.org/privacy', Help: 'https://example.org/help?a=1' }
+        for (const [name, url] of Object.entries(links))
+            assert.equal(await page.locator('.foot').getByRole('link', { name }).getAttribute('href'), url)
+    })
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        assert.equal(await page.getByRole('link', { name: 'Privacy' }).count(), 0)
+    })
+    assert.equal((await fetch(place('/sign/x'))).status, 404)
+})
