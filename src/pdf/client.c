@@ -158,7 +158,8 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_questi
     const int64_t begun = sr_pdf_clock();
     const limits_t limits = limits_of(workers, question, begun);
     const sr_pdf_class_t class = class_of(workers, question);
-    SR_TRY(sr_pdf_pool_enter(workers->shared, class, limits.deadline, pool));
+    const bool goes_on = question->goes_on || workers->worker.pid;
+    SR_TRY(sr_pdf_pool_enter(workers->shared, class, goes_on, limits.deadline, pool));
     outcome_t outcome = LOST;
     int document = open_again(question->descriptor, pool);
     sr_error_t *error = persist(&outcome, workers, question, document, &limits, pool);

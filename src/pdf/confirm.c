@@ -133,6 +133,7 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
     sr_pdf_question_t question = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
     question.read = read_answer;
     question.result = &answer;
+    question.goes_on = true;
     *confirmed = (sr_pdf_confirmed_t){SR_PDF_DONE, NULL};
     SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
     if (failed) answer.reason = "no worker could confirm it";

@@ -7,10 +7,10 @@
  * issue.c (keys and certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a
  * document) · result.c (what was found, as JSON)
  *
- * A pool belongs to one process and any number of threads. A worker is a process that reads one document: it gets the
- * document as a file descriptor over its own Unix socket, answers one question at a time, and is ended with the
- * questions about this document. No worker ever reads two documents, so a hostile one reaches no other. Workers are
- * forked from a template that is started when it is first needed.
+ * A pool belongs to one process and any number of threads. A worker is a process that reads one document, or those that
+ * are signed together: it gets each as a file descriptor over its own Unix socket, answers one question at a time, and
+ * is ended with the questions about them. No worker reads documents of two submissions, so a hostile one reaches no
+ * others. Workers are forked from a template that is started when it is first needed.
  */
 #ifndef SR_PDF_H
 #define SR_PDF_H

@@ -1,7 +1,7 @@
-/* pool.c: how many workers one process may have, and for whom. A worker reads one document, so nothing is lent twice:
- * each question has a new worker, or that of the question before it about the same document. Places are counted by
- * class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held while
- * a process starts or answers. */
+/* pool.c: how many workers one process may have, and for whom. A worker reads documents of one request, so nothing is
+ * lent twice: each question has a new worker, or that of the question before it in the same request. Places are counted
+ * by class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held
+ * while a process starts or answers. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
+#define KEPT(shared) (4 * (shared)->limit[SR_PDF_WORK]) /* at most: each takes a megabyte */
 
 static apr_status_t destroy(void *data)
 {
@@ -22,7 +23,7 @@ static apr_status_t destroy(void *data)
         if (left.pid) sr_pdf_worker_end(&left, scratch);
     }
     apr_pool_destroy(scratch);
-    pthread_cond_destroy(&shared->freed);
+    for (int i = 0; i < 2 * SR_PDF_CLASSES; i++) pthread_cond_destroy(&shared->queues[i / 2][i % 2].freed);
     pthread_mutex_destroy(&shared->mutex);
     pthread_mutex_destroy(&shared->template.mutex);
     return APR_SUCCESS;
@@ -42,7 +43,8 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->limit[SR_PDF_WORK] = options->workers;
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
     shared->limit[SR_PDF_PUBLIC] = (shared->limit[SR_PDF_SHOW] + 1) / 2;
-    for (int i = 0; i < SR_PDF_CLASSES; i++) shared->alive_room += 2 * shared->limit[i]; /* used, and kept */
+    shared->alive_room = KEPT(shared);
+    for (int i = 0; i < SR_PDF_CLASSES; i++) shared->alive_room += shared->limit[i];
     shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
     sr_pdf_gate_create(shared, options, pool);
 
@@ -51,7 +53,7 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     pthread_mutex_init(&shared->template.mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&shared->freed, &monotonic);
+    for (int i = 0; i < 2 * SR_PDF_CLASSES; i++) pthread_cond_init(&shared->queues[i / 2][i % 2].freed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     apr_pool_cleanup_register(pool, shared, destroy, apr_pool_cleanup_null);
     *workers = apr_pcalloc(pool, sizeof **workers);
@@ -59,28 +61,39 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     return NULL;
 }
 
-/* --- places */
+/* --- places. Questions of requests that have a worker already come first: requests come to their ends then, and few
+ * workers are kept meanwhile. Each place that becomes free wakes one of those who wait. */
 
-sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, int64_t deadline, apr_pool_t *pool)
+static bool may_enter(const sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on)
+{
+    if (shared->busy[class] >= shared->limit[class]) return false;
+    return goes_on || !shared->queues[class][true].waiting;
+}
+
+sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
+                              apr_pool_t *pool)
 {
     struct timespec until = {.tv_sec = deadline / 1000000, .tv_nsec = deadline % 1000000 * 1000};
+    sr_pdf_queue_t *queue = &shared->queues[class][goes_on];
     int waited = 0;
     pthread_mutex_lock(&shared->mutex);
-    while (shared->busy[class] >= shared->limit[class] && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&shared->freed, &shared->mutex, &until);
-    bool entered = shared->busy[class] < shared->limit[class];
+    queue->waiting++;
+    while (!may_enter(shared, class, goes_on) && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&queue->freed, &shared->mutex, &until);
+    queue->waiting--;
+    bool entered = may_enter(shared, class, goes_on);
     if (entered) shared->busy[class]++;
     pthread_mutex_unlock(&shared->mutex);
     if (entered) return NULL;
     return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", shared->limit[class]));
 }
 
-/* Those that wait for the other class may be woken, too: all are, and look again. */
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 {
+    sr_pdf_queue_t *queues = shared->queues[class];
     pthread_mutex_lock(&shared->mutex);
     shared->busy[class]--;
-    pthread_cond_broadcast(&shared->freed);
+    pthread_cond_signal(&queues[queues[true].waiting > 0].freed);
     pthread_mutex_unlock(&shared->mutex);
 }
 
@@ -102,7 +115,7 @@ static bool may_keep(sr_pdf_pool_t *workers)
     sr_pdf_shared_t *shared = workers->shared;
     if (!workers->keeps) return false;
     pthread_mutex_lock(&shared->mutex);
-    bool may = shared->kept < shared->limit[SR_PDF_WORK];
+    bool may = shared->kept < KEPT(shared);
     if (may) shared->kept++;
     pthread_mutex_unlock(&shared->mutex);
     return may;

@@ -28,15 +28,21 @@ typedef struct sr_pdf_template_t {
     int spare_count;
 } sr_pdf_template_t;
 
+/* Those who wait for a place. */
+typedef struct sr_pdf_queue_t {
+    pthread_cond_t freed;
+    int waiting;
+} sr_pdf_queue_t;
+
 /* What all pools of a process share. */
 typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
     pid_t owner; /* the process that made it: a fork that clears its pools ends nobody's workers */
     sr_pdf_template_t template;
     pthread_mutex_t mutex;
-    pthread_cond_t freed;
     /* Under the mutex. */
     int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* questions under way */
+    sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of requests that have a worker */
     int kept;                                        /* workers that wait for the next question about their document */
     pid_t *alive;                                    /* workers that are used or kept; 0: a free place */
     int alive_room;
@@ -84,8 +90,10 @@ void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* A place for one question, or SR_EUNAVAILABLE when there is none until the deadline. */
-sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, int64_t deadline, apr_pool_t *pool);
+/* A place for one question, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of a request that has
+ * a worker already. */
+sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
+                              apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
 /* The worker that the pool keeps, or a new one. */
 sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
@@ -115,6 +123,7 @@ typedef struct sr_pdf_question_t {
     sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
     apr_size_t room;             /* the most bytes of it */
     apr_interval_time_t timeout; /* of processor time; 0: the pool's */
+    bool goes_on;                /* it is put between two questions to a worker that the request keeps */
     /* Reads the answer (and the output, already sealed) into `result`; false if it is not a valid answer. */
     bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
     void *result;

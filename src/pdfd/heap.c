@@ -24,7 +24,7 @@ void sr_pdfd_heap_settle(void)
 {
     if (SR_PDFD_INSTRUMENTED) return;
     mallopt(M_TOP_PAD, ROOM);
-    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_TRIM_THRESHOLD, 4 * ROOM);
     malloc_trim(0);
     const char *end = sbrk(0);
     for (apr_size_t size = LARGEST; size >= STEP; size -= size > 1024 ? 256 : STEP) take_all(size, end);

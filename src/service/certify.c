@@ -42,24 +42,21 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
     return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
 }
 
-/* *joined is the certificate with its field. */
-static sr_error_t *prepare(const sr_service_t *service, const sr_service_t *own, sr_joined_t *joined, text_t *text,
-                           sr_documents_t *documents, const sr_pdf_composed_t *composed, apr_pool_t *pool)
+/* *joined is the certificate with its field. No other worker confirms this: the one that could add something is the
+ * one that has written the certificate. It has read no document of anybody. */
+static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_documents_t *documents,
+                           const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
-    const apr_off_t base_size = (apr_off_t)text->length;
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_pdf_field_t));
     sr_pdf_field_t *field = apr_array_push(fields);
     sr_pdf_update_t update;
-    sr_pdf_confirmed_t confirmed;
     *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
     memcpy(field->rect, composed->field.rect, sizeof field->rect);
     SR_TRY(join(joined, documents, text, pool));
     SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
     append(text, update.bytes, update.length, pool);
-    SR_TRY(join(joined, documents, text, pool));
-    SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, base_size, fields, pool));
-    return confirmed.fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "confirming the certificate", confirmed.reason);
+    return join(joined, documents, text, pool);
 }
 
 sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)
@@ -80,7 +77,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     SR_TRY(compose(&own, &composed, step, sealer));
     SR_TRY(read_output(&text, composed.document, step->pool));
     what.base_size = (apr_off_t)text.length;
-    SR_TRY(prepare(service, &own, &joined, &text, documents, &composed, step->pool));
+    SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     append(&text, revision.bytes, revision.length, step->pool);

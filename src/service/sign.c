@@ -58,8 +58,8 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
     return NULL;
 }
 
-/* With the first signature: the document is then joined with what its own worker has prepared, and a worker that has
- * never read it confirms that. */
+/* With the first signature: the document is then joined with what the submission's worker has prepared, and one that
+ * has read no document before confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
                                  const signing_t *s, const sr_signing_t *signing, const sr_signed_document_t *document,
                                  sr_joined_t *joined, apr_pool_t *pool)
@@ -122,8 +122,9 @@ static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_
     return NULL;
 }
 
-static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s, sr_step_t *step,
-                                 sr_signed_document_t *document, json_t *evidence)
+/* `own` has the worker for all documents of the submission. */
+static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, const signing_t *s,
+                                 sr_step_t *step, sr_signed_document_t *document, json_t *evidence)
 {
     const char *before = sr_signed_document_sha256(document);
     apr_pool_t *work; /* its documents, answers and files go when this document is done */
@@ -131,13 +132,27 @@ static sr_error_t *sign_document(const sr_service_t *service, const signing_t *s
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
     apr_pool_create(&work, step->pool);
-    const sr_service_t own = sr_service_for_document(service, work);
     SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare_first(service, &own, &prepared, s, step->signing, document, &joined, work));
-    SR_TRY(fill(&own, &revision, step, s->signature, document, &prepared, &joined, work));
+    SR_TRY(prepare_first(service, own, &prepared, s, step->signing, document, &joined, work));
+    SR_TRY(fill(own, &revision, step, s->signature, document, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
+    apr_pool_destroy(work);
+    return NULL;
+}
+
+static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_step_t *step, json_t *evidence)
+{
+    sr_signing_t *signing = step->signing;
+    apr_pool_t *work; /* the worker ends with it */
+    apr_pool_create(&work, step->pool);
+    const sr_service_t own = sr_service_for_document(service, work);
+    for (int i = 0; i < signing->documents->nelts; i++) {
+        sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        if (sr_signing_has_field(signing->submitter, document))
+            SR_TRY(sign_document(service, &own, s, step, document, evidence));
+    }
     apr_pool_destroy(work);
     return NULL;
 }
@@ -153,11 +168,7 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     json_object_set_new(detail, "consent", json_string(s->consent->version));
     json_object_set_new(detail, "documents", evidence);
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
-    for (int i = 0; i < signing->documents->nelts; i++) {
-        sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
-        if (sr_signing_has_field(signing->submitter, document))
-            SR_TRY(sign_document(service, s, step, document, evidence));
-    }
+    SR_TRY(sign_documents(service, s, step, evidence));
     sr_step_open(step);
     sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version, step->pool);
     sr_step_event(step, step->signing->signer, "signed", json_incref(detail));
