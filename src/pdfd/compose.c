@@ -426,9 +426,16 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
     return answer;
 }
 
+/* In each look, so that the tables of fonts and the widths of letters are there before workers are forked. */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz 0123456789 .,:;-/()@+"
+
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
 {
-    static const char text[] = "{\"title\":\"Sample\",\"time\":\"1970-01-01T00:00:00Z\"}";
+    static const char text[] =
+        "{\"title\":\"" LETTERS "\",\"subtitle\":\"" LETTERS "\",\"banner\":\"" LETTERS "\",\"seal\":\"" LETTERS
+        "\",\"footer\":\"" LETTERS "\",\"time\":\"1970-01-01T00:00:00Z\",\"sections\":[{\"heading\":\"" LETTERS
+        "\",\"items\":[{\"heading\":\"" LETTERS "\",\"rows\":[[\"" LETTERS "\",\"" LETTERS "\"],[\"" LETTERS
+        "\",\"" LETTERS "\",\"code\"]]}]}]}";
     sr_pdfd_question_t question = {.room = 1 << 20};
     json_t *parsed;
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define IDLE_US (60 * (int64_t)1000000)
+#define WARM_UP_ROOM ((apr_size_t)1 << 18)
 #define DAY_US (24 * 3600 * (int64_t)1000000) /* a worker that was forked ahead waits for its first question */
 
 #define MEMORY_BYTES ((apr_size_t)512 << 20)
@@ -69,12 +70,12 @@ static const char SAMPLE[] = "%PDF-1.4\n"
                              "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
                              "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]"
                              "/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
-                             "4 0 obj<</Length 37>>stream\nBT /F 24 Tf 72 700 Td (Sample) Tj ET \nendstreamendobj\n"
+                             "4 0 obj<</Length 37>>stream\nBT /F 24 Tf 72 700 Td (Sample) Tj ET \nendstream endobj\n"
                              "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
                              "xref\n0 6\n"
                              "0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n"
-                             "0000000101 00000 n \n0000000210 00000 n \n0000000292 00000 n \n"
-                             "trailer<</Size 6/Root 1 0 R>>\nstartxref\n353\n%%EOF\n";
+                             "0000000101 00000 n \n0000000210 00000 n \n0000000293 00000 n \n"
+                             "trailer<</Size 6/Root 1 0 R>>\nstartxref\n354\n%%EOF\n";
 
 /* Draws and reads the sample, whose font is the system's. */
 static bool warm_up_page(sr_pdfd_question_t question, apr_pool_t *pool)
@@ -85,6 +86,32 @@ static bool warm_up_page(sr_pdfd_question_t question, apr_pool_t *pool)
     const json_t *image = sr_json_own(sr_pdfd_render(&question, pool), pool);
     const json_t *text = sr_json_own(sr_pdfd_text(&question, pool), pool);
     return json_object_get(image, "length") && json_object_get(text, "length");
+}
+
+/* Adds a field to the sample and fills it. What cannot be filled here, such as texts without fonts, stays cold. */
+static bool warm_up_signing(apr_pool_t *pool)
+{
+    static const char field[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\":[10,10,110,60]}]}";
+    static const char *const fills[] = {"\"text\":\"Ann Lee\"",
+                                        "\"ink\":{\"width\":1,\"height\":0.5,\"strokes\":[[0.1,0.1,0.5,0.5,0.4,0.5]]}"};
+    const apr_size_t size = sizeof SAMPLE - 1;
+    unsigned char *document = apr_palloc(pool, size + WARM_UP_ROOM);
+    sr_pdfd_question_t question = {.bytes = {document, size}, .result = document + size, .room = WARM_UP_ROOM};
+    json_t *text;
+    memcpy(document, SAMPLE, size);
+    if (sr_json_parse(&text, field, sizeof field - 1, pool)) return false;
+    question.text = text;
+    const json_t *answer = sr_json_own(sr_pdfd_prepare(&question, pool), pool);
+    question.bytes.size += (apr_size_t)json_integer_value(json_object_get(answer, "length"));
+    question.result = apr_palloc(pool, question.room);
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
+        const char *said = apr_psprintf(
+            pool, "{\"signer\":\"a\",\"name\":\"A\",\"time\":\"D:19700101000000Z\",\"test\":true,%s}", fills[i]);
+        if (sr_json_parse(&text, said, strlen(said), pool)) return false;
+        question.text = text;
+        json_decref(sr_pdfd_fill(&question, pool));
+    }
+    return question.bytes.size > size;
 }
 
 static bool warm_up(apr_pool_t *pool)
@@ -210,6 +237,10 @@ int main(void)
         return 1;
     }
     sr_pdfd_fonts_load();
+    if (!warm_up_signing(pool)) {
+        fprintf(stderr, "sigreq-pdfd: the sample document cannot be signed\n");
+        return 1;
+    }
     if (!sr_pdfd_compose_warm_up(pool)) {
         fprintf(stderr, "sigreq-pdfd: pango and cairo do not write the sample document\n");
         return 1;
