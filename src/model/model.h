@@ -352,6 +352,8 @@ bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *d
 const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
 /* For whom a submission was made, in words that a signature carries: "Example Ltd, submission <uuid>". */
 const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
+/* Why it is signed, as a signature carries it: "Signed electronically: Lease", of the submission's name. */
+const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool);
 /* A name for a signer that is no secret: what his fields in the PDF are called. */
 const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
 

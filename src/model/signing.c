@@ -209,6 +209,13 @@ const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool)
     return apr_pstrcat(pool, signing->organization, ", submission ", signing->submission, NULL);
 }
 
+const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool)
+{
+    const char *const name = sr_json_string(signing->view, "name");
+
+    return apr_pstrcat(pool, what, ": ", name ? name : signing->submission, NULL);
+}
+
 const char *sr_signing_alias(const char *signer, apr_pool_t *pool)
 {
     return apr_pstrndup(pool, sr_sha256_hex(signer, strlen(signer), pool), 12);

@@ -46,12 +46,17 @@ unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer)
     return set;
 }
 
-static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key)
+static const EVP_MD *hash_of(const sr_cms_identity_t *identity)
+{
+    return EVP_get_digestbyname(sr_cms_identity_hash(identity));
+}
+
+static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key, const EVP_MD *hash)
 {
     size_t length = 0, size = 0;
     unsigned char *attributes = sr_cms_attributes(&length, signer), *signature = NULL;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    bool done = attributes && context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) > 0
+    bool done = attributes && context && EVP_DigestSignInit(context, NULL, hash, NULL, key) > 0
                 && EVP_DigestSign(context, NULL, &size, attributes, length) > 0 && (signature = OPENSSL_malloc(size))
                 && EVP_DigestSign(context, signature, &size, attributes, length) > 0;
     if (done) ASN1_STRING_set0(CMS_SignerInfo_get0_signature(signer), signature, (int)size);
@@ -65,15 +70,16 @@ static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key)
  * every signature has, and the signature over all three. */
 static bool fill(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
 {
-    CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, identity->key, EVP_sha256(),
+    const EVP_MD *hash = hash_of(identity);
+    CMS_SignerInfo *signer = CMS_add1_signer(cms, identity->certificate, identity->key, hash,
                                              CMS_PARTIAL | CMS_BINARY | CMS_NOSMIMECAP | CMS_CADES);
     if (!signer) return false;
     for (int i = 0; i < sk_X509_num(identity->chain); i++)
         if (!CMS_add1_cert(cms, sk_X509_value(identity->chain, i))) return false;
     return CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_contentType, V_ASN1_OBJECT, OBJ_nid2obj(NID_pkcs7_data), -1)
            && CMS_signed_add1_attr_by_NID(signer, NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING, digest,
-                                          SR_CMS_DIGEST_BYTES)
-           && sign_attributes(signer, identity->key);
+                                          EVP_MD_get_size(hash))
+           && sign_attributes(signer, identity->key, hash);
 }
 
 static sr_error_t *cannot(apr_pool_t *pool, const char *cause)

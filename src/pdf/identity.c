@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define MIN_RSA_BITS 2048
+#define STRONG_RSA_BITS 4096 /* from here on SHA-384, */
+#define STRONGEST_RSA_BITS 7680 /* and SHA-512 */
 #define MAX_RSA_BITS 8192 /* 16384 bits take a third of a second a signature */
 
 static apr_status_t release(void *data)
@@ -137,12 +139,21 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
         if (wrong) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, wrong);
     }
     /* The proof: it signs, and with its chain the signature has room. */
-    const unsigned char *der, digest[SR_CMS_DIGEST_BYTES] = {0};
+    const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
     apr_size_t length;
     sr_error_t *error = sr_cms_sign(&der, &length, made, digest, pool);
     if (error) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, error->cause);
     *identity = made;
     return NULL;
+}
+
+const char *sr_cms_identity_hash(const sr_cms_identity_t *identity)
+{
+    EVP_PKEY *key = X509_get0_pubkey(identity->certificate);
+    const int bits = EVP_PKEY_get_bits(key);
+    const bool rsa = EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA;
+    if (bits < (rsa ? STRONG_RSA_BITS : 384)) return "SHA256";
+    return bits < (rsa ? STRONGEST_RSA_BITS : 512) ? "SHA384" : "SHA512";
 }
 
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity)

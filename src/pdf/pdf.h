@@ -183,6 +183,7 @@ typedef struct sr_pdf_signature_t {
     const char *name;   /* UTF-8: who signs */
     const char *reason; /* UTF-8: why, or NULL */
     const char *contact; /* UTF-8: for whom it was asked, as /ContactInfo; or NULL */
+    const char *hash; /* of sr_cms_identity_hash; NULL: SHA-256 */
     apr_time_t time;
     bool test; /* its appearances say TEST */
     /* What is seen in all of the signer's fields: one of the three. */
@@ -198,7 +199,8 @@ typedef struct sr_pdf_revision_t {
     unsigned char *bytes; /* to be appended, once the CMS is in it */
     apr_size_t length;
     apr_size_t contents;                  /* offset in `bytes` of the "<" before the digits of the CMS */
-    unsigned char digest[32];             /* SHA-256 over the byte ranges: what the CMS is to sign */
+    unsigned char digest[64];             /* over the byte ranges, by the hash function of the signature: what the CMS
+                                             is to sign */
     const char *document_sha256;          /* of the document that was filled, as lower-case hexadecimal */
     const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
     struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
@@ -264,6 +266,7 @@ sr_error_t *sr_cms_anchors_parse(sr_cms_anchors_t **anchors, const char *pem, ap
 
 /* --------------------------------------------------------------------------------------------- identity.c */
 #define SR_CMS_DIGEST_BYTES 32 /* SHA-256 */
+#define SR_CMS_MAX_DIGEST 64   /* SHA-512 */
 #define SR_CMS_MAX_BYTES 16384 /* of one signature: what a /Contents is given room for */
 
 typedef struct sr_cms_identity_t sr_cms_identity_t;
@@ -273,6 +276,8 @@ typedef struct sr_cms_identity_t sr_cms_identity_t;
  * too weak. Never asks for a passphrase. One identity serves any number of threads, until `pool` ends. */
 sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char *certificate_path, const char *key_path,
                                  apr_pool_t *pool);
+/* The hash function that is as strong as its key, as OpenSSL calls it: "SHA256", "SHA384", "SHA512". */
+const char *sr_cms_identity_hash(const sr_cms_identity_t *identity);
 /* Its certificate. It lives as long as the identity. */
 const sr_cms_certificate_t *sr_cms_identity_certificate(const sr_cms_identity_t *identity);
 
@@ -288,9 +293,9 @@ sr_error_t *sr_cms_issue_identity(const sr_cms_identity_t **identity, const char
 #define SR_CMS_ISSUE_DAYS 3650
 
 /* -------------------------------------------------------------------------------------------------- cms.c */
-/* Signs a digest: *der is a detached CMS SignedData, PAdES baseline B-B (ETSI EN 319 142-1, 6.3): with
- * signing-certificate-v2, without signing-time, which a PDF has in /M. At most SR_CMS_MAX_BYTES. SR_EUNAVAILABLE when
- * it cannot be made, such as with a certificate that has expired meanwhile. */
+/* Signs a digest that was made by the identity's hash function: *der is a detached CMS SignedData, PAdES baseline B-B
+ * (ETSI EN 319 142-1, 6.3): with signing-certificate-v2, without signing-time, which a PDF has in /M. At most
+ * SR_CMS_MAX_BYTES. SR_EUNAVAILABLE when it cannot be made, such as with a certificate that has expired meanwhile. */
 sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
                         const unsigned char *digest, apr_pool_t *pool);
 

@@ -319,12 +319,22 @@ static bool ends_with_flags(const sr_pdf_object_t *object)
     return sr_pdf_span_ends(&left, key) && sr_pdf_take_number(&digits, &flags) && (flags & 3) == 3;
 }
 
+/* The catalog alone, with the extension. */
+static bool is_extended(const check_t *check, const sr_pdf_object_t *object)
+{
+    return is_old(check, object) && object->number == check->appended->trailer.root
+           && sr_pdf_span_ends(&object->body, SR_PDF_EXTENSION ">>>>");
+}
+
 /* The array of fields, or the form, or the catalog that the form is in; or the first of them, and one of the others
- * with the flags. */
+ * with the flags. Then perhaps the catalog, if it was not written yet. */
 static const char *check_old_form(const check_t *check, int index)
 {
-    const sr_pdf_object_t *fields = object_at(check, index), *flags = object_at(check, index + 1);
-    if (!fields || object_at(check, index + 2)) return NEW_OBJECT;
+    int end = check->appended->objects->nelts;
+    if (end > index + 1 && is_extended(check, object_at(check, end - 1))) end--;
+    const sr_pdf_object_t *fields = object_at(check, index);
+    const sr_pdf_object_t *flags = index + 1 < end ? object_at(check, index + 1) : NULL;
+    if (!fields || index + 2 < end) return NEW_OBJECT;
     if (!is_old(check, fields) || !ends_well(check, fields, check->all)) return OLD_OBJECT;
     if (!flags) return NULL;
     if (!is_old(check, flags) || *fields->body.at != '[') return NEW_OBJECT;

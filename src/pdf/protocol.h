@@ -103,6 +103,8 @@
 #define SR_PDF_FAULT_DAMAGED "damaged"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
+/* In the catalog's /Extensions: PAdES signatures in a document of ISO 32000-1 (ETSI EN 319 142-1). */
+#define SR_PDF_EXTENSION "/ESIC<</BaseVersion/1.7/ExtensionLevel 2>>"
 #define SR_PDF_FIELD_LABEL "Signature" /* /TU: what screen readers call a field */
 
 /* Colours of appearances in PDF/A: sRGB and its gray by formulas of their own (ISO 32000-2, 8.6.5), so that no output

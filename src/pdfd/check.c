@@ -97,7 +97,7 @@ json_t *sr_pdfd_check(const sr_pdfd_question_t *question, apr_pool_t *pool)
 /* OpenSSL reads its configuration, finds its algorithms and makes its tables with the first signature. */
 bool sr_pdfd_check_warm_up(apr_pool_t *pool)
 {
-    static const unsigned char digest[SR_CMS_DIGEST_BYTES];
+    static const unsigned char digest[SR_CMS_MAX_DIGEST];
     const sr_cms_identity_t *identity;
     const unsigned char *der;
     apr_size_t length;

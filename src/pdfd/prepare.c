@@ -32,6 +32,7 @@ typedef struct prepare_t {
     sr_pdfd_tags_t tags;
     sr_pdfd_buffer_t *elements, *numbers; /* of the tags: references, and those with their numbers in the tree */
     int64_t leaf;
+    const char *extensions; /* what the catalog gets; "" when there is nothing to declare */
     apr_pool_t *pool;
 } prepare_t;
 
@@ -212,7 +213,32 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
     sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
 }
 
-/* Writes `container`, or the catalog where it is no object of its own, with `text` as the form. */
+/* Only what extends version 1.7 may be declared, and only in a file that is of this version in both places where that
+ * is said (ISO 32000-1, 7.12.3). Version 2.0 has it built in. */
+static const char *find_extensions(prepare_t *p)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh root = qpdf_get_root(q), version = qpdf_oh_get_key(q, root, "/Version");
+    qpdf_oh extensions = qpdf_oh_get_key(q, root, "/Extensions");
+    if (p->document.bytes.size < 8 || memcmp(p->document.bytes.data, "%PDF-1.7", 8) != 0) return "";
+    if (!qpdf_oh_is_null(q, version) && !qpdf_oh_is_name_and_equals(q, version, "/1.7")) return "";
+    if (qpdf_oh_is_null(q, extensions)) return "/Extensions<<" SR_PDF_EXTENSION ">>";
+    if (!qpdf_oh_is_dictionary(q, extensions) || qpdf_oh_has_key(q, extensions, "/ESIC")) return "";
+    return apr_pstrcat(p->pool, "/Extensions", sr_pdfd_spliced(q, extensions, SR_PDF_EXTENSION, p->pool), NULL);
+}
+
+/* The catalog with more in it. */
+static void put_catalog(prepare_t *p, const char *more)
+{
+    qpdf_data q = p->document.q;
+    qpdf_oh root = qpdf_get_root(q);
+    if (*p->extensions) qpdf_oh_remove_key(q, root, "/Extensions");
+    more = apr_pstrcat(p->pool, p->extensions, more, NULL);
+    p->extensions = "";
+    sr_pdfd_object_again(&p->update, root, sr_pdfd_spliced(q, root, more, p->pool));
+}
+
+/* Writes the form, or the catalog where it is no object of its own, with `text` as the form. */
 static void put_form(prepare_t *p, qpdf_oh form, const char *text)
 {
     qpdf_data q = p->document.q;
@@ -222,8 +248,7 @@ static void put_form(prepare_t *p, qpdf_oh form, const char *text)
         return;
     }
     qpdf_oh_remove_key(q, root, "/AcroForm");
-    text = apr_pstrcat(p->pool, "/AcroForm", text, NULL);
-    sr_pdfd_object_again(&p->update, root, sr_pdfd_spliced(q, root, text, p->pool));
+    put_catalog(p, apr_pstrcat(p->pool, "/AcroForm", text, NULL));
 }
 
 static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
@@ -271,6 +296,7 @@ static void refer(prepare_t *p)
         sr_pdfd_tags_refer(&p->update, &p->tags, (const char *)p->elements->data, (const char *)p->numbers->data,
                            p->count, p->leaf);
     refer_from_form(p, form, (const char *)all->data);
+    if (*p->extensions) put_catalog(p, "");
 }
 
 /* What may be added besides fields: nothing to a document that was signed before. */
@@ -278,7 +304,10 @@ static void read_document(prepare_t *p)
 {
     sr_pdfd_form_t form;
     sr_pdfd_form_read(&form, p->document.q);
-    if (!form.signatures) sr_pdfd_tags_read(&p->tags, p->document.q);
+    p->extensions = "";
+    if (form.signatures) return;
+    sr_pdfd_tags_read(&p->tags, p->document.q);
+    p->extensions = find_extensions(p);
 }
 
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,

@@ -65,6 +65,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     const char *sealer = sr_cms_identity_certificate(service->seal[environment])->name, *sha256;
     sr_pdf_signature_t what = {.signer = SIGNER,
                                .name = sealer,
+                               .reason = sr_signing_reason(step->signing, "Certificate of completion", step->pool),
                                .contact = sr_signing_contact(step->signing, step->pool),
                                .time = step->now,
                                .test = environment == SR_TEST,

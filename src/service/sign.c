@@ -89,6 +89,7 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                                      .base_size = document->base_size,
                                      .prepared_size = first,
                                      .name = sr_signing_name(signing->submitter, step->pool),
+                                     .reason = sr_signing_reason(signing, "Signed electronically", step->pool),
                                      .contact = sr_signing_contact(signing, step->pool),
                                      .time = step->now,
                                      .test = signing->environment == SR_TEST,

@@ -66,6 +66,7 @@ static void sign(const sr_cms_identity_t *identity, int signer, const char *name
     sr_pdf_revision_t revision = {0};
     sr_pdf_signature_t signature = {
         .signer = alias(signer), .base_size = base_size, .prepared_size = prepared_size, .name = name, .text = name};
+    signature.hash = sr_cms_identity_hash(identity);
     const unsigned char *der;
     apr_size_t length;
     sr_time_parse(&signature.time, "2026-11-20T18:09:23Z");

@@ -241,6 +241,36 @@ static void test_case(const case_t *test, bool claims, int kind)
     apr_pool_destroy(pool);
 }
 
+/* The extension that declares PAdES signatures is for files of version 1.7: older ones must not name a later version,
+ * and newer ones need none. */
+static void test_extension(void)
+{
+    static const struct {
+        const char *header, *catalog, *name;
+        int levels, others;
+    } cases[] = {{"%PDF-1.7", "", "1.7", 1, 0},
+                 {"%PDF-1.4", "", "1.4", 0, 0},
+                 {"%PDF-1.4", "/Version/1.7", "1.7 in the catalog alone", 0, 0},
+                 {"%PDF-1.7", "/Version/2.0", "2.0 in the catalog", 0, 0},
+                 {"%PDF-2.0", "", "2.0", 0, 0},
+                 {"%PDF-1.7", "/AcroForm 4 0 R", "a form that is an object", 1, 0},
+                 {"%PDF-1.7", "/AcroForm<</Fields[]>>", "a form in the catalog", 1, 0},
+                 {"%PDF-1.7", "/Extensions<</ADBE<</BaseVersion/1.7/ExtensionLevel 8>>>>", "another extension", 1, 1},
+                 {"%PDF-1.7", "/Extensions<</ESIC<</BaseVersion/1.7/ExtensionLevel 5>>>>", "a higher level", 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1, .catalog = cases[i].catalog, .objects = {"<</Fields[]>>"}});
+        memcpy(pdf.data, cases[i].header, strlen(cases[i].header));
+        is_str(sign(&pdf, 0, bench.pool), NULL, "%s: signed", cases[i].name);
+        const file_t file = read_file(&pdf, bench.pool);
+        const json_t *catalog = get(&file, json_object_get(json_object_get(file.objects, "trailer"), "value"), "/Root");
+        const json_t *all = get(&file, catalog, "/Extensions");
+        is_int(json_object_get(all, "/ESIC") != NULL, cases[i].levels, "%s: declared, or not", cases[i].name);
+        is_int(json_object_get(all, "/ADBE") != NULL, cases[i].others, "%s: and the others", cases[i].name);
+        is_str(seal_pdfsig(&bench, "archive.pdf", 2, bench.pool), NULL, "%s: pdfsig agrees", cases[i].name);
+        free(pdf.data);
+    }
+}
+
 /* Tags would be a change that no rule explains. */
 static void test_signed_before(void)
 {
@@ -263,6 +293,7 @@ int main(void)
     test_case(&CASES[0], false, 2);
     test_case(&CASES[0], true, 1);
     test_case(&CASES[0], true, 2);
+    test_extension();
     test_signed_before();
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "", help_last_notice);
     return seal_end(&bench);

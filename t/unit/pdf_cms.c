@@ -41,7 +41,9 @@ static const char *say(const sr_cms_result_t *result, apr_pool_t *pool)
 static const unsigned char *sign(apr_size_t *length, const sr_cms_identity_t *identity)
 {
     const unsigned char *der = NULL;
-    sr_error_t *error = sr_cms_sign(&der, length, identity, digest, root);
+    unsigned char own[EVP_MAX_MD_SIZE];
+    EVP_Digest(text, sizeof text - 1, own, NULL, EVP_get_digestbyname(sr_cms_identity_hash(identity)), NULL);
+    sr_error_t *error = sr_cms_sign(&der, length, identity, own, root);
     if (error) printf("# %s (%s)\n", error->message, error->cause);
     if (error) exit(1);
     return der;
@@ -96,10 +98,13 @@ static void test_kind(const make_t *make, const char *algorithm)
     is_str(result.algorithm, algorithm, "%s: %s", make->name, algorithm);
     ok(result.bound && !result.ours && !result.expired && result.trust == SR_CMS_TRUST_UNKNOWN, "bound, nobody's");
     is_str(result.signer->sha256, about->sha256, "by its certificate");
-    unsigned char wrong[SR_CMS_DIGEST_BYTES];
-    memcpy(wrong, digest, sizeof wrong);
+    unsigned char wrong[EVP_MAX_MD_SIZE];
+    unsigned size;
+    EVP_Digest(text, sizeof text - 1, wrong, &size, EVP_get_digestbyname(result.hash), NULL);
+    cms_check(&result, der, length, wrong, size - 1, &nobody, root);
+    is_int(result.state, SR_CMS_BROKEN, "a shorter digest");
     wrong[31] ^= 1;
-    cms_check(&result, der, length, wrong, sizeof wrong, &nobody, root);
+    cms_check(&result, der, length, wrong, size, &nobody, root);
     is_str(say(&result, root), "broken: the document is not the one that was signed", "another digest");
     cms_check(&result, der, length, digest, 31, &nobody, root);
     is_int(result.state, SR_CMS_BROKEN, "a shorter digest");
@@ -120,11 +125,12 @@ static void test_kind(const make_t *make, const char *algorithm)
 static void test_kinds(void)
 {
     test_kind(&(make_t){.name = "p256"}, "P-256 with SHA-256");
-    test_kind(&(make_t){.name = "p384", .curve = "P-384"}, "P-384 with SHA-256");
-    test_kind(&(make_t){.name = "p521", .curve = "P-521", .usage = "nonRepudiation"}, "P-521 with SHA-256");
+    test_kind(&(make_t){.name = "p384", .curve = "P-384"}, "P-384 with SHA-384");
+    test_kind(&(make_t){.name = "p521", .curve = "P-521", .usage = "nonRepudiation"}, "P-521 with SHA-512");
     test_kind(&(make_t){.name = "rsa2048", .rsa = 2048, .extended = "emailProtection"}, "RSA 2048 with SHA-256");
     test_kind(&(make_t){.name = "rsa3072", .rsa = 3072, .extended = "1.3.6.1.5.5.7.3.36,serverAuth"},
               "RSA 3072 with SHA-256");
+    test_kind(&(make_t){.name = "rsa4096", .rsa = 4096}, "RSA 4096 with SHA-384");
     test_kind(&(make_t){.name = "Zo\xc3\xab \xe2\x80\x94 \xe7\xad\xbe"}, "P-256 with SHA-256");
 }
 

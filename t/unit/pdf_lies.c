@@ -52,6 +52,8 @@ static const lie_t LIES[] = {
     {"prepare", "a field is not on the page", OBJECT, 3, "9 0 R ", ""},
     {"prepare", "the catalog has other pages", OBJECT, 1, "/Pages 2 0 R", "/Pages 6 0 R"},
     {"prepare", "the catalog does something", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OpenAction 6 0 R"},
+    {"prepare", "the catalog has another extension", OBJECT, 1, "/ESIC", "/EVIL"},
+    {"prepare", "the catalog has no extension", OBJECT, 1, "/Extensions<<" SR_PDF_EXTENSION ">>", ""},
     {"prepare", "the catalog has layers", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OCProperties 6 0 R"},
     {"prepare", "the catalog has a form twice", OBJECT, 1, "/Pages 2 0 R", "/AcroForm 6 0 R /Pages 2 0 R"},
     {"prepare", "the form has no field of bob", OBJECT, 11, " 10 0 R ", " "},

@@ -36,7 +36,7 @@ static void prepare(pdf_t *pdf)
     if (!error && !update.fault) pdf_add(pdf, update.bytes, update.length);
 }
 
-static bool fill(pdf_t *pdf, int signer)
+static bool fill(pdf_t *pdf, int signer, const sr_cms_identity_t *identity)
 {
     const unsigned char *der;
     apr_size_t length;
@@ -45,13 +45,14 @@ static bool fill(pdf_t *pdf, int signer)
                                     .name = NAMES[signer],
                                     .reason = NAMES[SIGNERS - 1 - signer],
                                     .time = apr_time_from_sec(1800000000 + signer),
+                                    .hash = sr_cms_identity_hash(identity),
                                     .text = "Ann"};
     int fd = help_descriptor(pdf->data, pdf->size);
     signature.base_size = (apr_off_t)pdf->base;
     signature.prepared_size = pdf->prepared;
     sr_error_t *error = sr_pdf_fill(&revision, workers, fd, (apr_off_t)pdf->size, &signature, root);
     close(fd);
-    if (!error && !revision.fault) error = sr_cms_sign(&der, &length, signer % 2 ? rsa : ec, revision.digest, root);
+    if (!error && !revision.fault) error = sr_cms_sign(&der, &length, identity, revision.digest, root);
     if (!error && !revision.fault) error = sr_pdf_seal(&revision, der, length, root);
     if (error || revision.fault) printf("# %s\n", error ? error->message : revision.reason);
     if (error || revision.fault) return false;
@@ -104,14 +105,40 @@ static void test_flips(pdf_t *pdf, const pdf_t *first)
     is_int(errors, 0, "and no question failed");
 }
 
+/* Stronger keys sign stronger digests of the document. */
+static void test_hashes(void)
+{
+    static const struct {
+        make_t make;
+        const char *hash;
+    } cases[] = {{{.name = "p384", .curve = "P-384"}, "SHA-384"}, {{.name = "p521", .curve = "P-521"}, "SHA-512"}};
+    for (size_t i = 0; i < 2; i++) {
+        pdf_t pdf = unsigned_pdf();
+        sr_pdf_verification_t found;
+        prepare(&pdf);
+        ok(fill(&pdf, 0, make_identity(&cases[i].make, root)), "sealed with a key of %s", cases[i].make.name);
+        sr_error_t *error = verify(&found, &pdf, root);
+        ok(!error && found.conclusion == SR_PDF_SIGNED && strstr(found.signatures[0].signer.algorithm, cases[i].hash),
+           "signed: %.60s", error ? error->message : found.signatures[0].signer.algorithm);
+        const char *file = make_file("strong.pdf", pdf.data, pdf.size, root);
+        if (make_has("pdfsig"))
+            is_int(make_run("pdfsig '%s' | grep -q 'Hash Algorithm: %s' && pdfsig '%s' | grep -q 'Signature is Valid'",
+                            file, cases[i].hash, file),
+                   0, "pdfsig finds a valid signature with %s", cases[i].hash);
+        else skip("pdfsig is not installed (poppler-utils)");
+        free(pdf.data);
+    }
+}
+
 int main(void)
 {
     said_begin();
+    test_hashes();
     pdf_t pdf = unsigned_pdf(), first = {0};
     prepare(&pdf);
     is_said(&pdf, "unsigned", "prepared, and not signed");
     for (int i = 0; i < SIGNERS; i++) {
-        if (!ok(fill(&pdf, i), "sealed for signer %d", i)) break;
+        if (!ok(fill(&pdf, i, i % 2 ? rsa : ec), "sealed for signer %d", i)) break;
         test_signer(&pdf, i);
         if (i == 0) first = copy(&pdf);
     }
