@@ -98,7 +98,7 @@ include t/fuzz/fuzz.mk
 build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
 build/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
-$(call obj,src/pdfd/png.c): private ALL_CFLAGS += -O3
+$(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
 build/sql_%.c: src/store/%.sql tools/sql2c
 	@mkdir -p $(@D)

@@ -37,6 +37,7 @@ static const char *find(sr_http_t *http, const sr_route_t *routes, const sr_rout
         if (!matches(http, row->path)) continue;
         if (row->method == http->r->method_number && !*route) *route = row;
         const char *methods = row->method == M_GET ? "GET, HEAD" : ap_method_name_of(http->pool, row->method);
+        if (allow && strstr(allow, methods)) continue; /* "{n}" has the form of "{n}.png" too */
         allow = allow ? apr_pstrcat(http->pool, allow, ", ", methods, NULL) : methods;
     }
     if (*route) matches(http, (*route)->path);

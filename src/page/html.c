@@ -17,7 +17,7 @@ static void set_text(json_t *values, const char *key, const char *text)
 
 static const char *source(const char *path, int page, const char *version, int width, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "%s/pages/%d.png?width=%d&version=%s", path, page, width, version);
+    return apr_psprintf(pool, "%s/pages/%d?width=%d&version=%s", path, page, width, version);
 }
 
 /* A choice of images, for screens of every sharpness. */

@@ -33,6 +33,7 @@ sr_error_t *sr_page_post(sr_http_t *http);
 sr_error_t *sr_page_document(sr_http_t *http);
 sr_error_t *sr_page_certificate(sr_http_t *http);
 sr_error_t *sr_page_image(sr_http_t *http);
+sr_error_t *sr_page_png(sr_http_t *http);
 sr_error_t *sr_page_text(sr_http_t *http);
 sr_error_t *sr_page_asset(sr_http_t *http);
 sr_error_t *sr_page_theme_file(sr_http_t *http);

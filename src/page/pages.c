@@ -42,7 +42,7 @@ static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
 
 /* A page is not made for HEAD: it would cost as much as GET and be thrown away. What is not in the cache then has no
  * Content-Length and no ETag, which HTTP allows (RFC 9110, 9.3.2). */
-static sr_error_t *reply(sr_http_t *http, sr_show_t *show, const char *type)
+static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
 {
     sr_shown_t shown;
     show->only_cached = http->r->header_only;
@@ -54,16 +54,16 @@ static sr_error_t *reply(sr_http_t *http, sr_show_t *show, const char *type)
     SR_TRY(error);
     const sr_http_content_t content = {.file = shown.file,
                                        .size = shown.size,
-                                       .type = type,
+                                       .type = shown.type,
                                        .etag = shown.etag,
                                        .cache_control = show->version ? KEPT : NULL};
     return sr_http_content(http, &content);
 }
 
-sr_error_t *sr_page_image(sr_http_t *http)
+static sr_error_t *image(sr_http_t *http, bool png)
 {
     const char *width = NULL;
-    sr_show_t show = {.width = DEFAULT_WIDTH};
+    sr_show_t show = {.width = DEFAULT_WIDTH, .png = png};
     const sr_query_param_t params[] = {{"width", &width}, {"version", &show.version}, {NULL, NULL}};
     http->show_error = NULL;
     apr_table_unset(http->r->err_headers_out, "Vary"); /* these are the same for everybody */
@@ -72,7 +72,17 @@ sr_error_t *sr_page_image(sr_http_t *http)
     if (width && (!read_number(&show.width, width) || show.width < SR_PDF_MIN_WIDTH || show.width > SR_PDF_MAX_WIDTH))
         return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
     show.width = sr_show_width(show.width);
-    return reply(http, &show, "image/png");
+    return reply(http, &show);
+}
+
+sr_error_t *sr_page_image(sr_http_t *http)
+{
+    return image(http, false);
+}
+
+sr_error_t *sr_page_png(sr_http_t *http)
+{
+    return image(http, true);
 }
 
 sr_error_t *sr_page_text(sr_http_t *http)
@@ -83,5 +93,5 @@ sr_error_t *sr_page_text(sr_http_t *http)
     apr_table_unset(http->r->err_headers_out, "Vary");
     SR_TRY(sr_http_query(http, params));
     SR_TRY(read_path(&show, http));
-    return reply(http, &show, "application/json");
+    return reply(http, &show);
 }

@@ -8,8 +8,9 @@ const sr_route_t sr_page_routes[] = {
     {M_GET, "/{uuid}", sr_page_get, false},
     {M_POST, "/{uuid}", sr_page_post, false},
     {M_GET, "/{uuid}/documents/{document_uuid}", sr_page_document, false},
-    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_page_image, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_page_png, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_page_text, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_page_image, false},
     {M_GET, "/{uuid}/certificate", sr_page_certificate, false},
     {0, NULL, NULL, false},
 };

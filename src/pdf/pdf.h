@@ -91,7 +91,8 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
 typedef struct sr_pdf_image_t {
     const char *reason;   /* NULL: there is an image */
     bool costly;          /* the reason is that it was more than a worker may take */
-    sr_pdf_output_t *png; /* 8 bits per sample, gray or RGB */
+    sr_pdf_output_t *output; /* PNG, or JPEG where that suits the page */
+    bool jpeg;
     int width, height;
     bool gray;
 } sr_pdf_image_t;
@@ -106,8 +107,8 @@ sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, c
 void sr_pdf_visit_end(sr_pdf_visit_t *visit);
 
 /* The page as an image of `width` pixels (SR_EBADREQUEST when that is not SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH) and
- * the height that goes with it. */
-sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width,
+ * the height that goes with it: PNG for text, JPEG for scans and photographs unless only a `png` will do. */
+sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width, bool png,
                           apr_pool_t *pool);
 
 typedef struct sr_pdf_text_t {

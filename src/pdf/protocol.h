@@ -20,7 +20,7 @@
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
  *                                               {"verdict":"refused","reason":"it has no pages"}
  *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG
- *     "page":0,"width":w
+ *     "page":0,"width":w,"png":false              or, if "png" is false, perhaps of JPEG
  *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
  *     "page":0
  *   The last two also answer                    {"refused":"it is password protected"}

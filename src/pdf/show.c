@@ -1,5 +1,5 @@
 /* show.c: a page as an image, and as text. What a worker answers is looked at before anybody else sees it: an image
- * is a PNG of the size asked for, a text is JSON. */
+ * is a PNG or JPEG of the size asked for, a text is JSON. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@ typedef struct shown_t {
     const char *reason, *unavailable;
     bool missing, costly;
     int width; /* asked for */
+    bool png;  /* the same */
     sr_pdf_output_t *output;
     sr_pdf_image_t *image;
     sr_pdf_text_t *text;
@@ -22,18 +23,44 @@ static int number_at(const unsigned char *bytes)
 }
 
 /* The signature, the first chunk's size and type, and the size of the image in it. */
-static bool read_image(shown_t *shown, const json_t *answer, apr_pool_t *pool)
+static bool read_png(sr_pdf_image_t *image, const unsigned char *bytes, apr_size_t length)
 {
     static const unsigned char start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
                                             0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+    if (length < sizeof start + 8 || memcmp(bytes, start, sizeof start) != 0) return false;
+    image->width = number_at(bytes + sizeof start);
+    image->height = number_at(bytes + sizeof start + 4);
+    return true;
+}
+
+/* The segments before the one with the size of the image (ITU-T T.81, B.1 and B.2.2), which libjpeg writes first. */
+static bool read_jpeg(sr_pdf_image_t *image, const unsigned char *bytes, apr_size_t length)
+{
+    if (length < 4 || bytes[0] != 0xff || bytes[1] != 0xd8) return false;
+    for (apr_size_t at = 2; at + 9 <= length && bytes[at] == 0xff;) {
+        const unsigned char *segment = bytes + at;
+        if (segment[1] == 0xc0) {
+            image->height = segment[5] << 8 | segment[6];
+            image->width = segment[7] << 8 | segment[8];
+            return true;
+        }
+        if ((segment[1] & 0xf0) != 0xe0 && segment[1] != 0xdb) return false; /* APPn, DQT */
+        at += 2 + (apr_size_t)(segment[2] << 8 | segment[3]);
+    }
+    return false;
+}
+
+static bool read_image(shown_t *shown, const json_t *answer, apr_pool_t *pool)
+{
     sr_pdf_image_t *image = shown->image;
-    unsigned char bytes[sizeof start + 8];
-    if (pread(shown->output->descriptor, bytes, sizeof bytes, 0) != sizeof bytes) return false;
-    if (memcmp(bytes, start, sizeof start) != 0) return false;
-    *image = (sr_pdf_image_t){.png = shown->output,
-                              .width = number_at(bytes + sizeof start),
-                              .height = number_at(bytes + sizeof start + 4),
-                              .gray = json_is_true(json_object_get(answer, "gray"))};
+    unsigned char bytes[1024];
+    const ssize_t length = pread(shown->output->descriptor, bytes, sizeof bytes, 0);
+    *image = (sr_pdf_image_t){.output = shown->output, .gray = json_is_true(json_object_get(answer, "gray"))};
+    if (length < 0) return false;
+    if (!read_png(image, bytes, (apr_size_t)length)) {
+        image->jpeg = read_jpeg(image, bytes, (apr_size_t)length);
+        if (!image->jpeg || shown->png) return false;
+    }
     return image->width == shown->width && image->height > 0;
 }
 
@@ -83,15 +110,16 @@ static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_
     return NULL;
 }
 
-sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width,
+sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width, bool png,
                           apr_pool_t *pool)
 {
-    shown_t shown = {.width = width, .image = image};
+    shown_t shown = {.width = width, .png = png, .image = image};
     sr_pdf_question_t question = {.op = SR_PDF_OP_RENDER, .descriptor = descriptor, .room = SR_PDF_MAX_PNG};
     if (page < 0) return sr_error(pool, SR_ENOTFOUND, "Not found");
     if (width < SR_PDF_MIN_WIDTH || width > SR_PDF_MAX_WIDTH)
         return sr_error(pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
-    question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d,\"width\":%d}", question.op, page, width);
+    question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d,\"width\":%d,\"png\":%s}", question.op, page, width,
+                                 png ? "true" : "false");
     SR_TRY(show(&shown, workers, &question, pool));
     if (shown.reason) *image = (sr_pdf_image_t){.reason = shown.reason, .costly = shown.costly};
     return NULL;

@@ -20,14 +20,24 @@ void sr_pdfd_page_close(sr_pdfd_page_t *page);
 /* {"refused":"<reason>"}: a new reference. */
 json_t *sr_pdfd_page_refuse(const char *reason);
 
-/* ------------------------------------------------------------------------------------------------- png.c */
+/* ------------------------------------------------------------------------------------------------- look.c */
 typedef struct sr_pdfd_raster_t {
     uint32_t *pixels; /* 0x??RRGGBB in the host's byte order, row by row without gaps */
     int width, height;
 } sr_pdfd_raster_t;
 
-/* Encodes a raster, whose memory it overwrites, into `room` bytes at `png`. How many it took; 0 when there is too
- * little room. *gray tells whether the image has no colour and was encoded without. */
-apr_size_t sr_pdfd_png_encode(bool *gray, unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster);
+typedef struct sr_pdfd_look_t {
+    bool gray;        /* it has no colour */
+    bool photograph;  /* a scan or photograph: many pixels are nearly as their neighbour is */
+    long levels[256]; /* of a page without colour: how many pixels are in areas of this gray */
+} sr_pdfd_look_t;
+/* What a page looks like, so that it can be encoded as it suits it. */
+void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster);
+
+/* ---------------------------------------------------------------------------------------- png.c · jpeg.c */
+/* Encode a raster, whose memory they overwrite, into `room` bytes. How many it took; 0: there is too little room. */
+apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster,
+                              const sr_pdfd_look_t *look);
+apr_size_t sr_pdfd_jpeg_encode(unsigned char *image, apr_size_t room, sr_pdfd_raster_t *raster, bool gray);
 
 #endif

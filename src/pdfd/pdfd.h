@@ -1,8 +1,9 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
- * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · png.c · text.c; page.h is of the files
- * that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c · prepare.c · tags.c ·
+ * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
+ * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
+ * prepare.c · tags.c ·
  * fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over
  * rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *

@@ -65,21 +65,24 @@ static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *pa
 static json_t *render(const sr_pdfd_question_t *question, const sr_pdfd_page_t *page, apr_pool_t *pool)
 {
     sr_pdfd_raster_t raster;
-    bool gray;
+    sr_pdfd_look_t look;
     const char *reason =
         measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
     if (reason) return sr_pdfd_page_refuse(reason);
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
-    apr_size_t length = sr_pdfd_png_encode(&gray, question->result, question->room, &raster);
+    sr_pdfd_look(&look, &raster);
+    apr_size_t length = look.photograph && !json_is_true(json_object_get(question->text, "png"))
+                            ? sr_pdfd_jpeg_encode(question->result, question->room, &raster, look.gray)
+                            : sr_pdfd_png_encode(question->result, question->room, &raster, &look);
     if (!length) return sr_pdfd_page_refuse(SR_PDF_LIMITS_REASON);
 
     json_t *answer = json_object();
     json_object_set_new(answer, "length", json_integer((json_int_t)length));
     json_object_set_new(answer, "width", json_integer(raster.width));
     json_object_set_new(answer, "height", json_integer(raster.height));
-    json_object_set_new(answer, "gray", json_boolean(gray));
+    json_object_set_new(answer, "gray", json_boolean(look.gray));
     return answer;
 }
 

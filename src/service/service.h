@@ -187,10 +187,12 @@ typedef struct sr_show_t {
     const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it stands */
     int page;                      /* from 0 */
     int width;                     /* one of sr_show_width; 0: not as an image, but what it says */
+    bool png;                      /* of an image: PNG, whatever suits the page */
     bool only_cached;              /* a page that the cache does not have is not made: `file` is NULL then */
 } sr_show_t;
 typedef struct sr_shown_t {
-    apr_file_t *file; /* closed with the pool: PNG, or the JSON of sr_pdf_text_t */
+    apr_file_t *file; /* closed with the pool: an image, or the JSON of sr_pdf_text_t */
+    const char *type; /* of its content; NULL: that depends on the file that was not made */
     apr_off_t size;
     const char *etag;
     const sr_error_t *uncached; /* NULL: the cache has it. Set with an error, too. */

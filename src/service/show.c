@@ -3,12 +3,13 @@
  * organisation has files of its own in each environment: no time tells that somebody else has the document. */
 #include "service/service.h"
 
+#include <apr_portable.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define LOOK                                                                                                           \
-    1 /* raise it when pages come to look otherwise, or texts have another form: what is cached is forgotten           \
+    2 /* raise it when pages come to look otherwise, or texts have another form: what is cached is forgotten           \
        */
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
 #define REASON_MAX 1000
@@ -44,20 +45,33 @@ static void begin(work_t *work, const char *sha256, const char *owner)
     const sr_show_t *show = work->show;
     work->sha256 = sha256;
     const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, LOOK);
-    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.png", begin, show->page, show->width)
+    work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%s", begin, show->page, show->width,
+                                             show->png ? "png" : "image")
                             : apr_psprintf(work->pool, "%s.%d.json", begin, show->page);
     work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
     work->cost_key = apr_pstrcat(work->pool, begin, ".no", NULL);
+}
+
+/* What the file is: its first byte tells. */
+static const char *type_of(const work_t *work, apr_file_t *file)
+{
+    int descriptor;
+    unsigned char first = 0;
+    if (!work->show->width) return "application/json";
+    if (work->show->png || apr_os_file_get(&descriptor, file)) return "image/png";
+    return pread(descriptor, &first, 1, 0) == 1 && first == 0xff ? "image/jpeg" : "image/png";
 }
 
 /* The size tells apart what another release of poppler has drawn. */
 static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file, apr_off_t size)
 {
     const sr_show_t *show = work->show;
+    shown->type = type_of(work, file);
     shown->file = file;
     shown->size = size;
     shown->etag =
-        apr_psprintf(work->pool, "%.32s-%d-%d-%d-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page, show->width, size);
+        apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page, show->width,
+                     show->png ? "p" : "", size);
     return NULL;
 }
 
@@ -141,10 +155,10 @@ static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t
     sr_pdf_image_t image;
     sr_pdf_text_t text;
     if (show->width) {
-        SR_TRY(sr_pdf_render(&image, pdf, joined->descriptor, show->page, show->width, work->pool));
+        SR_TRY(sr_pdf_render(&image, pdf, joined->descriptor, show->page, show->width, show->png, work->pool));
         *reason = image.reason;
         *costly = image.costly;
-        *output = image.png;
+        *output = image.output;
     } else {
         SR_TRY(sr_pdf_text(&text, pdf, joined->descriptor, show->page, work->pool));
         *reason = text.reason;
@@ -261,7 +275,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const char *allowed = permission(service, show, pool);
     char known[SR_SEEN_OWNER_LENGTH + 1];
     sr_signing_t *signing;
-    *shown = (sr_shown_t){0};
+    *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
     if (allowed && sr_seen_has(service->seen, allowed, known)) {
         begin(&work, show->version, known);
         if (find(shown, &work)) return NULL;

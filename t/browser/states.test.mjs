@@ -202,7 +202,8 @@ test('links that lead nowhere, and a service that is away', async () => {
 test('an image of a page that does not come can be asked for again', async () => {
     const made = await create()
     let broken = true
-    const prepare = page => page.route(/\.png/, route => (broken ? route.fulfill({ status: 503 }) : route.continue()))
+    const prepare = page =>
+        page.route(/\/pages\/\d+\?/, route => (broken ? route.fulfill({ status: 503 }) : route.continue()))
     await visit(made.links[0], { expected: [/503/], prepare }, async page => {
         const again = page.getByRole('button', { name: 'Load again' }).first()
         await again.waitFor()

@@ -49,6 +49,27 @@ subtest 'an image' => sub {
     is($bob->get(page_url($document, 0, 'png', @forever))->body, $res->body, 'the other signer sees the same');
 };
 
+subtest 'an image of the format that suits the page' => sub {
+    my $res = $ann->get("/documents/$document->{uuid}/pages/0?version=$version");
+    is($res->code . ' ' . $res->headers->content_type, '200 image/png', 'text comes as PNG');
+    isnt($res->headers->etag, image($ann, $document, 0, @forever)->headers->etag, 'with an ETag of its own');
+    my $head = $ann->request(HEAD => "/documents/$document->{uuid}/pages/0?version=$version");
+    is($head->headers->content_type, 'image/png', 'HEAD');
+    my $noise = join '', map { chr(160 + int rand 32) } 1 .. 64 * 64;
+    my $scan  = 'q 612 0 0 792 0 0 cm BI /W 64 /H 64 /CS /G /BPC 8 /I true /F /AHx ID ';
+    $scan .= unpack('H*', $noise) . '> EI Q';
+    my $made = $client->create(files => [['a.pdf', pdf(nonce => "scan $$", pages => [{ content => $scan }])]])->json;
+    my ($signer) = signers_of($made);
+    my $url = "/documents/$made->{documents}[0]{uuid}/pages/0";
+    my $jpeg = $signer->get($url);
+    is($jpeg->code . ' ' . $jpeg->headers->content_type, '200 image/jpeg', 'a scan comes as JPEG');
+    like($jpeg->body, qr/^\xff\xd8\xff/, 'and is one');
+    my $png = $signer->get("$url.png");
+    is($png->headers->content_type, 'image/png', 'what is called .png is PNG');
+    like($png->body, qr/^\x89PNG/, 'and is one');
+    cmp_ok(2 * length $jpeg->body, '<', length $png->body, 'the JPEG has less than half of its bytes');
+};
+
 subtest 'widths' => sub {
     my %of = (16 => 200, 200 => 200, 201 => 400, 1999 => 2000, 2000 => 2000, 2001 => 3000, 4000 => 4000);
     for my $asked (sort { $a <=> $b } keys %of) {
@@ -89,7 +110,7 @@ subtest 'what is not there' => sub {
         for 'x', '', substr($version, 1), uc $version, "$version ", $more->{sha256}, 'a' x 64;
     is_error(text($ann, $document, 3), 404, 'Not found', 'text of page 3');
     is_error($ann->get("/documents/$document->{uuid}/pages/$_"), 404, 'Not found', "pages/$_")
-        for '', '0', '.png', '0.gif', '0.PNG', '0.png.json', '0.png/', '0/1.png';
+        for '', '.png', '0.gif', '0.PNG', '0.png.json', '0.png/', '0/1.png';
     is_error(image($ann, { uuid => $made->{uuid} }, 0), 404, 'Not found', 'no such document');
     is_error(image($ann, { uuid => 'x' }, 0, @forever), 404, 'Not found', 'no uuid');
     my $nobody = Sigreq::Signer->new(link => $ann->{link} =~ s/[0-9a-f]{12}$/000000000000/r);

@@ -100,9 +100,9 @@ static void measure(sr_pdf_pool_t *workers, bool colour, int width, bool holds, 
         finish(&own, used, clock, turn);
         used = used_ms();
         clock = ms_of(CLOCK_MONOTONIC);
-        if (sr_pdf_render(&image, workers, fd, 0, width, each) || image.reason || image.gray == colour) failed++;
+        if (sr_pdf_render(&image, workers, fd, 0, width, false, each) || image.reason || image.gray == colour) failed++;
         finish(&ours, used, clock, turn);
-        size = image.png ? (int)image.png->size : 0;
+        size = image.output ? (int)image.output->size : 0;
         apr_pool_clear(each);
     }
     const char *kind = colour ? "with colour" : "without colour";

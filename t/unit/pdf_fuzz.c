@@ -34,7 +34,7 @@ static sr_error_t *show(int *shown, sr_pdf_pool_t *workers, const pdf_t *pdf, ap
     sr_pdf_image_t image;
     sr_pdf_text_t text;
     int fd = help_descriptor(pdf->data, pdf->size);
-    sr_error_t *error = sr_pdf_render(&image, workers, fd, 0, 64, pool);
+    sr_error_t *error = sr_pdf_render(&image, workers, fd, 0, 64, false, pool);
     if (!error && !image.reason) ++*shown;
     if (!error) error = sr_pdf_text(&text, workers, fd, 0, pool);
     close(fd);

@@ -266,7 +266,7 @@ static void *show_page(void *data)
     sr_pdf_image_t image;
     int fd = help_descriptor(sample.data, sample.size);
     apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
-    sr_error_t *error = sr_pdf_render(&image, asker->workers, fd, 0, 200, pool);
+    sr_error_t *error = sr_pdf_render(&image, asker->workers, fd, 0, 200, false, pool);
     snprintf(asker->said, sizeof asker->said, "%s", error ? error->cause : image.reason ? image.reason : "shown");
     close(fd);
     apr_pool_destroy(pool);

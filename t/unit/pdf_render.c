@@ -8,20 +8,21 @@
 
 static apr_pool_t *root;
 static sr_pdf_pool_t *workers;
+static bool any; /* images of any format, else PNG alone */
 
 static const char *render(sr_pdf_image_t *image, int fd, int page, int width, apr_pool_t *pool)
 {
     *image = (sr_pdf_image_t){0};
-    return show_say(sr_pdf_render(image, workers, fd, page, width, pool), image, pool);
+    return show_say(sr_pdf_render(image, workers, fd, page, width, !any, pool), image, pool);
 }
 
 /* The image as RGB, three bytes per pixel; NULL when libpng finds a fault in it. */
 static unsigned char *decode(const sr_pdf_image_t *image, apr_pool_t *pool)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
-    unsigned char *bytes = apr_palloc(pool, (apr_size_t)image->png->size);
-    if (pread(image->png->descriptor, bytes, (size_t)image->png->size, 0) != image->png->size) return NULL;
-    if (!png_image_begin_read_from_memory(&png, bytes, (size_t)image->png->size)) return NULL;
+    unsigned char *bytes = apr_palloc(pool, (apr_size_t)image->output->size);
+    if (pread(image->output->descriptor, bytes, (size_t)image->output->size, 0) != image->output->size) return NULL;
+    if (!png_image_begin_read_from_memory(&png, bytes, (size_t)image->output->size)) return NULL;
     bool fits = (int)png.width == image->width && (int)png.height == image->height
                 && !(png.format & PNG_FORMAT_FLAG_COLOR) == image->gray && !(png.format & PNG_FORMAT_FLAG_ALPHA);
     png.format = PNG_FORMAT_RGB;
@@ -102,7 +103,7 @@ static void test_view(const view_t *view)
     int fd = show_document(view->keys, view->content, NULL, pool);
     is_str(render(&image, fd, 0, view->width, pool), view->says, "a page %s", view->name);
     close(fd);
-    if (image.png) {
+    if (image.output) {
         unsigned char *pixels = decode(&image, pool);
         ok(pixels != NULL, "%s: libpng reads it, of that size and kind", view->name);
         char colours[6] = "";
@@ -124,7 +125,7 @@ static void test_shading(void)
                            NULL, pool);
     render(&image, fd, 0, 1024, pool);
     close(fd);
-    unsigned char *pixels = image.png ? decode(&image, pool) : NULL;
+    unsigned char *pixels = image.output ? decode(&image, pool) : NULL;
     int changes = 0, wrong = 0;
     for (int x = 1; pixels && x < 1024; x++) {
         const unsigned char *p = pixels + 3 * (100 * 1024 + x);
@@ -134,6 +135,64 @@ static void test_shading(void)
     }
     ok(changes > 300, "a shading has many colours (%d changes in a row)", changes);
     is_int(wrong, 0, "which change smoothly, and white below");
+    apr_pool_destroy(pool);
+}
+
+/* A page of noise, as scans are: an image whose pixels differ a little from each other. */
+static int noise(apr_pool_t *pool)
+{
+    const char *pixels = "";
+    unsigned state = 1;
+    for (int i = 0; i < 64 * 64; i++) {
+        state = state * 1103515245 + 12345;
+        pixels = i % 64 ? pixels : apr_pstrcat(pool, pixels, "\n", NULL);
+        pixels = apr_psprintf(pool, "%s%02x", pixels, 160 + (state >> 16 & 31));
+    }
+    const char *image = "q 200 0 0 100 0 0 cm BI /W 64 /H 64 /CS /G /BPC 8 /I true /F /AHx ID ";
+    return show_document(SHOW_BOX, apr_pstrcat(pool, image, pixels, "> EI Q", NULL), NULL, pool);
+}
+
+/* Text comes as PNG and scans as JPEG, unless only a PNG will do. */
+static void test_formats(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_image_t scan, png, text;
+    apr_pool_create(&pool, root);
+    any = true;
+    int fd = noise(pool);
+    is_str(render(&scan, fd, 0, 800, pool), "800x400 gray", "a page that is a scan");
+    ok(scan.jpeg, "comes as JPEG");
+    any = false;
+    is_str(render(&png, fd, 0, 800, pool), "800x400 gray", "the same page as PNG");
+    ok(!png.jpeg && decode(&png, pool), "is one");
+    ok(2 * scan.output->size < png.output->size, "the JPEG has less than half of the bytes: %d of %d",
+       (int)scan.output->size, (int)png.output->size);
+    close(fd);
+    any = true;
+    fd = show_document(SHOW_BOX, "1 0 0 rg BT /F 24 Tf 20 40 Td (Sample) Tj ET", NULL, pool);
+    is_str(render(&text, fd, 0, 800, pool), "800x400 colour", "a page of text");
+    ok(!text.jpeg, "comes as PNG");
+    close(fd);
+    any = false;
+    apr_pool_destroy(pool);
+}
+
+/* A light gray area stays what it is, and does not become white, however few grays the page has. */
+static void test_light_gray(void)
+{
+    static const char *const contents[] = {"0.98 g 0 0 200 100 re f 0 g 20 20 10 10 re f",
+                                           "0.98 g 0 0 200 100 re f 1 0 0 rg 20 20 10 10 re f"};
+    apr_pool_t *pool;
+    sr_pdf_image_t image;
+    apr_pool_create(&pool, root);
+    for (int i = 0; i < 2; i++) {
+        int fd = show_document(SHOW_BOX, contents[i], NULL, pool);
+        render(&image, fd, 0, 400, pool);
+        const unsigned char *pixels = image.output ? decode(&image, pool) : NULL;
+        const int level = pixels ? pixels[0] : 0;
+        ok(level >= 247 && level <= 252, "a light gray page with %s: %d", i ? "red" : "black", level);
+        close(fd);
+    }
     apr_pool_destroy(pool);
 }
 
@@ -155,7 +214,7 @@ static void test_system_font(void)
     sr_pdf_image_t image;
     int fd = show_document(SHOW_BOX, "BT /F 24 Tf 20 40 Td (Sample) Tj ET", NULL, pool);
     is_str(render(&image, fd, 0, 800, pool), "800x400 gray", "text in a font that the document does not bring");
-    unsigned char *pixels = image.png ? decode(&image, pool) : NULL;
+    unsigned char *pixels = image.output ? decode(&image, pool) : NULL;
     ok(pixels && ink(&image, pixels, middle) > 2000, "leaves ink");
     ok(pixels && ink(&image, pixels, page) == ink(&image, pixels, middle), "where it is written and nowhere else");
     close(fd);
@@ -253,10 +312,11 @@ static void test_output(void)
     render(&image, fd, 0, 200, inner);
     is_int(help_descriptors(), before + 1, "an image is one descriptor");
     errno = 0;
-    ok(pwrite(image.png->descriptor, "x", 1, 0) < 0 && errno == EPERM, "that nobody can write");
-    ok(ftruncate(image.png->descriptor, 0) < 0 && errno == EPERM, "or cut");
-    ok(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, image.png->descriptor, 0) == MAP_FAILED, "or map to write");
-    ok(fcntl(image.png->descriptor, F_GETFD) & FD_CLOEXEC, "and no program inherits");
+    ok(pwrite(image.output->descriptor, "x", 1, 0) < 0 && errno == EPERM, "that nobody can write");
+    ok(ftruncate(image.output->descriptor, 0) < 0 && errno == EPERM, "or cut");
+    ok(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, image.output->descriptor, 0) == MAP_FAILED,
+       "or map to write");
+    ok(fcntl(image.output->descriptor, F_GETFD) & FD_CLOEXEC, "and no program inherits");
     apr_pool_destroy(inner);
     is_int(help_descriptors(), before, "closed with its pool");
     close(fd);
@@ -272,6 +332,8 @@ int main(void)
     pid_t worker = help_children().pid[0];
     for (size_t i = 0; i < sizeof VIEWS / sizeof *VIEWS; i++) test_view(&VIEWS[i]);
     test_shading();
+    test_formats();
+    test_light_gray();
     test_system_font();
     test_questions();
     test_output();

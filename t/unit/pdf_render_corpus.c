@@ -49,7 +49,7 @@ static void show(const char *path, int fd, apr_pool_t *pool)
     sr_pdf_text_t text = {0};
     int notices = help_notices;
     int64_t begun = help_now();
-    sr_error_t *error = sr_pdf_render(&image, workers, fd, 0, WIDTH, pool);
+    sr_error_t *error = sr_pdf_render(&image, workers, fd, 0, WIDTH, false, pool);
     int64_t between = help_now();
     count(&images, error, image.reason, between - begun, help_notices - notices, path);
     notices = help_notices;

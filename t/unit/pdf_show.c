@@ -68,7 +68,7 @@ static void test_fake(const fake_t *fake)
     int fd = help_descriptor("%PDF-1.7", 8), before = help_descriptors();
     write_script(fake, 16 + (int)strlen("{\"op\":\"render\",\"page\":0,\"width\":100}"));
     sr_pdf_pool_t *workers = help_pool(script, 1, 700, pool);
-    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, pool), &image, pool), fake->says, "image %s",
+    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, false, pool), &image, pool), fake->says, "image %s",
            fake->answer);
     is_int(help_notices, fake->notices, "with %d notices", fake->notices);
     write_script(fake, 16 + (int)strlen("{\"op\":\"text\",\"page\":0}"));
@@ -86,9 +86,10 @@ static void test_order(void)
     sr_pdf_image_t image = {0};
     int fd = help_descriptor("%PDF-1.7", 8);
     sr_pdf_pool_t *workers = help_pool("/nonexistent/sigreq-pdfd", 1, 700, root);
-    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, 1, root), &image, root), "error 1: width must be 16 to 4000",
+    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, 1, false, root), &image, root),
+           "error 1: width must be 16 to 4000",
            "a wrong width is wrong without a worker");
-    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, root), &image, root), UNAVAILABLE,
+    is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, false, root), &image, root), UNAVAILABLE,
            "else there is none, for now");
     close(fd);
 }

@@ -61,8 +61,8 @@ await browser.close()
 async function pathsOf(link) {
     const state = await (await fetch(link, { headers: { Accept: 'application/json' } })).json()
     const [{ uuid, sha256 }] = state.documents, signer = link.split('/').at(-1)
-    return [signer, ...Array.from({ length: 20 }, (_, n) => [`png?width=1200&`, 'json?'].map(end =>
-        `${signer}/documents/${uuid}/pages/${n}.${end}version=${sha256}`)).flat()]
+    return [signer, ...Array.from({ length: 20 }, (_, n) => [`?width=1200&`, '.json?'].map(end =>
+        `${signer}/documents/${uuid}/pages/${n}${end}version=${sha256}`)).flat()]
 }
 const links = await create('many', Array.from({ length: 100 }, (_, n) => `Signer ${n}`))
 const paths = (await Promise.all(links.map(pathsOf))).flat()

@@ -24,24 +24,28 @@ sub png_size { # (width, height), or nothing when it is no PNG
     return unpack 'NN', $1;
 }
 
-# How many pixels of an area (in percent of the page: x, y, w, h) are not white. 8 bits per sample, gray or RGB.
+# How many samples of an area (in percent of the page: x, y, w, h) are not white. Gray of 4 or 8 bits, RGB or a palette.
 sub png_ink {
     my ($bytes, @area) = @_;
     my ($width, $height) = png_size($bytes) or die "no PNG\n";
-    my $gray = ord(substr $bytes, 25, 1) == 0;
-    my ($at, $packed) = (8, '');
+    my ($bits, $type)    = unpack 'C2', substr $bytes, 24, 2;
+    my ($at, $packed, $palette) = (8, '', '');
     while ($at < length $bytes) {
-        my ($length, $type) = unpack 'N a4', substr $bytes, $at, 8;
-        $packed .= substr $bytes, $at + 8, $length if $type eq 'IDAT';
+        my ($length, $name) = unpack 'N a4', substr $bytes, $at, 8;
+        $packed .= substr $bytes, $at + 8, $length if $name eq 'IDAT';
+        $palette = substr $bytes, $at + 8, $length if $name eq 'PLTE';
         $at += $length + 12;
     }
-    my $rows = rows(uncompress($packed), $height, $width * ($gray ? 1 : 3), $gray ? 1 : 3);
+    my $depth = $type == 2 ? 3 : 1;
+    my $rows  = rows(uncompress($packed), $height, int(($width * $depth * $bits + 7) / 8), $depth);
     my ($left, $top, $w, $h) = map { int } $area[0] * $width / 100, $area[1] * $height / 100, $area[2] * $width / 100,
         $area[3] * $height / 100;
-    my $depth = $gray ? 1 : 3;
     my $ink = 0;
     for my $y ($top .. $top + $h - 1) {
-        my $row = substr $rows->[$y], $left * $depth, $w * $depth;
+        my $row = $rows->[$y];
+        $row   = join '', map { chr 17 * hex } split //, unpack 'H*', $row if $bits == 4;
+        $row   = substr $row, $left * $depth, $w * $depth;
+        $row   = join '', map { substr $palette, 3 * ord, 3 } split //, $row if $type == 3;
         $ink += () = $row =~ /[^\xff]/g;
     }
     return $ink;

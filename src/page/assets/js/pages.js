@@ -8,10 +8,10 @@ import { prepareZoom } from './zoom.js'
 
 const WIDTHS = [400, 800, 1200, 1600, 2000, 4000]
 
-const sourceOf = (page, end) => `${page.base}/pages/${page.n}.${end}version=${page.version}`
+const sourceOf = (page, end) => `${page.base}/pages/${page.n}${end}version=${page.version}`
 
 function offerSources(page) {
-    page.img.srcset = WIDTHS.map(width => `${sourceOf(page, `png?width=${width}&`)} ${width}w`).join(', ')
+    page.img.srcset = WIDTHS.map(width => `${sourceOf(page, `?width=${width}&`)} ${width}w`).join(', ')
 }
 
 /** A page that did not come can be asked for again, and is when the network is back. */
@@ -65,7 +65,7 @@ export function preparePages(state, link, { announce }) {
         page.img.sizes = `${width}px`
     }
     const sharpenNear = () => near.forEach(sharpen)
-    const lay = page => layText(page, sourceOf(page, 'json?'))
+    const lay = page => layText(page, sourceOf(page, '.json?'))
 
     const observer = new IntersectionObserver(entries => {
         for (const { target, isIntersecting } of entries) {

@@ -36,7 +36,7 @@ function makeSheet(of, link, n) {
     img.alt = label
     img.width = Math.floor(width * PIXELS + 1)
     img.height = Math.floor(height * PIXELS + 1)
-    img.src = `${link}/documents/${of.uuid}/pages/${n}.png?width=1200&version=${of.sha256}`
+    img.src = `${link}/documents/${of.uuid}/pages/${n}?width=1200&version=${of.sha256}`
     element.append(img)
     return element
 }
