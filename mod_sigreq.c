@@ -18,6 +18,7 @@
 #define HANDLER "sigreq"
 
 static sr_seen_t *seen;       /* of this child */
+static sr_standing_t *standing; /* the same */
 static sr_folders_t *folders; /* of this child */
 
 /* What is below a location. */
@@ -162,6 +163,7 @@ static int handler(request_rec *r)
         .database_key = r->server,
         .folders = folders,
         .seen = seen,
+        .standing = standing,
         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
         .max_files = (int)conf->max_files,
         .max_signers = (int)conf->max_signers,
@@ -225,11 +227,11 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     return result;
 }
 
-static int share_readers(server_rec *main_server)
+static int share(server_rec *main_server, const char *name, apr_size_t size, void (*use)(void *block))
 {
-    void *block = sr_run_shared(main_server, "sigreq-readers", sr_http_readers_size());
+    void *block = sr_run_shared(main_server, name, size);
     if (!block) return HTTP_INTERNAL_SERVER_ERROR;
-    sr_http_readers_use(block);
+    use(block);
     return OK;
 }
 
@@ -242,7 +244,8 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     int result = sr_run_lock_create(main_server);
     if (result == OK) result = sr_run_metrics_create(pconf, main_server);
     if (result == OK) result = sr_run_rates_create(main_server);
-    if (result == OK) result = share_readers(main_server);
+    if (result == OK) result = share(main_server, "sigreq-readers", sr_http_readers_size(), sr_http_readers_use);
+    if (result == OK) result = share(main_server, "sigreq-standing", sr_standing_size(), sr_standing_use);
     if (result == OK) result = sr_run_helper_create(main_server);
     if (result == OK) result = sr_run_seal_load(pconf, main_server);
     return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
@@ -253,6 +256,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     seen = sr_seen_create(pchild);
+    standing = sr_standing_create(pchild);
     folders = sr_folders_create(pchild);
     sr_http_readers_child_init();
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));

@@ -191,7 +191,7 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
     while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict) != 0) i++;
     if (!verdict || i == sizeof names / sizeof *names) return false;
     probe->verdict = (sr_pdf_verdict_t)i;
-    if (probe->verdict == SR_PDF_REFUSED) {
+    if (probe->verdict == SR_PDF_REFUSED || probe->verdict == SR_PDF_FORBIDDEN) {
         const char *reason = sr_json_string(answer, "reason");
         if (!sr_pdf_is_plain(reason)) return false;
         probe->reason = apr_pstrdup(pool, reason);

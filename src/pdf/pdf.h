@@ -50,13 +50,15 @@ apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);
 typedef enum sr_pdf_verdict_t {
     SR_PDF_ACCEPTED,
     SR_PDF_NOT_PDF,  /* no PDF at all, or damaged beyond what qpdf recovers */
-    SR_PDF_PASSWORD, /* encrypted, with or without an empty user password */
-    SR_PDF_REFUSED   /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
+    SR_PDF_PASSWORD, /* it asks for a password, or is encrypted in an unknown way */
+    SR_PDF_REFUSED,  /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
+    SR_PDF_FORBIDDEN /* a PDF that opens without a password and does not permit signing; `reason` says what */
 } sr_pdf_verdict_t;
 
 typedef struct sr_pdf_probe_t {
     sr_pdf_verdict_t verdict;
-    const char *reason; /* of SR_PDF_REFUSED: plain words that go on after "cannot be signed: " */
+    const char *reason; /* of SR_PDF_REFUSED: plain words that go on after "cannot be signed: "; of SR_PDF_FORBIDDEN:
+                           after "does not permit signing: " */
     sr_pages_t *pages;  /* of SR_PDF_ACCEPTED */
 } sr_pdf_probe_t;
 

@@ -19,6 +19,7 @@
  *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
  *                                               {"verdict":"refused","reason":"it has no pages"}
+ *                                               {"verdict":"forbidden","reason":"its permissions …"}
  *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG
  *     "page":0,"width":w,"png":false              or, if "png" is false, perhaps of JPEG
  *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
@@ -128,7 +129,7 @@
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \
     {                                                                                                                  \
-        "accepted", "not-pdf", "password", "refused"                                                                   \
+        "accepted", "not-pdf", "password", "refused", "forbidden"                                                      \
     }
 
 #define SR_CMS_MAX_SERIAL 128 /* digits of a certificate's serial number: the standard has 40 */

@@ -13,6 +13,8 @@ static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
 static const char SIGNED_DAMAGED[] = "it is signed already and damaged: repairing it would break its signatures";
 static const char DISAGREE[] = "PDF readers do not agree on its pages";
+static const char ENCRYPTED[] = "it is encrypted, though it opens without a password; save it without encryption";
+static const char FORBIDDEN[] = "its permissions allow neither signing nor filling in forms";
 static const char UNRECOVERABLE[] = "it is damaged beyond repair";
 
 typedef enum reading_t {
@@ -55,6 +57,14 @@ static reading_t judge_error(probe_t *probe)
     return DAMAGED;
 }
 
+/* It opens without a password. What its permissions exclude is its owner's to allow (ISO 32000-2, table 22). */
+static reading_t judge_encrypted(probe_t *probe)
+{
+    if (!qpdf_allow_modify_form(probe->q) && !qpdf_allow_modify_annotation(probe->q))
+        return decide(probe, SR_PDF_FORBIDDEN, FORBIDDEN);
+    return decide(probe, SR_PDF_REFUSED, ENCRYPTED);
+}
+
 static reading_t open_document(probe_t *probe, bool repairing)
 {
     qpdf_data q = probe->q;
@@ -63,7 +73,7 @@ static reading_t open_document(probe_t *probe, bool repairing)
     qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
     if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
         return judge_error(probe);
-    if (qpdf_is_encrypted(q)) return decide(probe, SR_PDF_PASSWORD, NULL);
+    if (qpdf_is_encrypted(q)) return judge_encrypted(probe);
     qpdf_oh root = qpdf_get_root(q);
     if (!qpdf_oh_is_dictionary(q, root)) return DAMAGED;
     return qpdf_oh_is_indirect(q, root) || repairing ? READ : DAMAGED;
@@ -191,7 +201,8 @@ json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
 
     json_t *answer = json_object();
     json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
-    if (probe.verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(probe.reason));
+    if (probe.verdict == SR_PDF_REFUSED || probe.verdict == SR_PDF_FORBIDDEN)
+        json_object_set_new(answer, "reason", json_string(probe.reason));
     if (probe.verdict == SR_PDF_ACCEPTED) json_object_set_new(answer, "report", json_string(write_report(&probe)));
     return answer;
 }

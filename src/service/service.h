@@ -1,7 +1,7 @@
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · seen.c · folder.c ·
- * show.c · sign.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · seen.c · standing.c ·
+ * folder.c · show.c · sign.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
@@ -16,6 +16,9 @@
 
 /* What a process remembers of who may see what (seen.c). */
 typedef struct sr_seen_t sr_seen_t;
+
+/* What a process knows of how documents stand (standing.c). */
+typedef struct sr_standing_t sr_standing_t;
 
 /* What a process remembers of its folders of documents (folder.c). */
 typedef struct sr_folders_t sr_folders_t;
@@ -34,6 +37,7 @@ typedef struct sr_service_t {
     const void *database_key;         /* tells the databases of a process apart */
     sr_folders_t *folders;            /* or NULL: nothing is remembered */
     sr_seen_t *seen;                  /* or NULL */
+    sr_standing_t *standing;          /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
@@ -168,6 +172,24 @@ sr_seen_t *sr_seen_create(apr_pool_t *pool);
 /* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_seen_add was given, and a NUL. */
 bool sr_seen_has(sr_seen_t *seen, const char *digest, char *owner);
 void sr_seen_add(sr_seen_t *seen, const char *digest, const char *owner);
+
+/* --------------------------------------------------------------------------------------------- standing.c */
+/* A table of fixed size, for any number of threads; NULL when there is no memory. */
+sr_standing_t *sr_standing_create(apr_pool_t *pool);
+/* Which version of a document (uuid) stands, and its owner as above, if that was found out less than a second ago and
+ * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
+ * SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: nothing is kept. */
+bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
+                     char *owner);
+/* `count`: sr_standing_count before the database was asked. */
+void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+                     const char *version, const char *owner);
+apr_uint32_t sr_standing_count(const char *document);
+/* After the commit of what changed it, and before anybody is told. */
+void sr_standing_changed(const char *document);
+/* Memory of so many bytes, zeros at first, that all processes share. */
+apr_size_t sr_standing_size(void);
+void sr_standing_use(void *block);
 
 /* ----------------------------------------------------------------------------------------------- folder.c */
 /* For any number of threads; NULL when there is no memory. */

@@ -247,10 +247,10 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
 
 /* --- who may see it */
 
-/* What is known of an allowed version. The folder tells apart services that share a process, but no documents. */
+/* What is known of an allowed version, or of the document as it stands. The folder tells apart services that share a
+ * process, but no documents. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
-    if (!show->version) return NULL;
     const char *text = apr_pstrcat(pool, service->documents_root, "\n", service->cache_root, "\n", show->signer, "\n",
                                    show->document, "\n", show->version, NULL);
     return sr_sha256_hex(text, strlen(text), pool);
@@ -269,17 +269,28 @@ static apr_array_header_t *files_of(const sr_signed_document_t *document, const 
     return NULL;
 }
 
+/* A page that this process knows to be allowed, without a question to the database. */
+static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr_time_t now)
+{
+    const sr_service_t *service = work->service;
+    const char *version = work->show->version;
+    char owner[SR_SEEN_OWNER_LENGTH + 1], stands[SR_SHA256_HEX_LENGTH + 1];
+    if (version && !sr_seen_has(service->seen, allowed, owner)) return false;
+    if (!version && !sr_standing_has(service->standing, allowed, work->show->document, now, stands, owner))
+        return false;
+    begin(work, version ? version : apr_pstrdup(work->pool, stands), owner);
+    return find(shown, work);
+}
+
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool)
 {
     work_t work = {.service = service, .show = show, .pool = pool};
     const char *allowed = permission(service, show, pool);
-    char known[SR_SEEN_OWNER_LENGTH + 1];
+    const apr_time_t now = sr_time_now();
     sr_signing_t *signing;
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
-    if (allowed && sr_seen_has(service->seen, allowed, known)) {
-        begin(&work, show->version, known);
-        if (find(shown, &work)) return NULL;
-    }
+    if (find_known(shown, &work, allowed, now)) return NULL;
+    const apr_uint32_t count = sr_standing_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
     const sr_signed_document_t *document = sr_signing_document(signing, show->document);
     if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
@@ -287,7 +298,8 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *owner = owner_of(signing, pool);
-    if (allowed) sr_seen_add(service->seen, allowed, owner);
+    if (show->version) sr_seen_add(service->seen, allowed, owner);
+    else sr_standing_add(service->standing, allowed, count, now, version, owner);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
     begin(&work, version, owner);
     if (show->only_cached) {

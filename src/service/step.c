@@ -104,7 +104,11 @@ static sr_error_t *try_once(const sr_service_t *service, sr_step_t *step, const 
     if (!json_array_size(step->events)) return NULL;
     const char *change;
     SR_TRY(change_text(&change, service, step));
-    return sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
+    sr_error_t *error = sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
+    /* also after an error: it may have been committed all the same */
+    for (int i = 0; i < step->signing->documents->nelts; i++)
+        sr_standing_changed(APR_ARRAY_IDX(step->signing->documents, i, sr_signed_document_t).uuid);
+    return error;
 }
 
 sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,

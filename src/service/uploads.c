@@ -53,6 +53,8 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     case SR_PDF_ACCEPTED: return NULL;
     case SR_PDF_NOT_PDF: return not_pdf("a file is damaged beyond what the helper can repair", pool);
     case SR_PDF_PASSWORD: return sr_error(pool, SR_EVALIDATION, "Document %s is password protected", name);
+    case SR_PDF_FORBIDDEN:
+        return sr_error(pool, SR_EVALIDATION, "Document %s does not permit signing: %s", name, probe->reason);
     case SR_PDF_REFUSED: break;
     }
     return sr_intake_refuse(name, probe->reason, pool);

@@ -149,6 +149,22 @@ subtest 'the same damaged document many times at once' => sub {
     }
 };
 
+subtest 'encrypted' => sub {
+    my $file = path(suite->{dir}, "plain-$$.pdf")->spurt(pdf(nonce => nonce()));
+    my $with = sub {
+        my $out = path(suite->{dir}, "encrypted-$$.pdf");
+        system('qpdf', '--allow-weak-crypto', '--encrypt', @_, '--', $file, $out) == 0 or die "qpdf\n";
+        return post($out->slurp);
+    };
+    is_text($with->('user', 'owner', 256), 400, 'Document a.pdf is password protected', 'it asks for a password');
+    is_text($with->('', 'owner', @$_), 400,
+        'Document a.pdf does not permit signing: its permissions allow neither signing nor filling in forms', "@$_")
+        for [128, '--modify=none'], [256, '--modify=assembly'];
+    my $encrypted = 'it is encrypted, though it opens without a password; save it without encryption';
+    is_text($with->('', 'owner', @$_), 400, "Document a.pdf cannot be signed: $encrypted", "@$_")
+        for [256], [128, '--use-aes=y'], [256, '--modify=form'];
+};
+
 subtest 'damage that is found later' => sub {
     my $bytes  = damaged_inside();
     my $before = documents();

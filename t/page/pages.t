@@ -135,7 +135,9 @@ subtest 'after a signature' => sub {
     my @field = (11.7647, 84.596, 29.4118, 6.3131);
     my $before = image($ann, $document, 0, @forever)->body;
     my $empty = png_ink($before, 11.7647, 84.596, 29.4118, 3);
+    is(image($ann, $document, 0)->body, $before, 'it stands as it was');
     is($ann->sign('Ann Lee')->json->{state}, 'completed', 'signed');
+    isnt(image($ann, $document, 0)->body, $before, 'from then on it stands otherwise');
     my ($signed) = @{ $ann->state->{documents} };
     isnt($signed->{sha256}, $version, 'another version');
     my $after = image($ann, $signed, 0, version => $signed->{sha256});

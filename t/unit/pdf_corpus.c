@@ -11,7 +11,7 @@
 
 static apr_pool_t *root;
 static sr_pdf_pool_t *workers;
-static int files, errors, late, normalise, verdicts[4];
+static int files, errors, late, normalise, verdicts[5];
 static int64_t slowest;
 static char slowest_name[PATH_MAX];
 

@@ -80,6 +80,7 @@ static inline const char *help_say(sr_error_t *error, const sr_pdf_probe_t *prob
     case SR_PDF_ACCEPTED: return apr_psprintf(pool, "accepted %s", probe->pages->report);
     case SR_PDF_NOT_PDF: return "not-pdf";
     case SR_PDF_PASSWORD: return "password";
+    case SR_PDF_FORBIDDEN: return apr_psprintf(pool, "forbidden: %s", probe->reason);
     default: return apr_psprintf(pool, "refused: %s", probe->reason);
     }
 }
