@@ -1,7 +1,7 @@
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
- * Sections: router.c · rate.c · reply.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c · multipart.c ·
- * query.c
+ * Sections: router.c · rate.c · reply.c · compress.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c ·
+ * multipart.c · query.c
  */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
@@ -96,6 +96,12 @@ sr_error_t *sr_http_pdf(sr_http_t *http, const apr_array_header_t *paths, const 
 sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
 /* The answer for an error: the one place where a code becomes a status, a body and a log level. */
 void sr_http_error(sr_http_t *http, const sr_error_t *error);
+
+/* ---------------------------------------------------------------------------------------------- compress.c */
+/* Whether an answer of this kind is to be compressed; says in Vary that this depends on the client. */
+bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_t length);
+/* Compresses data, in memory of the request, and sets Content-Encoding. False: nothing is changed. */
+bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length);
 
 /* -------------------------------------------------------------------------------------------------- body.c */
 typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);

@@ -30,6 +30,7 @@ static void set_headers(sr_http_t *http, int status, const char *type)
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length)
 {
     set_headers(http, status, type);
+    if (sr_http_wants_gzip(http, status, type, length)) sr_http_gzip(http, &data, &length);
     ap_set_content_length(http->r, (apr_off_t)length);
     ap_rwrite(data, (int)length, http->r);
     return NULL;
@@ -96,12 +97,29 @@ static sr_error_t *add_path(sr_http_t *http, apr_bucket_brigade *brigade, apr_of
     return NULL;
 }
 
+/* The file's content compressed, where the client wants that. NULL: it is sent as it is. */
+static const char *compressed(sr_http_t *http, const sr_http_content_t *content, apr_off_t *length)
+{
+    apr_size_t size = (apr_size_t)content->size, got = 0;
+    apr_off_t start = 0;
+    if (!content->file || !sr_http_wants_gzip(http, HTTP_OK, content->type, size)) return NULL;
+    char *text = apr_palloc(http->pool, size);
+    const char *data = text;
+    if (apr_file_seek(content->file, APR_SET, &start) || apr_file_read_full(content->file, text, size, &got))
+        return NULL;
+    if (!sr_http_gzip(http, &data, &size)) return NULL;
+    *length = (apr_off_t)size;
+    return data;
+}
+
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
 {
     request_rec *r = http->r;
     apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
     apr_off_t length = content->file ? content->size : 0;
-    if (content->file) apr_brigade_insert_file(brigade, content->file, 0, length, http->pool);
+    const char *packed = compressed(http, content, &length);
+    if (packed) apr_brigade_write(brigade, NULL, NULL, packed, (apr_size_t)length);
+    else if (content->file) apr_brigade_insert_file(brigade, content->file, 0, length, http->pool);
     for (int i = 0; content->paths && i < content->paths->nelts; i++)
         SR_TRY(add_path(http, brigade, &length, APR_ARRAY_IDX(content->paths, i, const char *)));
     apr_table_setn(r->headers_out, "Cache-Control",
@@ -109,8 +127,10 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
     set_headers(http, HTTP_OK, content->type);
     if (content->name) apr_table_setn(r->headers_out, "Content-Disposition", disposition(content->name, http->pool));
     if (!content->etag) return NULL; /* HEAD of what was not made */
-    apr_table_setn(r->headers_out, "ETag", apr_pstrcat(http->pool, "\"", content->etag, "\"", NULL));
-    ap_set_accept_ranges(r);
+    /* what is compressed is another representation (RFC 9110, 8.8.3.3) */
+    const char *etag = apr_pstrcat(http->pool, "\"", content->etag, packed ? "-gzip\"" : "\"", NULL);
+    apr_table_setn(r->headers_out, "ETag", etag);
+    if (!packed) ap_set_accept_ranges(r);
     int condition = ap_meets_conditions(r);
     if (condition != OK) {
         r->status = condition; /* 304 or 412, without a body */

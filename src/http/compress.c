@@ -1,0 +1,53 @@
+/* compress.c: HTML and JSON as gzip, where the client takes it. Only successful answers to GET and HEAD are compressed:
+ * what is created for a POST, such as a token, and errors, which may repeat what was sent, leave as they are. So no
+ * secret is compressed together with a text that the sender of this request has chosen (docs/security.md). A module
+ * such as mod_deflate sees Content-Encoding and leaves the answer alone. */
+#include "http/http.h"
+
+#include <http_protocol.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST 1024 /* bytes: fewer are one packet anyway */
+#define MOST ((apr_size_t)4 << 20)
+#define LEVEL 4
+
+static bool is_text(const char *type)
+{
+    return type && (!strncmp(type, SR_HTTP_JSON, sizeof SR_HTTP_JSON - 1) || !strncmp(type, "text/html", 9));
+}
+
+/* Adds to what is there: the page depends on other headers, too. */
+static void add_vary(request_rec *r)
+{
+    const char *vary = apr_table_get(r->err_headers_out, "Vary");
+    if (vary && strcasestr(vary, "Accept-Encoding")) return;
+    apr_table_setn(r->err_headers_out, "Vary",
+                   vary ? apr_pstrcat(r->pool, vary, ", Accept-Encoding", NULL) : "Accept-Encoding");
+}
+
+bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_t length)
+{
+    request_rec *r = http->r;
+    if (status != HTTP_OK || r->method_number != M_GET || r->content_encoding || !is_text(type) || length < LEAST
+        || length > MOST)
+        return false;
+    add_vary(r);
+    /* a part of what is compressed is of no use to who asks for a part of the text */
+    return !apr_table_get(r->headers_in, "Range") && sr_http_accepts_encoding(http, "gzip");
+}
+
+bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length)
+{
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
+    if (!compressor) return false;
+    char *packed = apr_palloc(http->pool, *length);
+    const size_t size = libdeflate_gzip_compress(compressor, *data, *length, packed, *length);
+    libdeflate_free_compressor(compressor);
+    if (!size) return false; /* it would be longer */
+    *data = packed;
+    *length = size;
+    http->r->content_encoding = "gzip";
+    return true;
+}
