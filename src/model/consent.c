@@ -21,6 +21,22 @@ static const sr_consent_t rows[] = {
      "He leído estos documentos y acepto firmarlos electrónicamente. Quiero que mi firma electrónica tenga los "
      "mismos efectos jurídicos que mi firma manuscrita. La fecha y la hora, mi dirección IP y mi navegador se "
      "registran como prueba."},
+    {"it", "1-it",
+     "Ho letto questi documenti e accetto di firmarli elettronicamente. Intendo attribuire alla mia firma "
+     "elettronica gli stessi effetti giuridici della mia firma autografa. La data e l’ora, il mio indirizzo IP e il "
+     "mio browser vengono registrati come prova."},
+    {"pt", "1-pt",
+     "Li estes documentos e aceito assiná-los eletronicamente. Pretendo que a minha assinatura eletrónica tenha os "
+     "mesmos efeitos jurídicos que a minha assinatura manuscrita. A data e a hora, o meu endereço IP e o meu "
+     "navegador são registados como prova."},
+    {"pt-BR", "1-pt-BR",
+     "Li estes documentos e concordo em assiná-los eletronicamente. Quero que minha assinatura eletrônica tenha os "
+     "mesmos efeitos jurídicos da minha assinatura manuscrita. A data e a hora, meu endereço IP e meu navegador são "
+     "registrados como prova."},
+    {"nl", "1-nl",
+     "Ik heb deze documenten gelezen en ga ermee akkoord ze elektronisch te ondertekenen. Ik wil dat mijn "
+     "elektronische handtekening dezelfde rechtsgevolgen heeft als mijn handgeschreven handtekening. De datum en "
+     "tijd, mijn IP-adres en mijn browser worden als bewijs vastgelegd."},
 
     /* what was agreed to before */
     {"en", "1-en",

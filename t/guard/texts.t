@@ -48,6 +48,10 @@ my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } sp
 de test zoom
 es zoom
 fr brand test plain.place verify.change.page zoom place
+it privacy test zoom
+nl privacy test verify.intact zoom
+pt zoom
+pt-BR zoom
 END
 
 for my $part ('page', 'script', 'mail') {
