@@ -130,24 +130,39 @@ static void test_documents(void)
     is_int(help_children().alive + help_children().zombies, 0, "nothing is left");
 }
 
+static bool ends_soon(pid_t pid)
+{
+    char path[64], line[200];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int i = 0; i < 500; i++) {
+        FILE *stat = fopen(path, "r");
+        bool gone = !stat || !fgets(line, sizeof line, stat) || strstr(line, ") Z");
+        if (stat) fclose(stat);
+        if (gone) return true;
+        help_sleep(10);
+    }
+    return false;
+}
+
 static void test_idle_death(void)
 {
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
     sr_pdf_pool_t *workers = help_pool(help_program(), 2, 2500, pool);
     sr_pdf_ping(workers, pool);
-    kill(next_spare(), SIGKILL);
-    help_sleep(20);
+    pid_t spare = next_spare();
+    kill(spare, SIGKILL);
+    ends_soon(spare);
     is_str(ask(workers, pool), ACCEPTED, "a worker that died before it was asked is replaced");
     help_children_t now = settled(1 + SR_PDF_SPARES);
     pid_t template = template_of(&now);
     kill(template, SIGKILL);
-    help_sleep(20);
+    ends_soon(template);
     for (int i = 0; i < 2 * SR_PDF_SPARES; i++) is_str(ask(workers, pool), ACCEPTED, "the template has died: %d", i);
     now = settled(1 + SR_PDF_SPARES);
     ok(template_of(&now) != template && is_gone(template), "there is another one");
     for (int i = 0; i < now.alive; i++) kill(now.pid[i], SIGKILL);
-    help_sleep(20);
+    for (int i = 0; i < now.alive; i++) ends_soon(now.pid[i]);
     is_str(ask(workers, pool), ACCEPTED, "all have died, and the next question is answered");
     is_int(help_notices, 0, "without a word");
     is_int(settled(1 + SR_PDF_SPARES).zombies, 0, "and all are reaped");
@@ -346,20 +361,6 @@ static void test_threads(void)
     is_int(help_descriptors() - before, now.alive, "one descriptor for each process");
     apr_pool_destroy(pool);
     is_int(help_descriptors(), before, "and none after the pool's end");
-}
-
-static bool ends_soon(pid_t pid)
-{
-    char path[64], line[200];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    for (int i = 0; i < 500; i++) {
-        FILE *stat = fopen(path, "r");
-        bool gone = !stat || !fgets(line, sizeof line, stat) || strstr(line, ") Z");
-        if (stat) fclose(stat);
-        if (gone) return true;
-        help_sleep(10);
-    }
-    return false;
 }
 
 /* Code of libraries that a process has mapped. */
