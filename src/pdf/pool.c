@@ -70,6 +70,13 @@ static bool may_enter(const sr_pdf_shared_t *shared, sr_pdf_class_t class, bool 
     return goes_on || !shared->queues[class][true].waiting;
 }
 
+/* Wakes one of those who wait, if there is a place. */
+static void wake(sr_pdf_shared_t *shared, sr_pdf_class_t class)
+{
+    sr_pdf_queue_t *queues = shared->queues[class];
+    if (shared->busy[class] < shared->limit[class]) pthread_cond_signal(&queues[queues[true].waiting > 0].freed);
+}
+
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool)
 {
@@ -83,6 +90,7 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
     queue->waiting--;
     bool entered = may_enter(shared, class, goes_on);
     if (entered) shared->busy[class]++;
+    wake(shared, class); /* two places may have become free, and both have woken this one */
     pthread_mutex_unlock(&shared->mutex);
     if (entered) return NULL;
     return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", shared->limit[class]));
@@ -90,10 +98,9 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
 
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 {
-    sr_pdf_queue_t *queues = shared->queues[class];
     pthread_mutex_lock(&shared->mutex);
     shared->busy[class]--;
-    pthread_cond_signal(&queues[queues[true].waiting > 0].freed);
+    wake(shared, class);
     pthread_mutex_unlock(&shared->mutex);
 }
 
