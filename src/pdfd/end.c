@@ -21,6 +21,14 @@ const char *__lsan_default_suppressions(void)
 /* Which of the two there is depends on the compiler's options. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) void __gcov_dump(void);
+__attribute__((weak)) void __gcov_reset(void);
+
+void sr_pdfd_note_counters(void)
+{
+    if (!__gcov_dump || !__gcov_reset) return;
+    __gcov_dump();
+    __gcov_reset();
+}
 
 static void report(apr_pool_t *pool)
 {
@@ -29,6 +37,10 @@ static void report(apr_pool_t *pool)
     if (__gcov_dump) __gcov_dump();
 }
 #else
+void sr_pdfd_note_counters(void)
+{
+}
+
 static void report(apr_pool_t *pool)
 {
 }

@@ -206,6 +206,7 @@ static bool serve(int64_t wait, apr_pool_t *pool)
     text = answer(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
+    sr_pdfd_note_counters();
     return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_pdf_clock() + IDLE_US) == SR_PDF_WIRE_OK;
 }
 

@@ -72,6 +72,9 @@ void sr_pdfd_heap_settle(void);
 /* Ends the process without destructors: the kernel takes everything back, and a document may have changed what they
  * would touch. A build for tests destroys the pool, reports leaks and writes its counters before. */
 _Noreturn void sr_pdfd_end(apr_pool_t *pool);
+/* Before each answer, because the client may kill the process as soon as it has it. A build for `make coverage` adds its
+ * counters to its files. */
+void sr_pdfd_note_counters(void);
 
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
