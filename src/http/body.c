@@ -63,17 +63,30 @@ static sr_error_t *check_encoding(sr_http_t *http)
 typedef struct reading_t {
     sr_http_t *http;
     apr_bucket_brigade *brigade;
-    bool waits; /* it has a place among those that wait for slow bodies */
+    bool waits;   /* it has a place among those that wait for slow bodies */
+    bool lingers; /* or among those that have a moment */
     int place;
 } reading_t;
 
-/* Where all places are taken, the body has a moment to arrive by itself, or another to leave. */
+static void leave_place(reading_t *reading)
+{
+    if (reading->waits || reading->lingers) sr_http_readers_leave(reading->place);
+    reading->waits = reading->lingers = false;
+}
+
+/* If all places are taken, the body has a moment to arrive by itself, or another to leave. */
 static sr_error_t *wait_for_place(reading_t *reading, apr_interval_time_t waited)
 {
     apr_pool_t *pool = reading->http->pool;
-    reading->waits = sr_http_readers_enter(&reading->place);
-    if (reading->waits) return NULL;
-    if (waited < PATIENCE) {
+    int place;
+    if (sr_http_readers_enter(&place, SR_READER_WAITS)) {
+        leave_place(reading);
+        reading->place = place;
+        reading->waits = true;
+        return NULL;
+    }
+    if (!reading->lingers) reading->lingers = sr_http_readers_enter(&reading->place, SR_READER_LINGERS);
+    if (reading->lingers && waited < PATIENCE) {
         apr_sleep(NAP);
         return NULL;
     }
@@ -91,7 +104,10 @@ static sr_error_t *next_piece(reading_t *reading)
     for (apr_interval_time_t waited = 0;; waited += NAP) {
         const apr_read_type_e block = reading->waits ? APR_BLOCK_READ : APR_NONBLOCK_READ;
         apr_status_t status = ap_get_brigade(r->input_filters, reading->brigade, AP_MODE_READBYTES, block, PIECE);
-        if (!status && (reading->waits || !APR_BRIGADE_EMPTY(reading->brigade))) return NULL;
+        if (!status && (reading->waits || !APR_BRIGADE_EMPTY(reading->brigade))) {
+            if (reading->lingers) leave_place(reading);
+            return NULL;
+        }
         if (status && (reading->waits || !APR_STATUS_IS_EAGAIN(status))) return read_failed(reading->http, status);
         apr_brigade_cleanup(reading->brigade);
         SR_TRY(wait_for_place(reading, waited));
@@ -118,7 +134,7 @@ sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, 
 {
     reading_t reading = {.http = http, .brigade = apr_brigade_create(http->pool, http->r->connection->bucket_alloc)};
     sr_error_t *error = read_all(&reading, limit, sink, baton);
-    if (reading.waits) sr_http_readers_leave(reading.place);
+    leave_place(&reading);
     return error;
 }
 

@@ -108,8 +108,10 @@ typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t 
 /* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. SR_EUNAVAILABLE if it
  * arrives slowly and too many others do. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
-/* readers.c: takes a place among the threads that wait for slow bodies; false if there is none. */
-bool sr_http_readers_enter(int *place);
+/* readers.c: takes a place among the threads that wait for slow bodies, or that give one a moment before it is refused;
+ * false if there is none. */
+typedef enum sr_reader_t { SR_READER_WAITS, SR_READER_LINGERS } sr_reader_t;
+bool sr_http_readers_enter(int *place, sr_reader_t what);
 void sr_http_readers_leave(int place);
 /* post_config: shared memory of so many bytes, zeros at first; child_init. */
 apr_size_t sr_http_readers_size(void);

@@ -1,6 +1,7 @@
 /* readers.c: how many threads may wait for request bodies that arrive slowly. Half of the threads of a child may. Of
  * MPMs without threads, half of the children may. So slow clients cannot keep all of them. A body that is there at once
- * is not counted.
+ * is not counted. When there is no place, a body has a moment to arrive (body.c), and half as many threads may spend
+ * that moment: a crowd of slow clients must not keep the other half of the threads with it.
  *
  * Children without threads count in shared memory: each waiting child writes its process id into a free place. A child
  * that was killed leaves its id there, so a place whose process is gone is free too.
@@ -15,9 +16,9 @@
 
 enum { PLACES = 4096 };
 
-static apr_uint32_t own[PLACES], *places = own; /* process ids; 0: free */
-static apr_uint32_t waiting;                    /* threads of this child */
-static apr_uint32_t most = 1;
+static apr_uint32_t own[2 * PLACES], *places = own; /* process ids; 0: free. First those that wait, then the others */
+static apr_uint32_t busy[2];                        /* threads of this child, by what they do */
+static apr_uint32_t most[2] = {1, 1};
 static bool is_threaded = true;
 
 apr_size_t sr_http_readers_size(void)
@@ -37,7 +38,8 @@ void sr_http_readers_child_init(void)
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
     is_threaded = threads > 1;
     const int all = is_threaded ? threads : children;
-    most = all < 4 ? 1 : all / 2 < PLACES ? (apr_uint32_t)all / 2 : PLACES;
+    most[SR_READER_WAITS] = all < 4 ? 1 : all / 2 < PLACES ? (apr_uint32_t)all / 2 : PLACES;
+    most[SR_READER_LINGERS] = (most[SR_READER_WAITS] + 1) / 2;
 }
 
 static bool is_free(apr_uint32_t id)
@@ -45,15 +47,16 @@ static bool is_free(apr_uint32_t id)
     return !id || (kill((pid_t)id, 0) && errno == ESRCH);
 }
 
-bool sr_http_readers_enter(int *place)
+bool sr_http_readers_enter(int *place, sr_reader_t what)
 {
-    *place = 0;
+    const apr_uint32_t first = what == SR_READER_WAITS ? 0 : PLACES;
+    *place = (int)first;
     if (is_threaded) {
-        if (apr_atomic_inc32(&waiting) < most) return true;
-        apr_atomic_dec32(&waiting);
+        if (apr_atomic_inc32(&busy[what]) < most[what]) return true;
+        apr_atomic_dec32(&busy[what]);
         return false;
     }
-    for (apr_uint32_t i = 0; i < most; i++) {
+    for (apr_uint32_t i = first; i < first + most[what]; i++) {
         const apr_uint32_t id = apr_atomic_read32(&places[i]);
         if (!is_free(id) || apr_atomic_cas32(&places[i], (apr_uint32_t)getpid(), id) != id) continue;
         *place = (int)i;
@@ -64,6 +67,6 @@ bool sr_http_readers_enter(int *place)
 
 void sr_http_readers_leave(int place)
 {
-    if (is_threaded) apr_atomic_dec32(&waiting);
+    if (is_threaded) apr_atomic_dec32(&busy[place < PLACES ? SR_READER_WAITS : SR_READER_LINGERS]);
     else apr_atomic_set32(&places[place], 0);
 }

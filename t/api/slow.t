@@ -9,6 +9,7 @@ use Sigreq::Multipart 'BOUNDARY';
 use Sigreq::Raw;
 use Sigreq::Signer;
 use Test::More;
+use Time::HiRes 'time';
 
 my $prefork = suite->{mpm} eq 'prefork';
 my $httpd   = Sigreq::Httpd->new(
@@ -52,6 +53,19 @@ for my $name (sort keys %starts) {
         ok(wait_for(sub { posts() }, 10), 'when they have gone, slow bodies are read again');
     };
 }
+
+# Those that are refused do not keep the other half of the threads for long either.
+subtest 'a crowd' => sub {
+    plan skip_all => 'without threads, httpd keeps a child for 2 s after each refusal' if $prefork;
+    my $started = time;
+    my @slow    = map { my $raw = Sigreq::Raw->new($httpd->{port}); $raw->send($starts{'JSON to a link'}); $raw } 1 .. 120;
+    is($client->get("/signatures/$made->{uuid}")->code, 200, 'another request is answered');
+    my $took = time - $started;
+    # 116 refusals by 4 threads would take 2.9 s, if each thread gave each body a tenth of a second
+    cmp_ok($took, '<', 2, sprintf '... after %.2f s', $took);
+    $_->close for @slow;
+    ok(wait_for(sub { posts() }, 10), 'slow bodies are read again');
+};
 
 # A slow body of a few pieces, which is welcome as long as there are places.
 sub posts {
