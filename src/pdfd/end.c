@@ -5,8 +5,15 @@
 #include <unistd.h>
 
 #ifdef SR_SANITIZE
+/* The libraries of the sanitizers must find these. */
+#pragma GCC visibility push(default)
 const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
 const char *__asan_default_options(void)
+{
+    return SR_SANITIZE;
+}
+const char *__ubsan_default_options(void)
 {
     return SR_SANITIZE;
 }
@@ -17,6 +24,7 @@ const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\n";
 }
+#pragma GCC visibility pop
 
 /* Which of the two there is depends on the compiler's options. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);

@@ -114,6 +114,8 @@ static inline int seal_end(seal_bench_t *bench)
     snprintf(command, sizeof command, "rm -rf '%s'", bench->folder);
     if (system(command)) abort();
     apr_pool_destroy(bench->pool);
+    X509_free(bench->key.certificate);
+    EVP_PKEY_free(bench->key.key);
     return done();
 }
 
