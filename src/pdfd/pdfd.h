@@ -72,8 +72,8 @@ void sr_pdfd_heap_settle(void);
 /* Ends the process without destructors: the kernel takes everything back, and a document may have changed what they
  * would touch. A build for tests destroys the pool, reports leaks and writes its counters before. */
 _Noreturn void sr_pdfd_end(apr_pool_t *pool);
-/* Before each answer, because the client may kill the process as soon as it has it. A build for `make coverage` adds its
- * counters to its files. */
+/* Before each answer, because the client may kill the process as soon as it has it: a build for `make coverage` adds
+ * its counters to its files. */
 void sr_pdfd_note_counters(void);
 
 /* ---------------------------------------------------------------------------------------------- limits.c */

@@ -58,7 +58,8 @@ for my $name (sort keys %starts) {
 subtest 'a crowd' => sub {
     plan skip_all => 'without threads, httpd keeps a child for 2 s after each refusal' if $prefork;
     my $started = time;
-    my @slow    = map { my $raw = Sigreq::Raw->new($httpd->{port}); $raw->send($starts{'JSON to a link'}); $raw } 1 .. 120;
+    my @slow    = map { Sigreq::Raw->new($httpd->{port}) } 1 .. 120;
+    $_->send($starts{'JSON to a link'}) for @slow;
     is($client->get("/signatures/$made->{uuid}")->code, 200, 'another request is answered');
     my $took = time - $started;
     # 116 refusals by 4 threads would take 2.9 s, if each thread gave each body a tenth of a second
