@@ -299,15 +299,19 @@ static void refer(prepare_t *p)
     if (*p->extensions) put_catalog(p, "");
 }
 
-/* What may be added besides fields: nothing to a document that was signed before. */
-static void read_document(prepare_t *p)
+/* What may be added besides fields: nothing to a document that was signed before. Tags that cannot be read are left
+ * alone: they are no reason to refuse or to repair the document. */
+static const char *read_document(prepare_t *p)
 {
     sr_pdfd_form_t form;
     sr_pdfd_form_read(&form, p->document.q);
-    p->extensions = "";
-    if (form.signatures) return;
+    p->extensions = form.signatures ? "" : find_extensions(p);
+    const char *reason = sr_pdfd_document_check(&p->document);
+    if (reason || form.signatures) return reason;
     sr_pdfd_tags_read(&p->tags, p->document.q);
-    p->extensions = find_extensions(p);
+    if (sr_pdfd_document_check(&p->document)) p->tags = (sr_pdfd_tags_t){.tagged = false};
+    qpdf_get_error(p->document.q);
+    return NULL;
 }
 
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
@@ -318,8 +322,8 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, cons
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
-    read_document(&p);
-    *reason = avoid_references(&p);
+    *reason = read_document(&p);
+    if (!*reason) *reason = avoid_references(&p);
     if (!*reason) *reason = add_widgets(&p);
     if (!*reason) {
         add_tags(&p);

@@ -285,6 +285,24 @@ static void test_signed_before(void)
     free(pdf.data);
 }
 
+/* A structure that cannot be read stays as it is. */
+static void test_broken_tags(void)
+{
+    static const char *const trees[] = {"<</Nums[0 [7 0 R] 1]>>", "<</Nums[0 [7 0 R>>", "[]", "<</Kids[6 0 R]>>",
+                                        "<</Nums[(a)[7 0 R]]>>"};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        case_t broken = CASES[1];
+        broken.tree = trees[i];
+        pdf_t pdf = document_of(&broken, false);
+        const size_t before = pdf.size;
+        is_str(sign(&pdf, 0, bench.pool), NULL, "a broken structure (%s): signed", trees[i]);
+        ok(!memmem(pdf.data + before, pdf.size - before, "/StructElem", 11), "… without tags");
+        seal_write(&bench, "broken.pdf", pdf.data, pdf.size);
+        is_str(seal_pdfsig(&bench, "broken.pdf", 2, bench.pool), NULL, "… and pdfsig agrees");
+        free(pdf.data);
+    }
+}
+
 int main(void)
 {
     bench = seal_begin(8000);
@@ -295,6 +313,7 @@ int main(void)
     test_case(&CASES[0], true, 2);
     test_extension();
     test_signed_before();
+    test_broken_tags();
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "", help_last_notice);
     return seal_end(&bench);
 }
