@@ -198,7 +198,7 @@ static void check(const pdf_t *pdf, bool archival, bool tagged, const char *name
 
 /* ------------------------------------------------------------------------------------------------------- signing */
 
-/* 2 x 2 pixels: black, half transparent, fully transparent, red. */
+/* 2 x 2 pixels: black, half transparent blue, fully transparent, red. */
 static const char PNG[] = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAABytg0kAAAAE0lE"
                           "QVR4nGNgYGD4D0QNDAxQFgAi9AR9pK1QpwAAAABJRU5ErkJggg==";
 
@@ -210,7 +210,7 @@ static const char *sign(pdf_t *pdf, int kind, apr_pool_t *pool)
     for (int i = 0; !reason && i < 2; i++) {
         sr_pdf_signature_t signature = {.signer = i ? "bob" : "ann", .name = "Ann", .time = apr_time_now()};
         unsigned char image[200];
-        signature.test = true;
+        signature.test = kind < 2;
         if (kind == 0) signature.ink = seal_ink(SEAL_INK, pool);
         if (kind == 1) signature.text = "Ann Lee";
         if (kind == 2) signature.image = image;
@@ -303,6 +303,45 @@ static void test_broken_tags(void)
     }
 }
 
+static long lmax(long a, long b)
+{
+    return a > b ? a : b;
+}
+
+/* What readers see of the image in PDF/A on a green page: what is opaque, what is half transparent as on white paper,
+ * and the page where it is fully transparent. */
+static void test_look(void)
+{
+    static const struct {
+        int x, y;
+        long colour;
+        const char *name;
+    } places[] = {{90, 712, 0x000000, "black"},
+                  {110, 712, 0x7f7fff, "half transparent blue"},
+                  {90, 732, 0x00ff00, "transparent"},
+                  {110, 732, 0xff0000, "red"}};
+    pdf_t pdf = pdf_document(&(pdf_parts_t){
+        .pages = 1,
+        .page = "/MediaBox[0 0 612 792]/Contents 4 0 R",
+        .catalog = "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]",
+        .objects = {"<</Length 27>>stream\n0 1 0 rg 0 0 612 792 re f  \nendstream"}});
+    int status;
+    is_str(sign(&pdf, 2, bench.pool), NULL, "an image in PDF/A: signed");
+    seal_write(&bench, "look.pdf", pdf.data, pdf.size);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *said = seal_run(&status, &bench, bench.pool,
+                                    "sh -c 'pdftoppm -r 72 -x %d -y %d -W 1 -H 1 look.pdf |"
+                                    " tail -c 3 | od -An -tx1 | tr -d \" \"'",
+                                    places[i].x, places[i].y);
+        const long found = strtol(said, NULL, 16);
+        long farthest = 0;
+        for (int shift = 0; shift < 24; shift += 8)
+            farthest = lmax(farthest, labs((found >> shift & 255) - (places[i].colour >> shift & 255)));
+        ok(strlen(said) >= 6 && farthest < 8, "%s: %.6s", places[i].name, said);
+    }
+    free(pdf.data);
+}
+
 int main(void)
 {
     bench = seal_begin(8000);
@@ -314,6 +353,7 @@ int main(void)
     test_extension();
     test_signed_before();
     test_broken_tags();
+    test_look();
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "", help_last_notice);
     return seal_end(&bench);
 }
