@@ -3,10 +3,13 @@
 
 #include <cairo.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MAX_PIXELS 60000000
 #define MAX_SIDE 32767 /* cairo's */
+#define HUGE_PAGE ((apr_size_t)2 << 20)
 #define KEPT_PIXELS (8 << 20) /* a raster of 32 MB is kept for the next page: fresh memory costs as much as white */
 
 static uint32_t *kept;
@@ -24,8 +27,10 @@ static uint32_t *white_raster(apr_size_t pixels)
 {
     if (pixels > kept_pixels) {
         release_raster();
-        kept = malloc(pixels * sizeof *kept);
+        const apr_size_t size = (pixels * sizeof *kept + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+        kept = aligned_alloc(HUGE_PAGE, size);
         kept_pixels = kept ? pixels : 0;
+        if (kept) madvise(kept, size, MADV_HUGEPAGE); /* a fault for each 4 kB costs more than the white */
     }
     if (kept) memset(kept, 0xff, pixels * sizeof *kept);
     return kept;
