@@ -1,20 +1,37 @@
-/* ink.c: a drawn signature, from what a client sends to what the PDF helper draws: checked, within its canvas, in a
- * unit of its own and in numbers that are short, so that whoever draws it has no cases to think of. */
+/* ink.c: a drawn signature, from what a client sends to what the PDF helper draws: checked, and trimmed to its strokes.
+ * Here alone it is decided how large the ink is in a field and how thick its lines are. The preview and the sealed PDF
+ * are both made of what comes out. */
 #include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_SIDE 100000.0 /* of the canvas, in whatever unit the client has */
 #define MAX_ASPECT 50.0
-#define PRESSURE 0.5  /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
-#define STEPS 20000.0 /* that the unit is rounded to: a fifth of a pixel on a canvas of 4,000 */
+#define PRESSURE 0.5 /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
+
+/* How the trimmed drawing looks. docs/api.md says this, too. The size of ink is its height, or a quarter of its width if
+ * that is more: what counts in a field that is wider than high. */
+#define PEN (1.0 / 72)      /* of the canvas's shorter side: the pen that is pressed normally */
+#define LIGHT 0.4           /* widths of the pen, if it is not pressed at all */
+#define HEAVY 1.6           /* and if it is pressed as hard as can be */
+#define THINNEST (1.0 / 48) /* of the ink's size */
+#define SMALLEST (1.0 / 6)  /* of the canvas's shorter side: ink of a smaller size is not enlarged any further */
+#define PADDING 0.09        /* of the size with it, on each side: so much is left free around the ink */
+#define STEPS 20000.0       /* of the longer side, that places are rounded to */
+
+typedef struct point_t {
+    double x, y, pressure;
+} point_t;
 
 typedef struct reading_t {
-    double width, height, longer;
-    json_t *strokes; /* what comes out */
-    int points;
-    apr_pool_t *pool;
+    double width, height; /* of the canvas */
+    point_t *points;
+    int count;
+    int *ends; /* of the strokes: the number of points until there */
+    int strokes;
+    apr_pool_t *pool; /* of errors */
 } reading_t;
 
 static bool read_side(double *side, const json_t *drawn, const char *name)
@@ -24,17 +41,35 @@ static bool read_side(double *side, const json_t *drawn, const char *name)
     return json_is_number(value) && *side >= 1 && *side <= MAX_SIDE;
 }
 
-static void append(json_t *stroke, double value)
+static double within(double value, double least, double most)
 {
-    json_array_append_new(stroke, json_real(round(value * STEPS) / STEPS));
+    return fmax(least, fmin(most, value));
 }
 
-static double within(double value, double limit)
+/* A stroke that goes over the edge is drawn as it was made; far away from the canvas nobody draws. */
+static sr_error_t *add_point(reading_t *reading, double x, double y, double pressure)
 {
-    return fmax(0, fmin(limit, value));
+    if (reading->count == SR_INK_MAX_POINTS)
+        return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d points", SR_INK_MAX_POINTS);
+    reading->points[reading->count++] = (point_t){within(x, -reading->width, 2 * reading->width),
+                                                  within(y, -reading->height, 2 * reading->height),
+                                                  within(pressure, 0, 1)};
+    return NULL;
 }
 
-static sr_error_t *read_point(reading_t *reading, json_t *out, const json_t *point)
+/* An empty stroke is none. */
+static sr_error_t *end_stroke(reading_t *reading)
+{
+    if (reading->count == (reading->strokes ? reading->ends[reading->strokes - 1] : 0)) return NULL;
+    if (reading->strokes == SR_INK_MAX_STROKES)
+        return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d strokes", SR_INK_MAX_STROKES);
+    reading->ends[reading->strokes++] = reading->count;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- strokes as arrays */
+
+static sr_error_t *read_point(reading_t *reading, const json_t *point)
 {
     double v[3] = {0, 0, PRESSURE};
     size_t size = json_array_size(point);
@@ -47,51 +82,173 @@ static sr_error_t *read_point(reading_t *reading, json_t *out, const json_t *poi
     }
     if (!good)
         return sr_error(reading->pool, SR_EBADREQUEST, "Each point of a stroke must be [x, y] or [x, y, pressure]");
-    append(out, within(v[0], reading->width) / reading->longer);
-    append(out, within(v[1], reading->height) / reading->longer);
-    append(out, within(v[2], 1));
-    reading->points++;
+    return add_point(reading, v[0], v[1], v[2]);
+}
+
+static sr_error_t *read_array(reading_t *reading, const json_t *strokes)
+{
+    for (size_t i = 0; i < json_array_size(strokes); i++) {
+        const json_t *stroke = json_array_get(strokes, i);
+        if (!json_is_array(stroke))
+            return sr_error(reading->pool, SR_EBADREQUEST, "Each stroke must be an array of points");
+        for (size_t j = 0; j < json_array_size(stroke); j++) SR_TRY(read_point(reading, json_array_get(stroke, j)));
+        SR_TRY(end_stroke(reading));
+    }
     return NULL;
 }
 
-static sr_error_t *read_stroke(reading_t *reading, const json_t *stroke)
+/* --------------------------------------------------------------------------------------------- strokes as text */
+
+#define DIGIT_BITS 4
+#define MAX_DIGITS 6 /* of a number: what is farther is nowhere on a canvas */
+#define FULL_PRESSURE 255.0
+#define NORMAL_PRESSURE 128
+
+/* A whole number: digits of four bits, the lowest first. "a" to "p" are digits with more to come, "A" to "P" the last
+ * one. The lowest bit of all is the sign. */
+static bool take_number(long *number, const char **text)
 {
-    if (!json_is_array(stroke))
-        return sr_error(reading->pool, SR_EBADREQUEST, "Each stroke must be an array of points");
-    if (json_array_size(stroke) > (size_t)(SR_INK_MAX_POINTS - reading->points))
-        return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d points", SR_INK_MAX_POINTS);
-    if (!json_array_size(stroke)) return NULL;
-    json_t *out = json_array();
-    json_array_append_new(reading->strokes, out);
-    for (size_t i = 0; i < json_array_size(stroke); i++) SR_TRY(read_point(reading, out, json_array_get(stroke, i)));
-    return NULL;
+    unsigned long value = 0;
+    for (int i = 0; i < MAX_DIGITS; i++) {
+        const char c = *(*text)++;
+        const bool is_last = c >= 'A' && c <= 'P';
+        if (!is_last && (c < 'a' || c > 'p')) return false;
+        value |= (unsigned long)(c - (is_last ? 'A' : 'a')) << (DIGIT_BITS * i);
+        if (!is_last) continue;
+        *number = value & 1 ? -(long)(value >> 1) : (long)(value >> 1);
+        return true;
+    }
+    return false;
+}
+
+static sr_error_t *read_text(reading_t *reading, const char *text)
+{
+    long at[3] = {0, 0, NORMAL_PRESSURE};
+    while (*text) {
+        if (*text == '.') {
+            SR_TRY(end_stroke(reading));
+            text++;
+            continue;
+        }
+        for (int i = 0; i < 3; i++) {
+            long step;
+            if (!take_number(&step, &text))
+                return sr_error(reading->pool, SR_EBADREQUEST, "The strokes of a signature as a text must be numbers "
+                                                               "written with the letters A to P and a to p");
+            at[i] += step;
+        }
+        SR_TRY(add_point(reading, (double)at[0], (double)at[1], (double)at[2] / FULL_PRESSURE));
+    }
+    return end_stroke(reading);
+}
+
+/* ------------------------------------------------------------------------------------------------- the geometry */
+
+typedef struct box_t {
+    double left, top, right, bottom;
+} box_t;
+
+static double line_width(double pen, double pressure)
+{
+    return pen * (LIGHT + (HEAVY - LIGHT) * pressure);
+}
+
+/* What the points cover, with half of the line's width around each. */
+static box_t box_of(const reading_t *reading, double pen)
+{
+    box_t box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < reading->count; i++) {
+        const point_t *point = &reading->points[i];
+        const double half = line_width(pen, point->pressure) / 2;
+        box.left = fmin(box.left, point->x - half);
+        box.right = fmax(box.right, point->x + half);
+        box.top = fmin(box.top, point->y - half);
+        box.bottom = fmax(box.bottom, point->y + half);
+    }
+    return box;
+}
+
+static box_t grown(box_t box, double by_x, double by_y)
+{
+    return (box_t){box.left - by_x, box.top - by_y, box.right + by_x, box.bottom + by_y};
+}
+
+static double size_of(const box_t *box)
+{
+    return fmax(box->bottom - box->top, (box->right - box->left) / 4);
+}
+
+/* The part of the plane that the drawing is from now on, and the width of its pen. */
+static box_t trim(double *pen, const reading_t *reading)
+{
+    const double side = fmin(reading->width, reading->height), least = side * SMALLEST;
+    *pen = side * PEN;
+    box_t box = box_of(reading, *pen);
+    if (*pen < THINNEST * size_of(&box)) {
+        *pen = THINNEST * size_of(&box);
+        box = box_of(reading, *pen);
+    }
+    if (size_of(&box) < least) box = grown(box, 0, (least - (box.bottom - box.top)) / 2);
+    const double padding = size_of(&box) * PADDING / (1 - 2 * PADDING);
+    return grown(box, padding, padding);
+}
+
+static json_t *rounded(double value)
+{
+    return json_real(round(value * STEPS) / STEPS);
+}
+
+static const char *write_ink(const reading_t *reading, apr_pool_t *result_pool, apr_pool_t *scratch_pool)
+{
+    double pen;
+    const box_t box = trim(&pen, reading);
+    const double width = box.right - box.left, height = box.bottom - box.top, unit = fmax(width, height);
+    json_t *out = sr_json_own(json_object(), scratch_pool), *strokes = json_array();
+    json_object_set_new(out, "width", rounded(width / unit));
+    json_object_set_new(out, "height", rounded(height / unit));
+    json_object_set_new(out, "pen", rounded(pen / unit));
+    json_object_set_new(out, "strokes", strokes);
+    for (int i = 0, at = 0; i < reading->strokes; i++) {
+        json_t *stroke = json_array();
+        json_array_append_new(strokes, stroke);
+        for (; at < reading->ends[i]; at++) {
+            json_array_append_new(stroke, rounded((reading->points[at].x - box.left) / unit));
+            json_array_append_new(stroke, rounded((reading->points[at].y - box.top) / unit));
+            json_array_append_new(stroke, rounded(line_width(pen, reading->points[at].pressure) / unit));
+        }
+    }
+    return sr_json_text(out, result_pool);
+}
+
+/* -------------------------------------------------------------------------------------------------------- parsing */
+
+static sr_error_t *read_drawn(reading_t *reading, const json_t *drawn)
+{
+    const json_t *strokes = json_object_get(drawn, "strokes");
+    apr_pool_t *pool = reading->pool;
+    if (!read_side(&reading->width, drawn, "width") || !read_side(&reading->height, drawn, "height"))
+        return sr_error(pool, SR_EBADREQUEST, "A drawn signature needs width and height, from 1 to %d", (int)MAX_SIDE);
+    if (reading->width > MAX_ASPECT * reading->height || reading->height > MAX_ASPECT * reading->width)
+        return sr_error(pool, SR_EBADREQUEST,
+                        "A drawn signature is at most %d times as wide as high, or as high as wide", (int)MAX_ASPECT);
+    if (json_is_string(strokes)) SR_TRY(read_text(reading, json_string_value(strokes)));
+    else if (json_is_array(strokes)) SR_TRY(read_array(reading, strokes));
+    else return sr_error(pool, SR_EBADREQUEST, "The strokes of a signature must be an array, or a text");
+    return reading->count ? NULL : sr_error(pool, SR_EBADREQUEST, "The signature is empty");
 }
 
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
 {
-    reading_t reading = {.pool = pool};
-    const json_t *strokes = json_object_get(drawn, "strokes");
-    if (!read_side(&reading.width, drawn, "width") || !read_side(&reading.height, drawn, "height"))
-        return sr_error(pool, SR_EBADREQUEST, "A drawn signature needs width and height, from 1 to %d", (int)MAX_SIDE);
-    if (reading.width > MAX_ASPECT * reading.height || reading.height > MAX_ASPECT * reading.width)
-        return sr_error(pool, SR_EBADREQUEST,
-                        "A drawn signature is at most %d times as wide as high, or as high as wide", (int)MAX_ASPECT);
-    if (!json_is_array(strokes)) return sr_error(pool, SR_EBADREQUEST, "The strokes of a signature must be an array");
-    if (json_array_size(strokes) > SR_INK_MAX_STROKES)
-        return sr_error(pool, SR_EBADREQUEST, "A signature has at most %d strokes", SR_INK_MAX_STROKES);
-
-    reading.longer = fmax(reading.width, reading.height);
-    reading.strokes = json_array();
     apr_pool_t *scratch; /* thousands of points are megabytes */
     apr_pool_create(&scratch, pool);
-    json_t *out = sr_json_own(json_object(), scratch);
-    json_object_set_new(out, "width", json_real(reading.width / reading.longer));
-    json_object_set_new(out, "height", json_real(reading.height / reading.longer));
-    json_object_set_new(out, "strokes", reading.strokes);
-    for (size_t i = 0; i < json_array_size(strokes); i++) SR_TRY(read_stroke(&reading, json_array_get(strokes, i)));
-    if (!reading.points) return sr_error(pool, SR_EBADREQUEST, "The signature is empty");
-    *ink = apr_palloc(pool, sizeof **ink);
-    **ink = (sr_ink_t){.text = sr_json_text(out, pool), .points = reading.points};
+    reading_t reading = {.pool = pool};
+    reading.points = apr_palloc(scratch, SR_INK_MAX_POINTS * sizeof *reading.points);
+    reading.ends = apr_palloc(scratch, SR_INK_MAX_STROKES * sizeof *reading.ends);
+    sr_error_t *error = read_drawn(&reading, drawn);
+    if (!error) {
+        *ink = apr_palloc(pool, sizeof **ink);
+        **ink = (sr_ink_t){.text = write_ink(&reading, pool, scratch), .points = reading.count};
+    }
     apr_pool_destroy(scratch);
-    return NULL;
+    return error;
 }

@@ -108,18 +108,20 @@ typedef struct sr_placement_t {
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
- * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]} (decisions.md, Signing).
+ * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or with the strokes as one
+ * text, whose form docs/api.md describes.
  */
 #define SR_INK_MAX_STROKES 1000
 #define SR_INK_MAX_POINTS 20000
 
 typedef struct sr_ink_t {
-    /* {"width":w,"height":h,"strokes":[[x,y,pressure,x,y,pressure,…],…]}: width and height at most 1, the longer side
-     * being 1; x, y in the same unit from the top left corner, within the canvas; pressure from 0 to 1. */
+    /* {"width":w,"height":h,"pen":p,"strokes":[[x,y,line,x,y,line,…],…]}: the part of the canvas that has the ink, with
+     * padding around it. The longer side is 1. The width of the pen, x and y from the top left corner, and the width of
+     * the line at each point are in the same unit. */
     const char *text;
     int points;
 } sr_ink_t;
-/* Checks and normalises. Errors: SR_EBADREQUEST, in words for whoever wrote the client. */
+/* Checks, trims and normalises. Errors: SR_EBADREQUEST, in words for whoever wrote the client. */
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- remarks.c
@@ -384,6 +386,9 @@ typedef struct sr_signature_t {
  * Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
+#define SR_SIGNATURE_IMAGE_MAX ((apr_size_t)1 << 20)
+/* The bytes of an image, which stay the caller's. */
+sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_completion_t {

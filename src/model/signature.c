@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define TEXT_MAX_CHARACTERS 200
-#define IMAGE_MAX_BYTES ((apr_size_t)1 << 20)
 
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool)
 {
@@ -42,9 +41,16 @@ static bool is_base64(const char *text, apr_size_t length)
     return length && length % 4 == 0 && used + strspn(text + used, "=") == length && length - used <= 2;
 }
 
+sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool)
+{
+    *signature = (sr_signature_t){.kind = "uploaded", .image = image, .image_size = size};
+    if (size <= SR_SIGNATURE_IMAGE_MAX) return NULL;
+    return sr_error(pool, SR_EBADREQUEST, "The image of a signature must be at most 1 MiB");
+}
+
 static sr_error_t *uploaded(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool)
 {
-    static const char *const heads[] = {"data:image/png;base64,", "data:image/jpeg;base64,"};
+    static const char *const heads[] = {"data:image/png;base64,", "data:image/jpeg;base64,", "data:image/webp;base64,"};
     const char *const url = sr_json_string(sent, "image");
     size_t i;
 
@@ -56,12 +62,9 @@ static sr_error_t *uploaded(sr_signature_t *signature, const json_t *sent, apr_p
         if (strncmp(url, heads[i], head) != 0) continue;
         if (!is_base64(text, strlen(text))) break;
         image = apr_palloc(pool, (apr_size_t)apr_base64_decode_len(text));
-        *signature = (sr_signature_t){.kind = "uploaded", .image = image};
-        signature->image_size = (apr_size_t)apr_base64_decode_binary(image, text);
-        if (signature->image_size <= IMAGE_MAX_BYTES) return NULL;
-        return sr_error(pool, SR_EBADREQUEST, "The image of a signature must be at most 1 MiB");
+        return sr_signature_uploaded(signature, image, (apr_size_t)apr_base64_decode_binary(image, text), pool);
     }
-    return sr_error(pool, SR_EBADREQUEST, "An uploaded signature must be a PNG or JPEG image as a base64 data URL");
+    return sr_error(pool, SR_EBADREQUEST, "An uploaded signature must be a PNG, JPEG or WebP image as a base64 data URL");
 }
 
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool)

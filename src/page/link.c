@@ -1,11 +1,6 @@
-/* link.c: a signing link: the page or, for programs, its state; and what a signer does: sign or refuse. The same for
- * both: JSON is answered with JSON, a form with the page. */
-#include <string.h>
-
+/* link.c: a signing link: the page or, for programs, its state; and what a signer does: sign, refuse, or look at their
+ * signature before. The same for both: JSON is answered with JSON, a form with the page. */
 #include "page/page.h"
-
-#define SIGN_JSON_MAX ((apr_size_t)2 << 20) /* an image of 1 MiB in base64, or 20,000 points */
-#define SIGN_JSON_VALUES ((apr_size_t)90000)        /* 20,000 points of three numbers, 1,000 strokes, and room */
 
 const char *sr_page_ancestors(sr_http_t *http)
 {
@@ -84,65 +79,7 @@ sr_error_t *sr_page_get(sr_http_t *http)
     return sr_page_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
 }
 
-/* --- what he does, from JSON or from a form */
-
-typedef struct action_t {
-    sr_signing_action_t action;
-    const sr_consent_t *consent; /* NULL: not given */
-    sr_signature_t signature;
-    const char *reason;
-} action_t;
-
-static sr_error_t *read_name(action_t *action, const char *name, apr_pool_t *pool)
-{
-    if (name && !strcmp(name, "sign")) action->action = SR_SIGNING_SIGN;
-    else if (name && !strcmp(name, "refuse")) action->action = SR_SIGNING_REFUSE;
-    else return sr_error(pool, SR_EBADREQUEST, "action must be sign or refuse");
-    return NULL;
-}
-
-/* What he has agreed to: the version that he names; else the text that he is shown. */
-static sr_error_t *read_consent(action_t *action, sr_http_t *http, bool given, const char *version)
-{
-    if (!given)
-        return sr_error(http->pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
-    action->consent = version ? sr_consent_of_version(version)
-                              : sr_consent_of_language(sr_page_language(http)->code);
-    return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion names no text there ever was");
-}
-
-static sr_error_t *read_json(action_t *action, sr_http_t *http)
-{
-    json_t *body;
-    SR_TRY(sr_http_read_json(&body, http, SIGN_JSON_MAX, SIGN_JSON_VALUES));
-    SR_TRY(read_name(action, sr_json_string(body, "action"), http->pool));
-    const json_t *reason = json_object_get(body, "reason");
-    if (reason && !json_is_null(reason) && !json_is_string(reason))
-        return sr_error(http->pool, SR_EBADREQUEST, "reason must be a text");
-    action->reason = sr_json_string(body, "reason");
-    if (action->action != SR_SIGNING_SIGN) return NULL;
-    const json_t *version = json_object_get(body, "consentVersion");
-    if (version && !json_is_string(version))
-        return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
-    SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
-    SR_TRY(sr_signature_parse(&action->signature, json_object_get(body, "signature"), http->pool));
-    if (!action->signature.text) json_object_del(body, "signature"); /* megabytes that have been read */
-    return NULL;
-}
-
-static sr_error_t *read_form(action_t *action, sr_http_t *http)
-{
-    const char *name = NULL, *consent = NULL, *version = NULL, *typed = NULL;
-    const sr_http_field_t fields[] = {{"action", &name}, {"consent", &consent},       {"consentVersion", &version},
-                                      {"typed", &typed}, {"reason", &action->reason}, {NULL, NULL}};
-    SR_TRY(sr_http_read_form(http, fields));
-    SR_TRY(read_name(action, name, http->pool));
-    if (action->action != SR_SIGNING_SIGN) return NULL;
-    SR_TRY(read_consent(action, http, consent && !strcmp(consent, "yes"), version));
-    return sr_signature_typed(&action->signature, typed, http->pool);
-}
-
-static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const action_t *action)
+static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_page_action_t *action)
 {
     const sr_client_t client = client_of(http);
     if (action->action == SR_SIGNING_REFUSE)
@@ -150,21 +87,51 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const action_t *
     return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);
 }
 
+/* Before a body is read: it comes from no other site, and there is such a link. */
+static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
+{
+    const char *signer;
+    SR_TRY(begin(http, &signer, json));
+    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
+    return sr_service_signing(http->service, signing, signer, http->pool);
+}
+
 sr_error_t *sr_page_post(sr_http_t *http)
 {
-    const bool form = !sr_http_expect_type(http, "application/x-www-form-urlencoded", NULL);
-    const char *signer;
+    const bool json = sr_page_answers_json(http);
     sr_signing_t *signing;
-    action_t action = {0};
-    SR_TRY(begin(http, &signer, !form));
-    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
-    SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool)); /* nobody else makes us read a body */
+    sr_page_action_t action = {0};
+    SR_TRY(admit(http, &signing, json));
     sr_page_use_locale(http, signing);
-    SR_TRY(form ? read_form(&action, http) : read_json(&action, http));
+    SR_TRY(sr_page_read_action(&action, http));
     SR_TRY(act(&signing, http, &action));
-    if (form)
+    if (!json)
         return sr_http_see_other(http, apr_pstrcat(http->pool, sr_page_link(http, signing->signer),
                                                    sr_page_language_query(http), NULL));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
+}
+
+/* --- how a signature will look */
+
+static sr_error_t *reply_unknown(sr_http_t *http, const sr_pdf_preview_t *preview)
+{
+    json_t *answer = json_object(), *characters = json_array();
+    json_object_set_new(answer, "unknown", characters);
+    for (int i = 0; i < preview->unknown->nelts; i++)
+        json_array_append_new(characters, json_string(APR_ARRAY_IDX(preview->unknown, i, const char *)));
+    return sr_http_json(http, HTTP_OK, answer);
+}
+
+sr_error_t *sr_page_preview(sr_http_t *http)
+{
+    sr_signing_t *signing;
+    sr_signature_t signature = {0};
+    sr_pdf_preview_t preview;
+    SR_TRY(admit(http, &signing, true));
+    SR_TRY(sr_page_read_signature(&signature, http));
+    SR_TRY(sr_service_preview(http->service, &preview, signing, &signature, http->pool));
+    if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
+    if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);
+    return sr_error(http->pool, SR_EBADREQUEST, "%s", preview.reason);
 }

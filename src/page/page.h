@@ -1,5 +1,5 @@
 /* page.h: <location>/sign: what signers see and do; and <location>/verify (verify.c), where anybody checks a PDF.
- * routes.c is the table; link.c the page itself, document.c what is downloaded from it, pages.c what is seen on it,
+ * routes.c is the table; link.c the page itself, action.c what is sent to it, document.c what is downloaded from it, pages.c what is seen on it,
  * assets.c and theme.c what browsers load for it. Whoever knows the uuid in the path is the signer: there is no token
  * here.
  *
@@ -30,6 +30,7 @@ void sr_page_verify_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_page_get(sr_http_t *http);
 sr_error_t *sr_page_post(sr_http_t *http);
+sr_error_t *sr_page_preview(sr_http_t *http);
 sr_error_t *sr_page_document(sr_http_t *http);
 sr_error_t *sr_page_certificate(sr_http_t *http);
 sr_error_t *sr_page_image(sr_http_t *http);
@@ -46,6 +47,21 @@ const char *sr_page_ancestors(sr_http_t *http);
 sr_error_t *sr_page_uuid(const char **uuid, sr_http_t *http, int param);
 /* The absolute URL of a link. */
 const char *sr_page_link(sr_http_t *http, const char *signer);
+
+/* ----------------------------------------------------------------------------------------------- action.c
+ * What a signer sends: JSON, a form, or a form with a file.
+ */
+typedef struct sr_page_action_t {
+    sr_signing_action_t action;
+    const sr_consent_t *consent; /* of SR_SIGNING_SIGN */
+    sr_signature_t signature;    /* the same */
+    const char *reason;          /* of SR_SIGNING_REFUSE, or NULL */
+} sr_page_action_t;
+/* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */
+bool sr_page_answers_json(sr_http_t *http);
+sr_error_t *sr_page_read_action(sr_page_action_t *action, sr_http_t *http);
+/* A signature alone: {"signature":{…}}, or a form with it. */
+sr_error_t *sr_page_read_signature(sr_signature_t *signature, sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------ theme.c */
 typedef struct sr_page_theme_t {

@@ -7,6 +7,7 @@ const sr_route_t sr_page_routes[] = {
     {M_GET, "/theme/{name}", sr_page_theme_file, false},
     {M_GET, "/{uuid}", sr_page_get, false},
     {M_POST, "/{uuid}", sr_page_post, false},
+    {M_POST, "/{uuid}/preview", sr_page_preview, false},
     {M_GET, "/{uuid}/documents/{document_uuid}", sr_page_document, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_page_png, false},
     {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_page_text, false},

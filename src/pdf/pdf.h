@@ -3,9 +3,9 @@
  *
  * Sections: pool.c (how many workers, and for whom) · template.c (where they come from) · client.c (one question to a
  * worker) · output.c (results of many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a
- * document that is signed) · compose.c (a new document) · protocol.h (shared with src/pdfd) · certificate.c identity.c
- * issue.c (keys and certificates) · cms.c (making a signature) · check.c (checking one) · verify.c (the signatures of a
- * document) · result.c (what was found, as JSON)
+ * document that is signed) · preview.c (a signature before it is made) · compose.c (a new document) · protocol.h
+ * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a signature) ·
+ * check.c (checking one) · verify.c (the signatures of a document) · result.c (what was found, as JSON)
  *
  * A pool belongs to one process and any number of threads. A worker is a process that reads one document, or those that
  * are signed together: it gets each as a file descriptor over its own Unix socket, answers one question at a time, and
@@ -192,7 +192,7 @@ typedef struct sr_pdf_signature_t {
     /* What is seen in all of the signer's fields: one of the three. */
     const sr_ink_t *ink;
     const char *text;  /* UTF-8; at most 200 characters */
-    const void *image; /* PNG or JPEG; at most 1 MiB and 4 million pixels */
+    const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
     apr_size_t image_size;
 } sr_pdf_signature_t;
 
@@ -215,6 +215,22 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
                         const sr_pdf_signature_t *signature, apr_pool_t *pool);
 /* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------------------------------- preview.c
+ * How a signature will look, which is part of no document yet.
+ */
+typedef struct sr_pdf_preview_t {
+    const char *reason;                /* NULL: there is a drawing; else a sentence for the signer */
+    const apr_array_header_t *unknown; /* with a reason: characters (const char *) that cannot be drawn. Or NULL */
+    /* {"width":w,"height":h,"paths":[{"d":"M…","stroke":s},…]}, as SVG's paths, filled where there is no stroke; or
+     * {"width":w,"height":h,"type":"image/png","image":"…"} in base64. A field shows it as large as it fits, in the
+     * middle. */
+    const char *drawing;
+    apr_size_t length;
+} sr_pdf_preview_t;
+/* Of a signature, `ink`, `text` or `image` alone is looked at. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                           apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- compose.c
  * A new document from texts: A4, as many pages as it needs. `what` is

@@ -39,6 +39,9 @@
  *     and "ink", "text" or "image" (base64)
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
+ *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
+ *     "ink", "text" or "image", as in fill        {"fault":"signature","reason":"…","unknown":[n,…]}: the last one, code
+ *                                               points that no font has, may be absent
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
  *                                               "fault"},…]}, or as of probe. What cannot be told is left
@@ -81,6 +84,7 @@
 #define SR_PDF_OP_PREPARE "prepare"
 #define SR_PDF_OP_FILL "fill"
 #define SR_PDF_OP_CONFIRM "confirm"
+#define SR_PDF_OP_PREVIEW "preview"
 #define SR_PDF_OP_COMPOSE "compose"
 #define SR_PDF_OP_CHECK "check"
 
@@ -89,6 +93,7 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* an image of 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time

@@ -2,6 +2,7 @@
  * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
  * gives it back. */
 #include "pdf/appended.h"
+#include "pdf/preview.h"
 #include "pdf/worker.h"
 
 #include <openssl/evp.h>
@@ -198,17 +199,7 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const cha
     json_object_set_new(question, "contact", sr_json_string_or_null(signature->contact));
     json_object_set_new(question, "time", json_string(time));
     json_object_set_new(question, "test", json_boolean(signature->test));
-    if (signature->ink) {
-        json_t *ink = NULL;
-        if (!sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
-            json_object_set(question, "ink", ink);
-    }
-    if (signature->text) json_object_set_new(question, "text", json_string(signature->text));
-    if (signature->image) {
-        char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
-        EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);
-        json_object_set_new(question, "image", json_string(digits));
-    }
+    sr_pdf_signature_ask(question, signature, pool);
     return sr_json_text(question, pool);
 }
 
@@ -235,9 +226,9 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
                         const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
     *revision = (sr_pdf_revision_t){.fault = SR_PDF_DONE};
-    if (signature->image && signature->image_size > SR_PDF_MAX_IMAGE_BYTES) {
+    revision->reason = sr_pdf_signature_fault(signature);
+    if (revision->reason) {
         revision->fault = SR_PDF_SIGNATURE_AT_FAULT;
-        revision->reason = "The image is larger than 1 MiB";
         return NULL;
     }
     answer_t answer = {.room = SR_PDF_MAX_REVISION, .has_contents = true};

@@ -6,41 +6,36 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct kind_t {
-    const char *key;
-    sr_pdfd_mark_maker_t *make;
-} kind_t;
-
-static const kind_t KINDS[] = {
-    {"ink", sr_pdfd_ink_mark},
-    {"text", sr_pdfd_text_mark},
-    {"image", sr_pdfd_image_mark},
-};
-
-const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters,
-                         const apr_array_header_t *widgets)
-{
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        const json_t *value = json_object_get(parameters, KINDS[i].key);
-        if (value) return KINDS[i].make(mark, update, value, widgets);
-    }
-    return "There is no signature";
-}
-
 double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height)
 {
     return fmin(widget->width / width, widget->height / height);
 }
 
-void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content, double margin)
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content)
 {
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool);
-    double box[4] = {-margin, -margin, mark->width + margin, mark->height + margin};
+    double box[4] = {0, 0, mark->width, mark->height};
     sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
     sr_pdfd_put_numbers(keys, box, 4);
     sr_pdfd_print(keys, "]/Resources%s", update->archival ? SR_PDF_RESOURCES : "<<>>");
     mark->object = sr_pdfd_object_number(update);
     sr_pdfd_stream(update, mark->object, (const char *)keys->data, content->data, content->size);
+}
+
+const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters)
+{
+    sr_pdfd_drawing_t drawing = {0};
+    const char *reason = sr_pdfd_draw_any(&drawing, parameters, update->pool);
+    if (reason) return reason;
+    *mark = (sr_pdfd_mark_t){.width = drawing.width, .height = drawing.height, .is_image = !drawing.steps};
+    if (mark->is_image) {
+        mark->object = sr_pdfd_image_object(update, &drawing);
+        return NULL;
+    }
+    sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
+    sr_pdfd_drawing_content(content, &drawing);
+    sr_pdfd_mark_form(mark, update, content);
+    return NULL;
 }
 
 /* Four letters of strokes in a box of 100 x 30: no font is asked for, so it looks the same everywhere. */
@@ -58,7 +53,7 @@ int64_t sr_pdfd_test_form(sr_pdfd_update_t *update)
     sr_pdfd_mark_t mark = {.width = TEST_WIDTH, .height = TEST_HEIGHT};
     sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
     sr_pdfd_put_text(content, TEST);
-    sr_pdfd_mark_form(&mark, update, content, 0);
+    sr_pdfd_mark_form(&mark, update, content);
     return mark.object;
 }
 

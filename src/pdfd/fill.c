@@ -155,7 +155,7 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
     fill.update.archival = archival;
     fill.signature = sr_pdfd_object_number(&fill.update);
-    reason = sr_pdfd_mark(&mark, &fill.update, question->text, fill.widgets);
+    reason = sr_pdfd_mark(&mark, &fill.update, question->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
     reason = put_all(&fill, &mark, json_is_true(json_object_get(question->text, "test")));
     if (reason) return sr_pdfd_document_fault(reason);

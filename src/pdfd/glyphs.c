@@ -10,7 +10,7 @@
 #define DESCENT 200.0 /* and below: or "a" would be as large as "Ay" */
 #define MARGIN 20.0
 
-static const char COLOUR[] = "0.05 0.1 0.45 rg\n"; /* as the ink's */
+#define DIGITS 2
 
 typedef struct run_t {
     int from, to; /* characters */
@@ -94,8 +94,8 @@ static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
     return NULL;
 }
 
-/* One font for a stretch of one script if there is one, else for each character. */
-static const char *find_fonts(text_t *text, apr_pool_t *pool)
+/* One font for a stretch of one script if there is one, else for each character. What no font has is left without. */
+static void find_fonts(text_t *text)
 {
     for (int from = 0, to; from < text->length; from = to) {
         for (to = from + 1; to < text->length && text->scripts[to] == text->scripts[from];) to++;
@@ -106,12 +106,26 @@ static const char *find_fonts(text_t *text, apr_pool_t *pool)
             if (before && !is_invisible(text->characters[i]) && !has(before, text->characters[i])) before = NULL;
             if (before && hb_unicode_combining_class(hb_unicode_funcs_get_default(), text->characters[i]))
                 text->fonts[i] = before;
-            if (!text->fonts[i])
-                return apr_psprintf(pool, "No font on this server has the character U+%04X of the typed signature",
-                                    text->characters[i]);
         }
     }
-    return NULL;
+}
+
+/* The characters without a font, each once. */
+static const char *find_unknown(sr_pdfd_drawing_t *drawing, const text_t *text, apr_pool_t *pool)
+{
+    const char *reason = NULL;
+    for (int i = 0; i < text->length; i++) {
+        bool again = text->fonts[i];
+        for (int j = 0; j < i && !again; j++) again = text->characters[j] == text->characters[i];
+        if (again) continue;
+        if (!reason) {
+            drawing->unknown = sr_json_own(json_array(), pool);
+            reason = apr_psprintf(pool, "No font on this server has the character U+%04X of the typed signature",
+                                  text->characters[i]);
+        }
+        json_array_append_new(drawing->unknown, json_integer((json_int_t)text->characters[i]));
+    }
+    return reason;
 }
 
 static void find_runs(text_t *text)
@@ -148,47 +162,43 @@ static void reorder(text_t *text)
 /* ---------------------------------------------------------------------------------------------- into outlines */
 
 typedef struct pen_t {
-    sr_pdfd_buffer_t *out;
+    sr_pdfd_drawing_t *out;
     double scale, x, y;     /* of the glyph being drawn */
     double low[2], high[2]; /* of all that was drawn */
 } pen_t;
 
-static void put_point(pen_t *pen, double x, double y)
+/* A step to one point, or along a curve with three of them, in the font's units. */
+static void put_step(pen_t *pen, char step, const float *points, int count)
 {
-    double at[2] = {pen->x + x * pen->scale, pen->y + y * pen->scale};
-    for (int i = 0; i < 2; i++) {
-        at[i] = round(at[i] * 100) / 100;
-        pen->low[i] = fmin(pen->low[i], at[i]);
-        pen->high[i] = fmax(pen->high[i], at[i]);
+    double at[6];
+    for (int i = 0; i < count; i++) {
+        at[i] = (i % 2 ? pen->y : pen->x) + (double)points[i] * pen->scale;
+        pen->low[i % 2] = fmin(pen->low[i % 2], at[i]);
+        pen->high[i % 2] = fmax(pen->high[i % 2], at[i]);
     }
-    sr_pdfd_put_numbers(pen->out, at, 2);
+    sr_pdfd_draw(pen->out, step, at, count);
 }
 
 static void move_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
-    put_point(data, (double)x, (double)y);
-    sr_pdfd_put_text(((pen_t *)data)->out, "m\n");
+    put_step(data, 'm', (float[]){x, y}, 2);
 }
 
 static void line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x, float y, void *none)
 {
-    put_point(data, (double)x, (double)y);
-    sr_pdfd_put_text(((pen_t *)data)->out, "l\n");
+    put_step(data, 'l', (float[]){x, y}, 2);
 }
 
 /* HarfBuzz makes a cubic curve of a quadratic one where no other function is given. */
 static void curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2, float y2,
                      float x3, float y3, void *none)
 {
-    put_point(data, (double)x1, (double)y1);
-    put_point(data, (double)x2, (double)y2);
-    put_point(data, (double)x3, (double)y3);
-    sr_pdfd_put_text(((pen_t *)data)->out, "c\n");
+    put_step(data, 'c', (float[]){x1, y1, x2, y2, x3, y3}, 6);
 }
 
 static void close_path(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, void *none)
 {
-    sr_pdfd_put_text(((pen_t *)data)->out, "h\n");
+    sr_pdfd_draw(((pen_t *)data)->out, 'h', NULL, 0);
 }
 
 static void draw_glyph(hb_font_t *font, hb_codepoint_t glyph, hb_draw_funcs_t *funcs, pen_t *pen)
@@ -236,30 +246,26 @@ static double draw(pen_t *pen, const text_t *text)
     return x;
 }
 
-const char *sr_pdfd_text_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
-                              const apr_array_header_t *widgets)
+const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
 {
-    text_t *text = apr_pcalloc(update->pool, sizeof *text);
-    pen_t pen = {.out = sr_pdfd_buffer(update->pool), .low = {0, -DESCENT}, .high = {0, ASCENT}};
-    sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
+    text_t *text = apr_pcalloc(pool, sizeof *text);
+    pen_t pen = {.out = drawing, .low = {0, -DESCENT}, .high = {0, ASCENT}};
+    *drawing = (sr_pdfd_drawing_t){.digits = DIGITS, .steps = sr_pdfd_buffer(pool)};
     const char *wrong = json_is_string(value) ? read_characters(text, json_string_value(value)) : "That is no text";
     if (wrong) return wrong;
     find_levels(text);
     find_scripts(text);
-    wrong = find_fonts(text, update->pool);
+    find_fonts(text);
+    wrong = find_unknown(drawing, text, pool);
     if (wrong) return wrong;
     find_runs(text);
     reorder(text);
     pen.high[0] = fmax(pen.high[0], draw(&pen, text));
-    if (!pen.out->size) return "The typed signature leaves no ink";
-    *mark = (sr_pdfd_mark_t){.width = pen.high[0] - pen.low[0] + 2 * MARGIN,
-                             .height = pen.high[1] - pen.low[1] + 2 * MARGIN};
-    sr_pdfd_print(content, "%s1 0 0 1 ", COLOUR);
-    sr_pdfd_put_number(content, MARGIN - pen.low[0]);
-    sr_pdfd_put_number(content, MARGIN - pen.low[1]);
-    sr_pdfd_put_text(content, "cm\n");
-    sr_pdfd_put(content, pen.out->data, pen.out->size);
-    sr_pdfd_put_text(content, "f");
-    sr_pdfd_mark_form(mark, update, content, 0);
+    if (!drawing->steps->size) return "The typed signature leaves no ink";
+    sr_pdfd_draw(drawing, 'f', NULL, 0);
+    drawing->width = pen.high[0] - pen.low[0] + 2 * MARGIN;
+    drawing->height = pen.high[1] - pen.low[1] + 2 * MARGIN;
+    drawing->left = pen.low[0] - MARGIN;
+    drawing->bottom = pen.low[1] - MARGIN;
     return NULL;
 }

@@ -1,7 +1,8 @@
-/* image.c: an uploaded signature. A PNG is decoded and written anew: its colours, and its transparency as a mask; in
- * PDF/A, which has no transparency, on white, and only what is fully transparent is left out. A
- * JPEG is decoded to see that it can be, and kept as it is, since PDF readers decode it as well, but for its notes:
- * where and with what a photograph was taken is nobody's business. (ISO 32000-2, 7.4.8 and 8.9.5) */
+/* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is left
+ * is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and only what
+ * is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is,
+ * since PDF readers decode it as well, but for its notes: where and with what a photograph was taken is nobody's
+ * business. (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "pdfd/pdfd.h"
 
 #include <openssl/evp.h>
@@ -11,124 +12,74 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <webp/decode.h>
 
 #include <jpeglib.h> /* it needs stdio.h before it */
 
-static const char UNKNOWN[] = "The image is neither a PNG nor a JPEG";
+static const char UNKNOWN[] = "The image is neither a PNG nor a JPEG nor a WebP";
 static const char BROKEN[] = "The image is damaged";
 static const char TOO_LARGE[] = "The image is larger than 1 MiB";
 static const char TOO_MANY_PIXELS[] = "The image has more than 4 million pixels";
 static const char NO_CMYK[] = "The JPEG image is in printing colours (CMYK); RGB and gray can be used";
 static const char BLANK[] = "The image is fully transparent";
+static const char NO_INK[] = "The image shows nothing but paper";
 
 #define MAX_SCANS 100 /* of a progressive JPEG: each one costs as much as the whole image */
 
 typedef struct image_t {
     const unsigned char *data;
     apr_size_t size;
-    sr_pdfd_update_t *update;
-    sr_pdfd_mark_t *mark;
+    sr_pdfd_pixels_t pixels; /* once it is decoded */
+    int components;          /* of a JPEG */
+    apr_pool_t *pool;
 } image_t;
 
-static const char *check_size(const image_t *image, double width, double height)
+/* Room for the pixels. What is wrong with their number, or NULL. */
+static const char *begin_pixels(image_t *image, double width, double height)
 {
-    *image->mark = (sr_pdfd_mark_t){.width = width, .height = height, .is_image = true};
-    return width * height > SR_PDF_MAX_IMAGE_PIXELS ? TOO_MANY_PIXELS : NULL;
-}
-
-static int64_t put_image(const image_t *image, const char *more, const void *data, apr_size_t size)
-{
-    const char *keys = apr_psprintf(image->update->pool, "/Type/XObject/Subtype/Image/Width %d/Height %d%s",
-                                    (int)image->mark->width, (int)image->mark->height, more);
-    int64_t number = sr_pdfd_object_number(image->update);
-    sr_pdfd_stream(image->update, number, keys, data, size);
-    return number;
+    if (width * height > SR_PDF_MAX_IMAGE_PIXELS) return TOO_MANY_PIXELS;
+    image->pixels = (sr_pdfd_pixels_t){sr_pdfd_buffer(image->pool), (int)width, (int)height};
+    sr_pdfd_grow(image->pixels.rgba, 4 * (apr_size_t)width * (apr_size_t)height);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- PNG */
 
-/* Parts colours from transparency: `rgb` and `alpha` come in one after the other. What cannot be seen is white, which
- * packs well and is a good guess for readers that know no masks. */
-static void part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rgb, unsigned char *alpha, bool *seen,
-                 bool *opaque)
-{
-    for (apr_size_t i = 0; i < pixels; i++, rgba += 4) {
-        alpha[i] = rgba[3];
-        if (rgba[3]) {
-            memcpy(rgb + 3 * i, rgba, 3);
-            *seen = true;
-        } else {
-            memset(rgb + 3 * i, 255, 3);
-        }
-        if (rgba[3] != 255) *opaque = false;
-    }
-}
-
-static const char *colours_of(const image_t *image, bool gray)
-{
-    const char *device = gray ? "/DeviceGray" : "/DeviceRGB", *archival = gray ? SR_PDF_GRAY : SR_PDF_RGB;
-    return apr_pstrcat(image->update->pool, "/ColorSpace", image->update->archival ? archival : device,
-                       "/BitsPerComponent 8", NULL);
-}
-
-static int64_t put_soft_mask(const image_t *image, const unsigned char *alpha, apr_size_t pixels)
-{
-    return put_image(image, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
-}
-
-/* One bit for each pixel, rows from whole bytes; 1: nothing is painted (ISO 32000-2, 8.9.6.3). */
-static int64_t put_stencil(const image_t *image, const unsigned char *alpha)
-{
-    const apr_size_t width = (apr_size_t)image->mark->width, height = (apr_size_t)image->mark->height;
-    const apr_size_t row = (width + 7) / 8;
-    unsigned char *bits = memset(sr_pdfd_grow(sr_pdfd_buffer(image->update->pool), row * height), 0, row * height);
-    for (apr_size_t y = 0; y < height; y++)
-        for (apr_size_t x = 0; x < width; x++)
-            if (!*alpha++) bits[y * row + x / 8] |= (unsigned char)(0x80 >> x % 8);
-    return put_image(image, "/ImageMask true/BitsPerComponent 1", bits, row * height);
-}
-
-/* What the colours are on white paper. */
-static void flatten(unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
-{
-    for (apr_size_t i = 0; i < 3 * pixels; i++) rgb[i] = (unsigned char)(255 - (255 - rgb[i]) * alpha[i / 3] / 255);
-}
-
-static const char *put_mask(const image_t *image, unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
-{
-    const bool soft = !image->update->archival;
-    if (!soft) flatten(rgb, alpha, pixels);
-    const int64_t mask = soft ? put_soft_mask(image, alpha, pixels) : put_stencil(image, alpha);
-    return apr_psprintf(image->update->pool, "/%sMask %" APR_INT64_T_FMT " 0 R", soft ? "S" : "", mask);
-}
-
-static const char *use_pixels(const image_t *image, const unsigned char *rgba)
-{
-    apr_size_t pixels = (apr_size_t)image->mark->width * (apr_size_t)image->mark->height;
-    sr_pdfd_buffer_t *parts = sr_pdfd_buffer(image->update->pool);
-    unsigned char *rgb = sr_pdfd_grow(parts, 4 * pixels), *alpha = rgb + 3 * pixels;
-    const char *colours = colours_of(image, false);
-    bool seen = false, opaque = true;
-    part(rgba, pixels, rgb, alpha, &seen, &opaque);
-    if (!seen) return BLANK;
-    if (!opaque) colours = apr_pstrcat(image->update->pool, colours, put_mask(image, rgb, alpha, pixels), NULL);
-    image->mark->object = put_image(image, colours, rgb, 3 * pixels);
-    return NULL;
-}
-
-static const char *use_png(image_t *image)
+static const char *decode_png(image_t *image)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
     if (!png_image_begin_read_from_memory(&png, image->data, image->size)) return BROKEN;
-    const char *wrong = check_size(image, png.width, png.height);
+    const char *wrong = begin_pixels(image, png.width, png.height);
     png.format = PNG_FORMAT_RGBA;
-    unsigned char *rgba = wrong ? NULL : malloc(PNG_IMAGE_SIZE(png));
-    if (!wrong && !rgba) _exit(1);
-    if (!wrong && !png_image_finish_read(&png, NULL, rgba, 0, NULL)) wrong = BROKEN;
+    if (!wrong && !png_image_finish_read(&png, NULL, image->pixels.rgba->data, 0, NULL)) wrong = BROKEN;
     png_image_free(&png);
-    if (!wrong) wrong = use_pixels(image, rgba);
-    free(rgba);
     return wrong;
+}
+
+sr_pdfd_buffer_t *sr_pdfd_image_png(const sr_pdfd_drawing_t *drawing, apr_pool_t *pool)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION, .format = PNG_FORMAT_RGBA, .flags = PNG_IMAGE_FLAG_FAST};
+    sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
+    png_alloc_size_t size = 0;
+    png.width = (png_uint_32)drawing->width;
+    png.height = (png_uint_32)drawing->height;
+    if (!png_image_write_get_memory_size(png, size, 0, drawing->rgba->data, 0, NULL)) _exit(1);
+    unsigned char *bytes = sr_pdfd_grow(out, size);
+    if (!png_image_write_to_memory(&png, bytes, &size, 0, drawing->rgba->data, 0, NULL)) _exit(1);
+    out->size = size;
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ WebP */
+
+static const char *decode_webp(image_t *image)
+{
+    WebPBitstreamFeatures features;
+    if (WebPGetFeatures(image->data, image->size, &features) != VP8_STATUS_OK || features.has_animation) return BROKEN;
+    const char *wrong = begin_pixels(image, features.width, features.height);
+    if (wrong) return wrong;
+    sr_pdfd_buffer_t *rgba = image->pixels.rgba;
+    return WebPDecodeRGBAInto(image->data, image->size, rgba->data, rgba->size, 4 * features.width) ? NULL : BROKEN;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ JPEG */
@@ -156,17 +107,25 @@ static void count_scans(j_common_ptr decoder)
     if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > MAX_SCANS) give_up(decoder);
 }
 
-static void decode(jpeg_t *jpeg)
+/* Rows as they are, and then as pixels: gray is all three colours. */
+static void decode_rows(jpeg_t *jpeg, image_t *image)
 {
-    JSAMPLE *row = malloc((size_t)jpeg->decoder.image_width * 4);
-    if (!row) _exit(1);
-    while (jpeg->decoder.output_scanline < jpeg->decoder.output_height) jpeg_read_scanlines(&jpeg->decoder, &row, 1);
-    free(row);
+    JSAMPLE *row = apr_palloc(image->pool, (size_t)jpeg->decoder.image_width * 4);
+    unsigned char *to = image->pixels.rgba->data;
+    while (jpeg->decoder.output_scanline < jpeg->decoder.output_height) {
+        jpeg_read_scanlines(&jpeg->decoder, &row, 1);
+        for (const JSAMPLE *from = row, *end = row + jpeg->decoder.image_width * (size_t)image->components; from < end;
+             from += image->components, to += 4) {
+            to[0] = from[0];
+            to[1] = from[image->components > 1 ? 1 : 0];
+            to[2] = from[image->components > 1 ? 2 : 0];
+            to[3] = 255;
+        }
+    }
     jpeg_finish_decompress(&jpeg->decoder);
 }
 
-/* The process is a short-lived one: a row that a broken image leaves behind is not worth more code. */
-static const char *check_jpeg(image_t *image, int *components)
+static const char *decode_jpeg(image_t *image)
 {
     jpeg_t jpeg = {.decoder = {.client_data = &jpeg}};
     const char *volatile wrong = BROKEN;
@@ -180,13 +139,13 @@ static const char *check_jpeg(image_t *image, int *components)
         jpeg.progress.progress_monitor = count_scans;
         jpeg_mem_src(&jpeg.decoder, image->data, image->size);
         jpeg_read_header(&jpeg.decoder, TRUE);
-        *components = jpeg.decoder.num_components;
-        wrong = check_size(image, jpeg.decoder.image_width, jpeg.decoder.image_height);
-        if (!wrong && *components != 1 && *components != 3) wrong = NO_CMYK;
+        image->components = jpeg.decoder.num_components;
+        wrong = begin_pixels(image, jpeg.decoder.image_width, jpeg.decoder.image_height);
+        if (!wrong && image->components != 1 && image->components != 3) wrong = NO_CMYK;
         if (!wrong) {
             wrong = BROKEN;
             jpeg_start_decompress(&jpeg.decoder);
-            decode(&jpeg);
+            decode_rows(&jpeg, image);
             image->size -= jpeg.decoder.src->bytes_in_buffer; /* what comes behind the image is no part of it */
             wrong = NULL;
         }
@@ -223,42 +182,132 @@ static const char *copy_without_notes(sr_pdfd_buffer_t *out, const image_t *imag
     return BROKEN;
 }
 
-static const char *use_jpeg(image_t *image)
-{
-    sr_pdfd_buffer_t *out = sr_pdfd_buffer(image->update->pool);
-    int components = 0;
-    const char *wrong = check_jpeg(image, &components);
-    if (!wrong) wrong = copy_without_notes(out, image);
-    if (wrong) return wrong;
-    const char *keys = apr_pstrcat(image->update->pool, colours_of(image, components == 1), "/Filter/DCTDecode", NULL);
-    image->mark->object = put_image(image, keys, out->data, out->size);
-    return NULL;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- both */
+/* ------------------------------------------------------------------------------------------------- all of them */
 
 static const struct {
     const char *magic;
-    size_t length;
-    const char *(*use)(image_t *image);
+    size_t offset, length;
+    const char *(*decode)(image_t *image);
 } FORMATS[] = {
-    {"\x89PNG\r\n\x1a\n", 8, use_png},
-    {"\xff\xd8\xff", 3, use_jpeg},
+    {"\x89PNG\r\n\x1a\n", 0, 8, decode_png},
+    {"\xff\xd8\xff", 0, 3, decode_jpeg},
+    {"WEBP", 8, 4, decode_webp},
 };
 
-const char *sr_pdfd_image_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
-                               const apr_array_header_t *widgets)
+static bool is_opaque(const sr_pdfd_pixels_t *pixels)
+{
+    for (apr_size_t i = 3; i < pixels->rgba->size; i += 4)
+        if (pixels->rgba->data[i] != 255) return false;
+    return true;
+}
+
+/* What is seen of a decoded image. What is wrong with it, or NULL. */
+static const char *use(sr_pdfd_drawing_t *drawing, image_t *image)
+{
+    sr_pdfd_pixels_t *pixels = &image->pixels;
+    const bool opaque = is_opaque(pixels), is_paper = opaque && sr_pdfd_paper_remove(pixels, image->pool);
+    if ((is_paper || !opaque) && !sr_pdfd_paper_trim(pixels, image->pool)) return is_paper ? NO_INK : BLANK;
+    drawing->width = pixels->width;
+    drawing->height = pixels->height;
+    if (is_paper || !image->components) {
+        drawing->rgba = pixels->rgba;
+        return NULL;
+    }
+    drawing->jpeg = sr_pdfd_buffer(image->pool);
+    drawing->is_gray = image->components == 1;
+    return copy_without_notes(drawing->jpeg, image);
+}
+
+const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
 {
     size_t length = json_string_length(value);
     const char *digits = json_string_value(value);
     if (length > 4 * (SR_PDF_MAX_IMAGE_BYTES / 3 + 1)) return TOO_LARGE;
-    unsigned char *data = apr_palloc(update->pool, 3 * (length / 4) + 3);
+    unsigned char *data = apr_palloc(pool, 3 * (length / 4) + 3);
     int size = digits ? EVP_DecodeBlock(data, (const unsigned char *)digits, (int)length) : -1;
     if (size < 3) return UNKNOWN;
     for (size_t i = length; i > 0 && digits[i - 1] == '='; i--) size--;
-    image_t image = {data, (apr_size_t)size, update, mark};
-    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
-        if (image.size >= FORMATS[i].length && !memcmp(data, FORMATS[i].magic, FORMATS[i].length))
-            return FORMATS[i].use(&image);
+    image_t image = {.data = data, .size = (apr_size_t)size, .pool = pool};
+    *drawing = (sr_pdfd_drawing_t){0};
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        const size_t end = FORMATS[i].offset + FORMATS[i].length;
+        if (image.size < end || memcmp(data + FORMATS[i].offset, FORMATS[i].magic, FORMATS[i].length) != 0) continue;
+        const char *wrong = FORMATS[i].decode(&image);
+        return wrong ? wrong : use(drawing, &image);
+    }
     return UNKNOWN;
+}
+
+/* ------------------------------------------------------------------------------------------------- into a document */
+
+/* Parts colours from transparency. What cannot be seen is white, which packs well and is a good guess for readers that
+ * know no masks. */
+static bool part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rgb, unsigned char *alpha)
+{
+    bool opaque = true;
+    for (apr_size_t i = 0; i < pixels; i++, rgba += 4) {
+        alpha[i] = rgba[3];
+        if (rgba[3]) memcpy(rgb + 3 * i, rgba, 3);
+        else memset(rgb + 3 * i, 255, 3);
+        if (rgba[3] != 255) opaque = false;
+    }
+    return opaque;
+}
+
+static int64_t put_image(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, const char *more, const void *data,
+                         apr_size_t size)
+{
+    const char *keys = apr_psprintf(update->pool, "/Type/XObject/Subtype/Image/Width %d/Height %d%s",
+                                    (int)drawing->width, (int)drawing->height, more);
+    int64_t number = sr_pdfd_object_number(update);
+    sr_pdfd_stream(update, number, keys, data, size);
+    return number;
+}
+
+static const char *colours_of(const sr_pdfd_update_t *update, bool gray)
+{
+    const char *device = gray ? "/DeviceGray" : "/DeviceRGB", *archival = gray ? SR_PDF_GRAY : SR_PDF_RGB;
+    return apr_pstrcat(update->pool, "/ColorSpace", update->archival ? archival : device, "/BitsPerComponent 8", NULL);
+}
+
+/* One bit for each pixel, rows from whole bytes; 1: nothing is painted (ISO 32000-2, 8.9.6.3). */
+static int64_t put_stencil(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, const unsigned char *alpha)
+{
+    const apr_size_t width = (apr_size_t)drawing->width, height = (apr_size_t)drawing->height;
+    const apr_size_t row = (width + 7) / 8;
+    unsigned char *bits = memset(sr_pdfd_grow(sr_pdfd_buffer(update->pool), row * height), 0, row * height);
+    for (apr_size_t y = 0; y < height; y++)
+        for (apr_size_t x = 0; x < width; x++)
+            if (!*alpha++) bits[y * row + x / 8] |= (unsigned char)(0x80 >> x % 8);
+    return put_image(update, drawing, "/ImageMask true/BitsPerComponent 1", bits, row * height);
+}
+
+/* What the colours are on white paper. */
+static void flatten(unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
+{
+    for (apr_size_t i = 0; i < 3 * pixels; i++) rgb[i] = (unsigned char)(255 - (255 - rgb[i]) * alpha[i / 3] / 255);
+}
+
+static const char *put_mask(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, unsigned char *rgb,
+                            const unsigned char *alpha, apr_size_t pixels)
+{
+    if (update->archival) {
+        flatten(rgb, alpha, pixels);
+        return apr_psprintf(update->pool, "/Mask %" APR_INT64_T_FMT " 0 R", put_stencil(update, drawing, alpha));
+    }
+    int64_t mask = put_image(update, drawing, "/ColorSpace/DeviceGray/BitsPerComponent 8", alpha, pixels);
+    return apr_psprintf(update->pool, "/SMask %" APR_INT64_T_FMT " 0 R", mask);
+}
+
+int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing)
+{
+    const char *colours = colours_of(update, drawing->jpeg && drawing->is_gray);
+    if (drawing->jpeg)
+        return put_image(update, drawing, apr_pstrcat(update->pool, colours, "/Filter/DCTDecode", NULL),
+                         drawing->jpeg->data, drawing->jpeg->size);
+    apr_size_t pixels = drawing->rgba->size / 4;
+    unsigned char *rgb = sr_pdfd_grow(sr_pdfd_buffer(update->pool), 4 * pixels), *alpha = rgb + 3 * pixels;
+    if (!part(drawing->rgba->data, pixels, rgb, alpha))
+        colours = apr_pstrcat(update->pool, colours, put_mask(update, drawing, rgb, alpha, pixels), NULL);
+    return put_image(update, drawing, colours, rgb, 3 * pixels);
 }

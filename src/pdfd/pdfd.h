@@ -38,7 +38,7 @@ typedef struct sr_pdfd_question_t {
 /* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
 typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
-    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check;
+    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check, sr_pdfd_preview;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
 json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
@@ -292,25 +292,64 @@ typedef struct sr_pdfd_mark_t {
     bool is_image;
 } sr_pdfd_mark_t;
 
-/* Makes a mark from a parameter of the question. What is wrong with the signature, or NULL. */
-typedef const char *sr_pdfd_mark_maker_t(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *value,
-                                         const apr_array_header_t *widgets);
-sr_pdfd_mark_maker_t sr_pdfd_ink_mark, sr_pdfd_text_mark, sr_pdfd_image_mark; /* ink.c, glyphs.c, image.c */
-/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it may be too late. */
-void sr_pdfd_fonts_load(void);
-/* Address space that they take. */
-apr_size_t sr_pdfd_fonts_mapped(void);
-/* The mark that the parameters of "fill" are about. */
-sr_pdfd_mark_maker_t sr_pdfd_mark;
+/* Adds the signature that the parameters of "fill" have. What is wrong with it, or NULL. */
+const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters);
 /* How much larger something of a size is in a widget, where it is as large as it fits. */
 double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height);
-/* Adds a mark's form, whose size is set, with its content. `margin`: how far lines reach beyond the size. */
-void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content, double margin);
+/* Adds a mark's form, whose size is set, with its content. */
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content);
 /* The word TEST, and the number of its form. */
 int64_t sr_pdfd_test_form(sr_pdfd_update_t *update);
 /* Adds a widget's appearance and returns its number. `warning`: of the word TEST, or 0. */
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
                            int64_t warning);
+
+/* --------------------------------------------------------------------------------------------- drawing.c
+ * What a signature looks like: strokes and filled outlines in blue, or an image.
+ */
+typedef struct sr_pdfd_drawing_t {
+    double width, height, left, bottom; /* of its box, in units of its own; y goes up */
+    sr_pdfd_buffer_t *steps;            /* NULL: it is an image */
+    int digits;                         /* of places, behind the point: 1 or 2 */
+    json_t *unknown;                    /* of a text that cannot be drawn: the code points that no font has. Or NULL */
+    /* Of an image of width x height pixels: these, 4 bytes each, from the top; or the file as it came. */
+    sr_pdfd_buffer_t *rgba, *jpeg;
+    bool is_gray; /* the JPEG */
+} sr_pdfd_drawing_t;
+
+/* Draws what a parameter of a question has. What is wrong with it, or NULL. */
+typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool);
+sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
+/* The one that the parameters name. */
+sr_pdfd_drawer_t sr_pdfd_draw_any;
+/* A step of a path, as the operator of a page's content: m, l, c, h; w before a path that S ends; f. */
+void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count);
+/* The steps as content of a form whose box begins at 0 0. */
+void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing);
+/* {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards; or {"width","height","type","image"}
+ * with the file in base64. */
+void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
+
+/* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it may be too late. */
+void sr_pdfd_fonts_load(void);
+/* Address space that they take. */
+apr_size_t sr_pdfd_fonts_mapped(void);
+
+/* ----------------------------------------------------------------------------------------------- image.c */
+/* Adds the image of a drawing, and returns its number. */
+int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing);
+/* The pixels as a PNG. */
+sr_pdfd_buffer_t *sr_pdfd_image_png(const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- paper.c */
+typedef struct sr_pdfd_pixels_t {
+    sr_pdfd_buffer_t *rgba; /* 4 bytes each, from the top */
+    int width, height;
+} sr_pdfd_pixels_t;
+/* Makes paper transparent where the pixels are ink on light paper. False: they are something else, and unchanged. */
+bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
+/* Cuts off what cannot be seen, and leaves some room around the rest. False: nothing can be seen. */
+bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- covers.c */
 typedef enum sr_pdfd_key_t {

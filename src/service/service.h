@@ -233,6 +233,11 @@ int sr_show_width(int wanted);
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- preview.c */
+/* How the signature will look. Errors: SR_ECONFLICT for who cannot sign any more, SR_EUNAVAILABLE. */
+sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
+                               const sr_signature_t *signature, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */
 sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,

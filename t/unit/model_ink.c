@@ -1,5 +1,5 @@
-/* model_ink.c: drawn signatures as clients send them: what is normalised into what, and what is refused in which words.
- */
+/* model_ink.c: drawn signatures as clients send them: how they are trimmed, whatever canvas they were drawn on, and what is
+ * refused in which words. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -13,19 +13,42 @@ typedef struct case_t {
 #define SIDES "A drawn signature needs width and height, from 1 to 100000"
 #define POINT "Each point of a stroke must be [x, y] or [x, y, pressure]"
 
+#define TEXT "The strokes of a signature as a text must be numbers written with the letters A to P and a to p"
+#define KIND "The strokes of a signature must be an array, or a text"
+/* A point in the middle of a sixth of its canvas, and 9 % around that: 1/6 / 0.82 = 0.20325 */
+#define DOT "{\"width\":0.24835,\"height\":1.0,\"pen\":0.06835,\"strokes\":[[0.12415,0.5,0.06835]]}"
+
 static const case_t CASES[] = {
-    {"a stroke", "{\"width\":200,\"height\":100,\"strokes\":[[[0,0],[100,50,0.25],[200,100,1]]]}",
-     "{\"width\":1.0,\"height\":0.5,\"strokes\":[[0.0,0.0,0.5,0.5,0.25,0.25,1.0,0.5,1.0]]}"},
-    {"a high canvas", "{\"width\":1,\"height\":4,\"strokes\":[[[1,4]],[[0.5,1]]]}",
-     "{\"width\":0.25,\"height\":1.0,\"strokes\":[[0.25,1.0,0.5],[0.125,0.25,0.5]]}"},
-    {"points outside the canvas", "{\"width\":10,\"height\":10,\"strokes\":[[[-5,20,7],[1e300,5,-1]]]}",
-     "{\"width\":1.0,\"height\":1.0,\"strokes\":[[0.0,1.0,1.0,1.0,0.5,0.0]]}"},
-    {"no pressure to tell", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0,null]]]}",
-     "{\"width\":1.0,\"height\":1.0,\"strokes\":[[0.0,0.0,0.5]]}"},
-    {"numbers are rounded", "{\"width\":3,\"height\":3,\"strokes\":[[[1,2]]]}",
-     "{\"width\":1.0,\"height\":1.0,\"strokes\":[[0.33335,0.66665,0.5]]}"},
-    {"an empty stroke is passed over", "{\"width\":1,\"height\":1,\"strokes\":[[],[[0,0]]]}",
-     "{\"width\":1.0,\"height\":1.0,\"strokes\":[[0.0,0.0,0.5]]}"},
+    {"a dot", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0]]]}", DOT},
+    {"elsewhere", "{\"width\":720,\"height\":720,\"strokes\":[[[33.3,700]]]}", DOT},
+    {"no pressure to tell", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0,null]]]}", DOT},
+    {"an empty stroke is passed over", "{\"width\":1,\"height\":1,\"strokes\":[[],[[0,0]]]}", DOT},
+    {"a stroke", "{\"width\":720,\"height\":360,\"strokes\":[[[0,0],[100,70,0.5],[200,0]]]}",
+     "{\"width\":1.0,\"height\":0.413,\"pen\":0.0226,"
+     "\"strokes\":[[0.04845,0.04845,0.0226,0.5,0.36455,0.0226,0.95155,0.04845,0.0226]]}"},
+    {"pressed more and less", "{\"width\":720,\"height\":360,\"strokes\":[[[0,0,0],[200,70,1]]]}",
+     "{\"width\":1.0,\"height\":0.413,\"pen\":0.0226,"
+     "\"strokes\":[[0.0417,0.0417,0.00905,0.94475,0.35775,0.0361]]}"},
+    {"a high canvas", "{\"width\":100,\"height\":700,\"strokes\":[[[0,0],[20,600]]]}",
+     "{\"width\":0.22355,\"height\":1.0,\"pen\":0.01675,"
+     "\"strokes\":[[0.0984,0.0984,0.01675,0.12515,0.9016,0.01675]]}"},
+    {"beyond the canvas", "{\"width\":10,\"height\":10,\"strokes\":[[[-5,5,0.5],[15,5]]]}",
+     "{\"width\":1.0,\"height\":0.05855,\"pen\":0.00655,"
+     "\"strokes\":[[0.0293,0.0293,0.00655,0.9707,0.0293,0.00655]]}"},
+    {"far beyond", "{\"width\":10,\"height\":10,\"strokes\":[[[-5e9,5,7],[1e300,5,-1]]]}",
+     "{\"width\":1.0,\"height\":0.0599,\"pen\":0.00495,"
+     "\"strokes\":[[0.02995,0.02995,0.0079,0.973,0.02995,0.00195]]}"},
+    {"as a text", "{\"width\":720,\"height\":360,\"strokes\":\"AAAiMmIA.iMnIoP\"}",
+     "{\"width\":1.0,\"height\":0.4178,\"pen\":0.0224,"
+     "\"strokes\":[[0.04885,0.0555,0.02245,0.49665,0.369,0.02245],[0.9445,0.0555,0.03585]]}"},
+    {"as a text, with empty strokes", "{\"width\":720,\"height\":360,\"strokes\":\"..AAAiMmIA..iMnIoP.\"}",
+     "{\"width\":1.0,\"height\":0.4178,\"pen\":0.0224,"
+     "\"strokes\":[[0.04885,0.0555,0.02245,0.49665,0.369,0.02245],[0.9445,0.0555,0.03585]]}"},
+    {"a text that ends within a number", "{\"width\":1,\"height\":1,\"strokes\":\"AAa\"}", TEXT},
+    {"a text that ends within a point", "{\"width\":1,\"height\":1,\"strokes\":\"AA\"}", TEXT},
+    {"a text with another letter", "{\"width\":1,\"height\":1,\"strokes\":\"AAQ\"}", TEXT},
+    {"a number of seven digits", "{\"width\":1,\"height\":1,\"strokes\":\"aaaaaaAAA\"}", TEXT},
+    {"an empty text", "{\"width\":1,\"height\":1,\"strokes\":\"..\"}", "The signature is empty"},
     {"nothing", "{}", SIDES},
     {"no object", "[]", SIDES},
     {"no height", "{\"width\":1,\"strokes\":[]}", SIDES},
@@ -34,7 +57,7 @@ static const case_t CASES[] = {
     {"a width of a country", "{\"width\":1e6,\"height\":1e6,\"strokes\":[]}", SIDES},
     {"a ribbon", "{\"width\":51,\"height\":1,\"strokes\":[]}",
      "A drawn signature is at most 50 times as wide as high, or as high as wide"},
-    {"no strokes", "{\"width\":1,\"height\":1}", "The strokes of a signature must be an array"},
+    {"no strokes", "{\"width\":1,\"height\":1}", KIND},
     {"strokes that are none", "{\"width\":1,\"height\":1,\"strokes\":[5]}", "Each stroke must be an array of points"},
     {"an object for a stroke", "{\"width\":1,\"height\":1,\"strokes\":[{}]}", "Each stroke must be an array of points"},
     {"points that are none", "{\"width\":1,\"height\":1,\"strokes\":[[5]]}", POINT},

@@ -11,7 +11,7 @@ static apr_pool_t *pool;
 #define BLANK "A typed signature must have a text that is not blank"
 #define CONTROL "A typed signature must not contain control characters"
 #define LONG "A typed signature must have at most 200 characters"
-#define IMAGE "An uploaded signature must be a PNG or JPEG image as a base64 data URL"
+#define IMAGE "An uploaded signature must be a PNG, JPEG or WebP image as a base64 data URL"
 #define LARGE "The image of a signature must be at most 1 MiB"
 
 /* "typed text", "drawn points", "uploaded hex", or the error's message. */

@@ -42,11 +42,12 @@ static raster_t render(const pdf_t *pdf, apr_pool_t *pool)
 typedef struct change_t {
     int inside, outside;
     int quarter[4]; /* of those inside: top left, top right, bottom left, bottom right */
+    double left, top, right, bottom; /* around those inside, in parts of the area */
 } change_t;
 
 static change_t compare(const raster_t *a, const raster_t *b, const double percent[4])
 {
-    change_t change = {0};
+    change_t change = {.left = 1, .top = 1};
     if (a->width != b->width || a->height != b->height) abort();
     double x0 = percent[0] * a->width / 100, y0 = percent[1] * a->height / 100;
     double w = percent[2] * a->width / 100, h = percent[3] * a->height / 100;
@@ -56,7 +57,12 @@ static change_t compare(const raster_t *a, const raster_t *b, const double perce
             bool inside = x >= x0 - 1 && x <= x0 + w && y >= y0 - 1 && y <= y0 + h;
             if (inside) change.inside++;
             else change.outside++;
-            if (inside) change.quarter[(y > y0 + h / 2 ? 2 : 0) + (x > x0 + w / 2 ? 1 : 0)]++;
+            if (!inside) continue;
+            change.quarter[(y > y0 + h / 2 ? 2 : 0) + (x > x0 + w / 2 ? 1 : 0)]++;
+            change.left = fmin(change.left, (x - x0) / w);
+            change.right = fmax(change.right, (x + 1 - x0) / w);
+            change.top = fmin(change.top, (y - y0) / h);
+            change.bottom = fmax(change.bottom, (y + 1 - y0) / h);
         }
     return change;
 }
@@ -107,8 +113,8 @@ static const char *sign_at(change_t *change, const char *keys, const sr_area_t *
 
 static void test_page(const char *keys, apr_pool_t *pool)
 {
-    static const char corner[] =
-        "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5],[5,40],[100,40]],[[3,3],[3,45]]]}";
+    /* along the top and along the left: nothing is at the bottom right */
+    static const char corner[] = "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5]],[[5,5],[5,40]]]}";
     const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .page = 0, .origin = SR_ORIGIN_TOP_LEFT};
     sr_pdf_signature_t signature = {.ink = seal_ink(corner, pool)};
     change_t change;
@@ -116,8 +122,9 @@ static void test_page(const char *keys, apr_pool_t *pool)
     ok(!reason, "%s: signed%s%s", keys, reason ? ", but: " : "", reason ? reason : "");
     if (reason) return;
     is_int(change.outside, 0, "%s: no pixel outside the area changes", keys);
-    ok(change.quarter[0] > 100 && change.quarter[0] == change.inside,
-       "%s: the ink is upright: %d pixels, %d of them top left", keys, change.inside, change.quarter[0]);
+    ok(change.quarter[0] > 50 && change.quarter[1] > 50 && change.quarter[2] > 50 && !change.quarter[3],
+       "%s: the ink is upright: %d, %d, %d and %d pixels", keys, change.quarter[0], change.quarter[1],
+       change.quarter[2], change.quarter[3]);
 }
 
 static void test_matrix(void)
@@ -133,6 +140,33 @@ static void test_matrix(void)
                 test_page(apr_psprintf(pool, "%s%s/Rotate %d", boxes[i], units[j], rotate), pool);
                 apr_pool_destroy(pool);
             }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- trimming
+ */
+
+/* The same strokes, wherever on their canvas and however large it is: they fill the area, but for the padding. 95 x 35
+ * and a pen of 100/72 are scaled by 50 / (36.39 / 0.82) = 1.1267: 108.6 of 150 and 41 of 50 points. */
+static void test_trim(void)
+{
+    static const char *const drawings[] = {
+        "{\"width\":300,\"height\":100,\"strokes\":[[[5,5],[100,5]],[[5,5],[5,40]]]}",
+        "{\"width\":300,\"height\":100,\"strokes\":[[[200,60],[295,60]],[[200,60],[200,95]]]}",
+        "{\"width\":3000,\"height\":1000,\"strokes\":[[[50,500],[1000,500]],[[50,500],[50,850]]]}",
+        "{\"width\":900,\"height\":100,\"strokes\":[[[400,5],[495,5]],[[400,5],[400,40]]]}",
+    };
+    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
+    for (size_t i = 0; i < sizeof drawings / sizeof *drawings; i++) {
+        apr_pool_t *pool;
+        apr_pool_create(&pool, bench.pool);
+        sr_pdf_signature_t signature = {.ink = seal_ink(drawings[i], pool)};
+        change_t is = {0};
+        const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+        ok(!reason && fabs(is.left - 0.138) < 0.02 && fabs(is.right - 0.862) < 0.02 && fabs(is.top - 0.09) < 0.03
+               && fabs(is.bottom - 0.91) < 0.03,
+           "drawing %d: the ink is from %.3f to %.3f, from %.3f to %.3f", (int)i, is.left, is.right, is.top, is.bottom);
+        apr_pool_destroy(pool);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ what can be signed
@@ -239,6 +273,45 @@ static void test_images(apr_pool_t *pool)
     ok(memmem(jpeg, size, "secret", 6) && !memmem(last.data, last.size, "secret", 6), "its comment is left out");
 }
 
+/* A PNG of paper that is lighter on its right, as in a photograph, with a little noise, and a bar of ink on it. */
+static const void *make_photograph(size_t *size, apr_pool_t *pool)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = 600, .height = 400, .format = PNG_FORMAT_RGB};
+    unsigned char *pixels = apr_palloc(pool, 600 * 400 * 3), *at = pixels;
+    png_alloc_size_t room = 0;
+    for (int y = 0; y < 400; y++)
+        for (int x = 0; x < 600; x++, at += 3) {
+            bool ink = x >= 300 && x < 500 && y >= 200 && y < 220;
+            int light = 150 + x / 8 + (7 * x + 13 * y) % 5;
+            at[0] = ink ? 60 : (unsigned char)light;
+            at[1] = ink ? 20 : (unsigned char)(light - 5);
+            at[2] = ink ? 90 : (unsigned char)(light - 20);
+        }
+    if (!png_image_write_to_memory(&image, NULL, &room, 0, pixels, 0, NULL)) abort();
+    void *data = apr_palloc(pool, room);
+    if (!png_image_write_to_memory(&image, data, &room, 0, pixels, 0, NULL)) abort();
+    *size = room;
+    return data;
+}
+
+/* The paper is gone: the ink alone changes the page, and fills the field but for the padding. */
+static void test_paper(apr_pool_t *pool)
+{
+    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
+    size_t size;
+    const void *png = make_photograph(&size, pool);
+    change_t is = {0};
+    sr_pdf_signature_t signature = {.image = png, .image_size = size};
+    const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+    /* 200 x 20 pixels and 3 of padding on each side, in 150 x 50 points */
+    ok(!reason && fabs(is.left - 3 / 206.0) < 0.02 && fabs(is.right - 203 / 206.0) < 0.02
+           && fabs(is.bottom - is.top - 20 / 206.0 * 3) < 0.05,
+       "a bar on paper: from %.3f to %.3f, from %.3f to %.3f%s%s", is.left, is.right, is.top, is.bottom,
+       reason ? ": " : "", reason ? reason : "");
+    int all = (int)((is.right - is.left) * (is.bottom - is.top) * 208 * 69);
+    ok(is.inside > 0.9 * all, "nothing but the bar: %d pixels of %d", is.inside, all);
+}
+
 /* ------------------------------------------------------------------------------------------------ what is refused */
 
 static void is_refused(sr_pdf_signature_t *signature, const char *want, const char *name)
@@ -250,6 +323,8 @@ static void is_refused(sr_pdf_signature_t *signature, const char *want, const ch
     is_str(sign_at(&change, "/MediaBox[0 0 300 200]", &area, signature, pool), want, "%s", name);
     apr_pool_destroy(pool);
 }
+
+#define UNKNOWN "The image is neither a PNG nor a JPEG nor a WebP"
 
 static void test_refused(apr_pool_t *pool)
 {
@@ -266,9 +341,9 @@ static void test_refused(apr_pool_t *pool)
                "The JPEG image is in printing colours (CMYK); RGB and gray can be used", "a JPEG in CMYK");
     png = make_png(&size, 1, 1, 4, pool); /* its one pixel is in the transparent half */
     is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size}, "The image is fully transparent", "no colour");
-    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, "The image is neither a PNG nor a JPEG",
+    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, UNKNOWN,
                "a GIF");
-    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, "The image is neither a PNG nor a JPEG",
+    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, UNKNOWN,
                "no bytes");
     is_refused(&(sr_pdf_signature_t){.image = apr_pcalloc(pool, (1 << 20) + 1), .image_size = (1 << 20) + 1},
                "The image is larger than 1 MiB", "too many bytes");
@@ -286,8 +361,10 @@ int main(void)
 {
     bench = seal_begin(8000);
     test_matrix();
+    test_trim();
     test_typed();
     test_images(bench.pool);
+    test_paper(bench.pool);
     test_refused(bench.pool);
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "",
            help_notices ? help_last_notice : "");

@@ -1,0 +1,126 @@
+/* preview.c: how a signature will look. A worker draws it as it would draw it into a document. What it answers is for
+ * the signer's own browser, and is looked at before: paths are numbers and letters, an image is base64. */
+#include "pdf/preview.h"
+#include "pdf/worker.h"
+
+#include <openssl/evp.h>
+#include <string.h>
+#include <unistd.h>
+
+void sr_pdf_signature_ask(json_t *question, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+{
+    json_t *ink = NULL;
+    if (signature->ink && !sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
+        json_object_set(question, "ink", ink);
+    if (signature->text) json_object_set_new(question, "text", json_string(signature->text));
+    if (!signature->image) return;
+    char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
+    EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);
+    json_object_set_new(question, "image", json_string(digits));
+}
+
+const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature)
+{
+    if (signature->image && signature->image_size > SR_PDF_MAX_IMAGE_BYTES) return "The image is larger than 1 MiB";
+    return NULL;
+}
+
+typedef struct answer_t {
+    sr_pdf_preview_t *preview;
+    sr_pdf_output_t *output;
+    const char *text; /* that was asked about, or NULL */
+} answer_t;
+
+static bool is_made_of(const json_t *value, const char *letters)
+{
+    const char *text = json_string_value(value);
+    return text && *text && strspn(text, letters) == json_string_length(value);
+}
+
+static bool is_path(const json_t *path)
+{
+    const json_t *stroke = json_object_get(path, "stroke");
+    return is_made_of(json_object_get(path, "d"), "MLCZ 0123456789.-") && (!stroke || json_number_value(stroke) > 0)
+           && json_object_size(path) == (stroke ? 2 : 1);
+}
+
+static bool is_image(const json_t *drawing)
+{
+    const char *type = sr_json_string(drawing, "type");
+    return type && (!strcmp(type, "image/png") || !strcmp(type, "image/jpeg")) && json_object_size(drawing) == 4
+           && is_made_of(json_object_get(drawing, "image"),
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+}
+
+static bool is_drawing(const json_t *drawing)
+{
+    const json_t *paths = json_object_get(drawing, "paths");
+    if (!(json_number_value(json_object_get(drawing, "width")) > 0)) return false;
+    if (!(json_number_value(json_object_get(drawing, "height")) > 0)) return false;
+    if (!paths) return is_image(drawing);
+    for (size_t i = 0; i < json_array_size(paths); i++)
+        if (!is_path(json_array_get(paths, i))) return false;
+    return json_array_size(paths) > 0 && json_object_size(drawing) == 3;
+}
+
+static bool read_drawing(answer_t *answer, apr_pool_t *pool)
+{
+    apr_size_t length = (apr_size_t)answer->output->size;
+    char *text = apr_palloc(pool, length + 1);
+    json_t *drawing;
+    if (pread(answer->output->descriptor, text, length, 0) != (ssize_t)length) return false;
+    text[length] = '\0';
+    *answer->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
+    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing);
+}
+
+/* Characters are named that are in the text, and no others. */
+static const apr_array_header_t *read_unknown(const answer_t *answer, const json_t *codes, apr_pool_t *pool)
+{
+    apr_array_header_t *unknown = apr_array_make(pool, 4, sizeof(const char *));
+    const char *at = answer->text, *from = at;
+    for (uint32_t c; at && (c = sr_text_next(&at)) != 0; from = at)
+        for (size_t i = 0; i < json_array_size(codes); i++)
+            if (json_integer_value(json_array_get(codes, i)) == (json_int_t)c) {
+                const char *character = apr_pstrmemdup(pool, from, (apr_size_t)(at - from));
+                bool again = false;
+                for (int j = 0; j < unknown->nelts; j++)
+                    again = again || !strcmp(character, APR_ARRAY_IDX(unknown, j, const char *));
+                if (!again) APR_ARRAY_PUSH(unknown, const char *) = character;
+                break;
+            }
+    return unknown;
+}
+
+static bool read_preview(void *result, const json_t *json, apr_pool_t *pool)
+{
+    answer_t *answer = result;
+    if (json_object_get(json, "length")) return read_drawing(answer, pool);
+    const char *fault = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
+    if (!fault || strcmp(fault, SR_PDF_FAULT_SIGNATURE) != 0 || !sr_pdf_is_plain(reason)) return false;
+    *answer->preview = (sr_pdf_preview_t){.reason = apr_pstrdup(pool, reason)};
+    answer->preview->unknown = read_unknown(answer, json_object_get(json, "unknown"), pool);
+    return true;
+}
+
+sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
+                           apr_pool_t *pool)
+{
+    bool failed = false;
+    answer_t answer = {.preview = preview, .output = apr_palloc(pool, sizeof *answer.output), .text = signature->text};
+    sr_pdf_question_t question = {.op = SR_PDF_OP_PREVIEW, .class = SR_PDF_SHOW, .descriptor = -1};
+    *preview = (sr_pdf_preview_t){.reason = sr_pdf_signature_fault(signature)};
+    if (preview->reason) return NULL;
+    json_t *asked = sr_json_own(json_object(), pool);
+    json_object_set_new(asked, "op", json_string(SR_PDF_OP_PREVIEW));
+    sr_pdf_signature_ask(asked, signature, pool);
+    *answer.output = (sr_pdf_output_t){.descriptor = -1};
+    question.text = sr_json_text(asked, pool);
+    question.output = answer.output;
+    question.room = SR_PDF_MAX_PREVIEW;
+    question.read = read_preview;
+    question.result = &answer;
+    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    if (failed) *preview = (sr_pdf_preview_t){.reason = "The signature could not be drawn within the limits"};
+    return NULL;
+}

@@ -1,0 +1,18 @@
+/* preview.c: how a signature will look in a signer's fields. Nothing is stored. It takes a place at the gate that pages
+ * to be shown have, so that signing never waits for it. */
+#include "service/service.h"
+
+sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
+                               const sr_signature_t *signature, apr_pool_t *pool)
+{
+    const sr_pdf_signature_t what = {.ink = signature->ink,
+                                     .text = signature->text,
+                                     .image = signature->image,
+                                     .image_size = signature->image_size};
+    sr_pdf_visit_t *visit;
+    SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, pool));
+    SR_TRY(sr_pdf_visit_begin(&visit, service->pdf, signing->submission, signing->organization, pool));
+    sr_error_t *error = sr_pdf_preview(preview, service->pdf, &what, pool);
+    sr_pdf_visit_end(visit);
+    return error;
+}
