@@ -81,7 +81,7 @@ test('uploaded', async () => {
         await page.locator('[data-adopt]').click()
         await page.getByText('Please choose an image first.').waitFor()
         await page.locator('#upload').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no') })
-        await page.getByText('This file is no image that can be used').waitFor()
+        await page.getByText('This file can’t be used').waitFor()
         await page.locator('#upload').setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: PNG })
         await page.locator('[data-drop]:not(.empty)').waitFor()
         await settled(page)

@@ -1,48 +1,107 @@
-// draw.js: a signature drawn by mouse, finger or pen.
-import SignaturePad from 'signature_pad'
-import { text } from './texts.js'
+// draw.js: a signature drawn by mouse, finger or pen. Strokes are kept in the coordinates in which they were made, those
+// of the pad when the first one began. When the pad has another size, because a phone is turned, they are only shown
+// otherwise, and new strokes are taken into the same coordinates.
 import { fit, INK } from './mark.js'
+import { preview } from './preview.js'
+import { text } from './texts.js'
 
 const POINTS_MAX = 18_000
+const STROKES_MAX = 1000
+const NEAR = 1 // CSS pixels: a point nearer to the last one adds nothing
+const PEN = 1 / 72 // of the pad's shorter side, as src/model/ink.c has it
+const widthAt = (pen, pressure) => pen * (0.4 + 1.2 * pressure)
+
+const middle = (a, b) => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2]
+
+/** The part of a stroke that its point number `at` adds, as src/pdfd/ink.c draws it. */
+function paintPoint(context, points, at, pen) {
+    const [last, point] = [points[at - 1] ?? points[at], points[at]]
+    const from = at > 1 ? middle(points[at - 2], last) : last, to = middle(last, point)
+    context.lineWidth = widthAt(pen, last[2])
+    context.beginPath()
+    context.moveTo(from[0], from[1])
+    context.quadraticCurveTo(last[0], last[1], to[0], to[1])
+    if (at === points.length - 1) context.lineTo(point[0] + (at ? 0 : 0.1), point[1]) // a dot is drawn, too
+    context.stroke()
+}
 
 export function prepareDraw(panel) {
     const canvas = panel.querySelector('[data-pad]'), hint = panel.querySelector('[data-hint]')
-    const pad = new SignaturePad(canvas, { penColor: INK, minWidth: 0.8, maxWidth: 2.8, throttle: 8 })
-    let size = { width: 0, height: 0 }
-    const show = () => (hint.hidden = !pad.isEmpty())
-    const replace = data => { pad.fromData(data); show() }
+    const context = canvas.getContext('2d')
+    let strokes = [], frame = null // the size of the pad that the strokes were made on
+    let size = { width: 0, height: 0 }, place = { scale: 1, left: 0, top: 0 }
+    let current = null, pointer = null // the stroke being drawn, and by what
 
-    // a turned phone has another room for it: what is there is kept, and scaled
-    function resize() {
-        const data = pad.toData(), before = size, { clientWidth: width, clientHeight: height } = canvas
-        if (!width || (before.width === width && before.height === height)) return
-        size = fit(canvas)
-        const scale = before.width ? Math.min(size.width / before.width, size.height / before.height) : 1
-        const scaled = points => points.map(point => ({ ...point, x: point.x * scale, y: point.y * scale }))
-        replace(data.map(group => ({ ...group, points: scaled(group.points) })))
+    function locate() {
+        frame = strokes.length && frame ? frame : { ...size }
+        const scale = Math.min(size.width / frame.width, size.height / frame.height)
+        place = { scale, left: (size.width - frame.width * scale) / 2, top: (size.height - frame.height * scale) / 2 }
+        context.translate(place.left, place.top)
+        context.scale(scale, scale)
+        Object.assign(context, { strokeStyle: INK, lineCap: 'round', lineJoin: 'round' })
     }
 
-    pad.addEventListener('beginStroke', () => (hint.hidden = true))
-    pad.addEventListener('endStroke', () => panel.dispatchEvent(new Event('input', { bubbles: true })))
-    panel.querySelector('[data-clear]').addEventListener('click', () => { pad.clear(); show() })
-    panel.querySelector('[data-undo]').addEventListener('click', () => replace(pad.toData().slice(0, -1)))
-    new ResizeObserver(resize).observe(canvas)
+    const pen = () => PEN * Math.min(frame.width, frame.height)
+
+    function show() {
+        hint.hidden = strokes.length > 0
+        if (!canvas.clientWidth) return
+        size = fit(canvas)
+        context.clearRect(0, 0, size.width, size.height)
+        locate()
+        for (const points of strokes) points.forEach((_, at) => paintPoint(context, points, at, pen()))
+    }
+
+    function add(event) {
+        const box = canvas.getBoundingClientRect()
+        const x = (event.clientX - box.left - place.left) / place.scale
+        const y = (event.clientY - box.top - place.top) / place.scale
+        const last = current[current.length - 1]
+        if (last && Math.hypot(x - last[0], y - last[1]) * place.scale < NEAR) return
+        current.push([x, y, event.pointerType === 'pen' && event.pressure ? event.pressure : 0.5])
+        paintPoint(context, current, current.length - 1, pen())
+    }
+
+    function end(event) {
+        if (event.pointerId !== pointer) return
+        current = pointer = null
+        show()
+        panel.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+
+    canvas.addEventListener('pointerdown', event => {
+        if (pointer !== null || event.button) return
+        event.preventDefault()
+        canvas.setPointerCapture(event.pointerId)
+        if (!strokes.length) show() // what comes first says in which coordinates all is kept
+        pointer = event.pointerId
+        strokes.push(current = [])
+        hint.hidden = true
+        add(event)
+    })
+    canvas.addEventListener('pointermove', event => {
+        if (event.pointerId !== pointer) return
+        const all = event.getCoalescedEvents?.() ?? []
+        for (const each of all.length ? all : [event]) add(each)
+    })
+    canvas.addEventListener('pointerup', end)
+    canvas.addEventListener('pointercancel', end)
+    canvas.addEventListener('touchstart', event => event.preventDefault(), { passive: false }) // no loupe, no selection
+    panel.querySelector('[data-clear]').addEventListener('click', () => { strokes = []; show() })
+    panel.querySelector('[data-undo]').addEventListener('click', () => { strokes = strokes.slice(0, -1); show() })
+    new ResizeObserver(show).observe(canvas)
 
     return {
-        show: resize,
+        show,
         restore: mark => {
-            resize()
-            const scale = size.width / mark.width || 1
-            replace(mark.strokes.map(points => ({
-                penColor: INK, dotSize: 0, minWidth: 0.8, maxWidth: 2.8, velocityFilterWeight: 0.7,
-                points: points.map(point => ({ ...point, x: point.x * scale, y: point.y * scale })),
-            })))
+            strokes = mark.strokes
+            frame = { width: mark.width, height: mark.height }
+            show()
         },
         take: () => {
-            const strokes = pad.toData().map(group => group.points)
             if (!strokes.length) return { fault: text('draw.empty') }
-            if (strokes.flat().length > POINTS_MAX) return { fault: text('draw.long') }
-            return { mark: { type: 'drawn', width: size.width, height: size.height, strokes } }
+            if (strokes.flat().length > POINTS_MAX || strokes.length > STROKES_MAX) return { fault: text('draw.long') }
+            return preview({ type: 'drawn', ...frame, strokes: [...strokes] })
         },
     }
 }

@@ -1,10 +1,7 @@
-// mark.js: a signature as the signer made it: {type: 'drawn', width, height, strokes: [[{x, y, pressure, time}…]…]},
-// {type: 'typed', text} or {type: 'uploaded', image: data URL}; how it looks, and how it is sent.
-import SignaturePad from 'signature_pad'
-
-export const FONT = '"Dancing Script", cursive'
-export const INK = '#0d1a73' // as in the PDF (src/pdfd/glyphs.c)
-const PADDING = 0.06 // of the height, on each side
+// mark.js: a signature as the signer made it: {type: 'drawn', width, height, strokes: [[[x, y, pressure]…]…]},
+// {type: 'typed', text} or {type: 'uploaded', image: data URL}; and, in `shown`, as the service draws it (preview.js).
+// What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF.
+export const INK = '#0d1a73' // as in the PDF (src/pdfd/drawing.c)
 
 /** The canvas gets as many pixels as the screen has for it. Its size in CSS pixels. */
 export function fit(canvas) {
@@ -16,76 +13,80 @@ export function fit(canvas) {
     return { width, height }
 }
 
-function paintTyped(context, text, { width, height }) {
-    const room = { width: width * 0.94, height: height * (1 - 2 * PADDING) }
-    context.font = `100px ${FONT}`
-    const box = context.measureText(text)
-    const tall = box.actualBoundingBoxAscent + box.actualBoundingBoxDescent
-    const size = Math.min(room.width / (box.width || 1), room.height / (tall || 1), 0.9)
-    context.save()
-    context.fillStyle = INK
-    context.translate((width - box.width * size) / 2, height / 2)
-    context.scale(size, size)
-    context.direction = 'inherit'
-    context.textAlign = 'left'
-    context.fillText(text, 0, (box.actualBoundingBoxAscent - box.actualBoundingBoxDescent) / 2)
-    context.restore()
+export function blobOf(type, base64) {
+    return new Blob([Uint8Array.from(atob(base64), letter => letter.charCodeAt(0))], { type })
 }
 
-function boundsOf(strokes) {
-    const points = strokes.flat()
-    const xs = points.map(point => point.x), ys = points.map(point => point.y)
-    const least = list => list.reduce((a, b) => Math.min(a, b), Infinity)
-    const most = list => list.reduce((a, b) => Math.max(a, b), -Infinity)
-    const [left, top] = [least(xs), least(ys)]
-    return { left, top, width: Math.max(most(xs) - left, 1), height: Math.max(most(ys) - top, 1) }
+const images = new WeakMap()
+function imageOf(shown) {
+    if (!images.has(shown)) images.set(shown, createImageBitmap(blobOf(shown.type, shown.image)))
+    return images.get(shown)
 }
 
-function paintDrawn(canvas, strokes, { width, height }) {
-    const bounds = boundsOf(strokes), pad = height * PADDING * 1.5
-    const scale = Math.min((width - 2 * pad) / bounds.width, (height - 2 * pad) / bounds.height, 1.5)
-    const left = (width - bounds.width * scale) / 2, top = (height - bounds.height * scale) / 2
-    const painter = new SignaturePad(canvas, { penColor: INK, minWidth: 0.8 * scale, maxWidth: 2.6 * scale })
-    painter.off()
-    painter.fromData(strokes.map(points => ({
-        penColor: INK, dotSize: 0, minWidth: 0.8 * scale, maxWidth: 2.6 * scale, velocityFilterWeight: 0.7,
-        points: points.map(point => ({
-            ...point, x: (point.x - bounds.left) * scale + left, y: (point.y - bounds.top) * scale + top,
-        })),
-    })))
-}
-
-export function imageOf(url) {
-    const [head, body] = url.split(',')
-    const bytes = Uint8Array.from(atob(body), letter => letter.charCodeAt(0))
-    return createImageBitmap(new Blob([bytes], { type: head.slice(5).split(';')[0] }))
-}
-
-function paintImage(context, image, { width, height }) {
-    const scale = Math.min(width / image.width, height / image.height)
-    context.drawImage(image, (width - image.width * scale) / 2, (height - image.height * scale) / 2,
-        image.width * scale, image.height * scale)
+function paintPaths(context, paths) {
+    Object.assign(context, { strokeStyle: INK, fillStyle: INK, lineCap: 'round', lineJoin: 'round' })
+    for (const { d, stroke } of paths) {
+        const path = new Path2D(d)
+        if (!stroke) context.fill(path)
+        context.lineWidth = stroke
+        if (stroke) context.stroke(path)
+    }
 }
 
 /** Paints it as large as the canvas allows. */
 export async function paint(canvas, mark) {
     if (!canvas.clientWidth) return // it is not shown
-    if (mark?.type === 'typed') await document.fonts.load(`40px ${FONT}`, mark.text).catch(() => {})
-    const image = mark?.type === 'uploaded' ? await imageOf(mark.image) : null
-    const size = fit(canvas), context = canvas.getContext('2d')
-    context.clearRect(0, 0, size.width, size.height)
-    if (!mark) return
-    if (mark.type === 'typed') paintTyped(context, mark.text, size)
-    if (mark.type === 'drawn') paintDrawn(canvas, mark.strokes, size)
-    if (image) paintImage(context, image, size)
+    const shown = mark?.shown, image = shown?.image ? await imageOf(shown) : null
+    const { width, height } = fit(canvas), context = canvas.getContext('2d')
+    context.clearRect(0, 0, width, height)
+    if (!shown) return
+    const scale = Math.min(width / shown.width, height / shown.height)
+    context.translate((width - shown.width * scale) / 2, (height - shown.height * scale) / 2)
+    context.scale(scale, scale)
+    if (image) context.drawImage(image, 0, 0, shown.width, shown.height)
+    else paintPaths(context, shown.paths)
 }
 
-const rounded = value => Math.round(value * 100) / 100
+const UNITS = 4096 // that the longer side of a drawing is sent in
+
+/** A whole number in digits of four bits, the lowest first: "a" to "p", the last one "A" to "P" (docs/api.md). */
+function letters(number) {
+    let rest = number < 0 ? 1 - 2 * number : 2 * number, text = ''
+    for (; rest > 15; rest >>= 4) text += String.fromCharCode(97 + (rest & 15))
+    return text + String.fromCharCode(65 + rest)
+}
+
+/** Strokes as one text: the difference of each point to the one before. */
+function strokesText(strokes, scale) {
+    let before = [0, 0, 128]
+    const difference = point => {
+        const at = [Math.round(point[0] * scale), Math.round(point[1] * scale), Math.round(point[2] * 255)]
+        const text = at.map((value, axis) => letters(value - before[axis])).join('')
+        before = at
+        return text
+    }
+    return strokes.map(points => points.map(difference).join('')).join('.')
+}
 
 /** As the service takes it. */
-export function toSend(mark) {
-    if (mark.type !== 'drawn') return mark
-    const strokes = mark.strokes.map(points =>
-        points.map(point => [rounded(point.x), rounded(point.y), rounded(point.pressure || 0.5)]))
-    return { ...mark, strokes }
+export function toSend({ type, text, image, width, height, strokes }) {
+    if (type === 'typed') return { type, text }
+    if (type === 'uploaded') return { type, image }
+    const scale = UNITS / Math.max(width, height)
+    return {
+        type, width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)),
+        strokes: strokesText(strokes, scale),
+    }
+}
+
+/** The body of a request: JSON, or a form where there is an image, which goes as a file. */
+export function bodyOf(what) {
+    const image = what.signature?.image
+    if (!image) return { body: JSON.stringify(what), headers: { 'Content-Type': 'application/json' } }
+    const form = new FormData(), [head, base64] = image.split(',')
+    if (what.action) form.set('action', what.action)
+    if (what.consent) form.set('consent', 'yes')
+    if (what.consentVersion) form.set('consentVersion', what.consentVersion)
+    form.set('image', blobOf(head.slice(5).split(';')[0], base64), 'signature')
+    return { body: form }
 }

@@ -1,5 +1,7 @@
 // service.js: the signing service behind the page. An answer may be lost after the deed is done: before anybody is told
 // that it failed, the state is asked for, and before anything is sent a second time as well.
+import { bodyOf } from './mark.js'
+
 const TIMEOUT = 60_000
 
 async function read(answer) {
@@ -12,7 +14,8 @@ async function read(answer) {
     return { status: answer.status, body }
 }
 
-async function ask(link, options) {
+/** {status, body}; an exception when there is no answer. */
+export async function ask(link, options) {
     const stop = new AbortController(), timer = setTimeout(() => stop.abort(), TIMEOUT)
     try {
         return await read(await fetch(link, {
@@ -44,9 +47,7 @@ export async function act(link, what, again) {
     if (again && isOver(await askState(link))) return { outcome: 'over' }
     let answer
     try {
-        answer = await ask(link, {
-            method: 'POST', body: JSON.stringify(what), headers: { 'Content-Type': 'application/json' },
-        })
+        answer = await ask(link, { method: 'POST', ...bodyOf(what) })
     } catch {
         return { outcome: isOver(await askState(link)) ? 'over' : 'lost' }
     }

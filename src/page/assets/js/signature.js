@@ -32,7 +32,7 @@ export function prepareSignature({ announce, adopt }) {
     const panelOf = tab => document.getElementById(tab.getAttribute('aria-controls'))
     const ways = Object.fromEntries(tabs.map(tab =>
         [tab.dataset.kind, prepare[tab.dataset.kind](panelOf(tab), { say: dialog.say, announce })]))
-    let chosen = null
+    let chosen = null, taking = false
 
     function choose(tab) {
         chosen = tab.dataset.kind
@@ -45,8 +45,13 @@ export function prepareSignature({ announce, adopt }) {
         ways[chosen].show()
     }
 
-    function take() {
-        const { mark, fault } = ways[chosen].take()
+    /** Waits for the service to draw it; what is pressed meanwhile is pressed already. */
+    async function take() {
+        if (taking) return
+        taking = true
+        const { mark, fault } = await ways[chosen].take()
+        taking = false
+        if (!dialog.open) return
         if (fault) return dialog.say(fault)
         const everywhere = !all.hidden && all.querySelector('input').checked
         dialog.close()

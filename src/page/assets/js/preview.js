@@ -1,0 +1,20 @@
+// preview.js: how a signature will look: the service draws it as it draws it into the documents, with its own fonts.
+import { bodyOf, toSend } from './mark.js'
+import { ask } from './service.js'
+import { text } from './texts.js'
+
+/** The mark with what is `shown` of it, or a `fault`: why there is nothing to show, for the signer. */
+export async function preview(mark) {
+    const { link } = document.getElementById('main').dataset
+    let answer
+    try {
+        answer = await ask(`${link}/preview`, { method: 'POST', ...bodyOf({ signature: toSend(mark) }) })
+    } catch {
+        return { fault: text('lost') }
+    }
+    const { status, body } = answer
+    if (status === 200 && body.unknown) return { fault: text('type.unknown', { characters: body.unknown.join(' ') }) }
+    if (status === 200) return { mark: { ...mark, shown: body } }
+    if (status >= 500 || status === 429) return { fault: text('busy') }
+    return { fault: text('rejected', { reason: body?.message ?? String(status) }) }
+}

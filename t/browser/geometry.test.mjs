@@ -1,0 +1,228 @@
+// geometry.test.mjs: what signers see is what is sealed: the ink in a field of the page, on three sizes of screen, is where
+// it is in the sealed PDF as poppler and mupdf draw it, within 2 % of the field. 30 drawings, 20 names in 8 scripts,
+// 10 images. And turning a phone changes no drawing.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { deflateSync } from 'node:zlib'
+import { ann, create, field, ready, visit } from './browser.mjs'
+import { makePdf } from './pdf.mjs'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'geometry-'))
+after(() => rmSync(folder, { recursive: true }))
+const area = { x: 150, y: 300, w: 220, h: 70 }
+const blank = makePdf([{ width: 612, height: 792 }])
+const sizes = [{ width: 1280, height: 860 }, { width: 390, height: 780 }, { width: 820, height: 1100 }]
+const DPI = 150
+
+let seed = 7
+const random = (least, most) => {
+    seed = (seed * 16807) % 2147483647
+    return least + (most - least) * (seed / 2147483647)
+}
+
+// --- the marks
+
+/** Strokes somewhere on the pad, in parts of its size: from a small one in a corner to one that fills it. */
+function drawing(number) {
+    const w = random(0.1, 0.9), h = random(0.15, 0.9), left = random(0, 1 - w), top = random(0, 1 - h)
+    return Array.from({ length: 1 + number % 4 }, (_, stroke) => {
+        const bend = random(1, 9), turn = random(0, 6), count = number % 7 ? 14 : 1 + stroke
+        return Array.from({ length: count }, (__, at) => [
+            left + w * (0.5 + 0.5 * Math.cos(turn + bend * at / 14)), top + h * (0.5 + 0.5 * Math.sin(at * bend / 10)),
+        ])
+    })
+}
+
+const names = ['Ann Lee', 'Jürgen Müßig', 'Łukasz Żółć', 'Nguyễn Thị Ánh', 'x', 'Wolfeschlegelsteinhausenbergerdorff',
+    'Ελένη Παπαδοπούλου', 'Γιώργος', 'Анна Каренина', 'Щербаков', 'ليلى حداد', 'محمد', 'שלום כהן', 'דוד 42',
+    'नेहा शर्मा', 'क्षितिज', '李安', '王小明', 'Ann 李', 'Ann علي']
+
+function png({ width, height, alpha, at }) {
+    const bytes = alpha ? 4 : 3, rows = Buffer.alloc(height * (1 + width * bytes))
+    for (let y = 0; y < height; y++)
+        for (let x = 0; x < width; x++) rows.set(at(x, y), y * (1 + width * bytes) + 1 + x * bytes)
+    const table = Array.from({ length: 256 }, (_, n) => {
+        let value = n
+        for (let bit = 0; bit < 8; bit++) value = value & 1 ? 0xedb88320 ^ (value >>> 1) : value >>> 1
+        return value
+    })
+    const chunk = (type, data) => {
+        const body = Buffer.concat([Buffer.from(type), data]), whole = Buffer.alloc(body.length + 8)
+        const sum = body.reduce((value, byte) => table[(value ^ byte) & 255] ^ (value >>> 8), 0xffffffff)
+        whole.writeUInt32BE(data.length)
+        body.copy(whole, 4)
+        whole.writeUInt32BE((sum ^ 0xffffffff) >>> 0, body.length + 4)
+        return whole
+    }
+    const head = Buffer.alloc(13)
+    head.writeUInt32BE(width)
+    head.writeUInt32BE(height, 4)
+    head.set([8, alpha ? 6 : 2], 8)
+    const start = Buffer.from('89504e470d0a1a0a', 'hex')
+    return Buffer.concat([start, chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))])
+}
+
+/** A line of blue ink, on paper with a shadow and noise, or on nothing. */
+function image(number) {
+    const width = 300 + 60 * number, height = 200 + 30 * (number % 3), alpha = number % 2 === 1
+    const left = 40 + 5 * number, right = width - 30 - 12 * number, thick = 4 + number % 4
+    const middle = x => height / 2 + (height / 5) * Math.sin(x / (15 + number))
+    const noise = (x, y) => (7 * x + 13 * y) % 6
+    return png({
+        width, height, alpha,
+        at: (x, y) => {
+            const ink = x > left && x < right && Math.abs(y - middle(x)) < thick
+            const light = Math.round(165 + 70 * x / width + noise(x, y)), colour = ink ? [13, 26, 115]
+                : [light, light - 4, light - 18]
+            return alpha ? [...colour, ink ? 255 : 0] : colour
+        },
+    })
+}
+
+const marks = [
+    ...Array.from({ length: 30 }, (_, n) => ({ name: `drawing ${n + 1}`, strokes: drawing(n) })),
+    ...names.map(text => ({ name: text, text })),
+    ...Array.from({ length: 10 }, (_, n) => ({ name: `image ${n + 1}`, image: image(n) })),
+]
+
+// --- the page
+
+async function make(page, mark) {
+    const dialog = page.locator('#signature')
+    await page.locator('.field').evaluate(button => button.click())
+    await dialog.waitFor()
+    await page.locator(`#tab-${mark.strokes ? 'draw' : mark.text ? 'type' : 'upload'}`).click()
+    if (mark.text) await page.locator('#typed').fill(mark.text)
+    if (mark.image) {
+        await page.locator('#upload').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: mark.image })
+        await page.locator('[data-drop]:not(.empty)').waitFor()
+    }
+    if (mark.strokes) {
+        await page.locator('[data-clear]').click()
+        const box = await page.locator('[data-pad]').boundingBox()
+        const to = ([x, y]) => page.mouse.move(box.x + 2 + x * (box.width - 4), box.y + 2 + y * (box.height - 4))
+        for (const points of mark.strokes) {
+            await to(points[0])
+            await page.mouse.down()
+            for (const point of points.slice(1)) await to(point)
+            await page.mouse.up()
+        }
+    }
+    await page.locator('[data-adopt]').click()
+    await dialog.waitFor({ state: 'hidden' })
+    if (await page.locator('#finish').isVisible()) await page.locator('#finish .quiet[data-close]').click()
+}
+
+/** Where the ink is, from the left, top, right and bottom, in parts of what the image shows. */
+const inkOf = (page, bytes) => page.evaluate(async url => {
+    const bitmap = await createImageBitmap(await (await fetch(url)).blob())
+    const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
+    context.drawImage(bitmap, 0, 0)
+    const { data, width, height } = context.getImageData(0, 0, bitmap.width, bitmap.height)
+    const box = [width, height, 0, 0]
+    for (let at = 0; at < width * height; at++) {
+        const [red, green, blue] = data.subarray(4 * at), x = at % width, y = Math.floor(at / width)
+        if (red > 140 || blue < green + 20) continue
+        box[0] = Math.min(box[0], x)
+        box[1] = Math.min(box[1], y)
+        box[2] = Math.max(box[2], x + 1)
+        box[3] = Math.max(box[3], y + 1)
+    }
+    return [box[0] / width, box[1] / height, box[2] / width, box[3] / height]
+}, `data:image/png;base64,${bytes.toString('base64')}`)
+
+/** The field's place on the page, which is the part of the screen that is looked at. */
+const placeOf = page => page.locator('.page').first().evaluate((sheet, [x, y, w, h]) => {
+    sheet.scrollIntoView({ block: 'center', behavior: 'instant' })
+    scrollBy({ top: sheet.getBoundingClientRect().height * (y + h / 2 - 0.5), behavior: 'instant' })
+    const box = sheet.getBoundingClientRect()
+    return { x: box.x + scrollX + box.width * x, y: box.y + scrollY + box.height * y,
+        width: box.width * w, height: box.height * h }
+}, [area.x / 612, 1 - (area.y + area.h) / 792, area.w / 612, area.h / 792])
+
+/** Painted as large as it is shown. */
+const painted = page => page.waitForFunction(() => {
+    const canvas = document.querySelector('.field canvas, .ink')
+    return canvas.width === Math.round(canvas.clientWidth * devicePixelRatio)
+        && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
+})
+
+async function seenOnPage(page, look) {
+    const seen = []
+    for (const size of sizes) {
+        await page.setViewportSize(size)
+        const clip = await placeOf(page)
+        await painted(page)
+        seen.push(await inkOf(look, await page.screenshot({ clip, fullPage: true, animations: 'disabled' })))
+    }
+    return seen
+}
+
+// --- the sealed PDF
+
+async function seal(link, sent, mark) {
+    const form = new FormData()
+    if (mark.image) {
+        form.set('action', 'sign')
+        form.set('consent', 'yes')
+        form.set('image', new Blob([mark.image]), 'a.png')
+    }
+    const json = JSON.stringify({ action: 'sign', consent: true, ...sent })
+    const answer = await fetch(link, {
+        method: 'POST', body: mark.image ? form : json,
+        headers: { Accept: 'application/json', ...(mark.image ? {} : { 'Content-Type': 'application/json' }) },
+    })
+    const state = await answer.json()
+    assert.equal(answer.status, 200, `${mark.name}: ${JSON.stringify(state)}`)
+    return Buffer.from(await (await fetch(`${link}/documents/${state.documents[0].uuid}`)).arrayBuffer())
+}
+
+async function seenInPdf(bytes, number, look) {
+    const file = join(folder, `${number}.pdf`), scale = DPI / 72, round = value => String(Math.round(value * scale))
+    writeFileSync(file, bytes)
+    const top = 792 - area.y - area.h, images = [`${file}.poppler`, `${file}.mupdf.png`]
+    await run('pdftoppm', ['-r', String(DPI), '-png', '-singlefile', '-x', round(area.x), '-y', round(top),
+        '-W', round(area.w), '-H', round(area.h), file, images[0]])
+    await run('mutool', ['draw', '-q', '-r', String(DPI), '-o', images[1], file, '1'])
+    const whole = await inkOf(look, readFileSync(images[1]))
+    const within = (value, from, size, all) => (value * all - from) / size
+    return [await inkOf(look, readFileSync(`${images[0]}.png`)),
+        whole.map((value, at) => (at % 2 ? within(value, top, area.h, 792) : within(value, area.x, area.w, 612)))]
+}
+
+function assertSame(mark, page, pdf) {
+    for (const [at, one] of page.entries())
+        for (const [which, other] of pdf.entries()) {
+            const apart = Math.max(...one.map((value, side) => Math.abs(value - other[side])))
+            const told = [one, other].map(box => box.map(value => value.toFixed(3)).join(' ')).join(' | ')
+            assert.ok(apart <= 0.02, `${mark.name}, ${sizes[at].width} wide, ${['poppler', 'mupdf'][which]}: ${told}`)
+        }
+}
+
+test('the ink of the page is the ink of the PDF', async () => {
+    const signer = { ...ann, fields: [field(0, area)] }
+    const [shown, ...made] = await Promise.all([null, ...marks].map(() => create({ pdf: blank, signers: [signer] })))
+    await visit(shown.links[0], { deviceScaleFactor: 2, viewport: sizes[0] }, async page => {
+        const look = await page.context().browser().newPage()
+        let sent
+        page.on('request', request => {
+            if (request.url().endsWith('/preview')) sent = JSON.parse(request.postData() || '{}')
+        })
+        await ready(page)
+        for (const [number, mark] of marks.entries()) {
+            await page.setViewportSize(sizes[0])
+            await make(page, mark)
+            const sealed = seal(made[number].links[0].replace(/\?.*/, ''), sent, mark)
+                .then(bytes => seenInPdf(bytes, number, look))
+            const [seen, pdf] = await Promise.all([seenOnPage(page, look), sealed])
+            assertSame(mark, seen, pdf)
+        }
+        await look.close()
+    })
+})

@@ -1,0 +1,92 @@
+# How a signature will look: what a link says of drawings, names and images before anybody signs, and that nothing is
+# stored of it. An image and the strokes as one text sign as well.
+use strict;
+use warnings;
+use MIME::Base64 'decode_base64';
+use Mojo::JSON   qw(encode_json);
+use Sigreq::Here qw(suite organisation is_error documents);
+use Sigreq::Signer 'signers_of';
+use Test::More;
+
+my $client = organisation()->{test};
+my $made   = $client->create(signers => Sigreq::Client::signers({}, { firstname => 'Bob', area => { y => 300 } }))->json;
+my ($ann, $bob) = signers_of($made);
+my %canvas  = (type => 'drawn', width => 720, height => 360);
+my $strokes = [[[0, 0], [100, 70]], [[200, 0, 1]]];
+my $png     = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5E'
+        . 'rkJggg==');
+my $preview = sub {
+    my ($signer, $signature) = @_;
+    return $signer->request(POST => '/preview', json => { signature => $signature });
+};
+
+my ($before, $files) = ($client->get("/signatures/$made->{uuid}")->body, scalar documents());
+subtest 'drawn' => sub {
+    my $res = $preview->($ann, { %canvas, strokes => $strokes });
+    is($res->code, 200, 'answered');
+    is($res->headers->content_type, 'application/json', 'as JSON');
+    my $drawing = $res->json;
+    is($drawing->{width}, 1000, 'its longer side');
+    ok(abs($drawing->{height} - 418) < 2, "its height: $drawing->{height}");
+    like($_->{d}, qr/^M[\d.]+ [\d.]+ [LC]/, 'a path') for @{ $drawing->{paths} };
+    ok($_->{stroke} > 20, 'its width') for @{ $drawing->{paths} };
+    my ($x, $y) = $drawing->{paths}[0]{d} =~ /^M([\d.]+) ([\d.]+)/;
+    ok(abs($x - 49) < 2 && abs($y - 55) < 2, "it begins at $x, $y: at the top left but for the padding");
+    my $moved = [map { [map { [$_->[0] + 300, $_->[1] + 200, $_->[2] // ()] } @$_] } @$strokes];
+    is_deeply($preview->($ann, { %canvas, strokes => $moved })->json, $drawing, 'elsewhere on the canvas it is the same');
+    my $text = $preview->($ann, { %canvas, strokes => 'AAAiMmIA.iMnIoP' })->json;
+    is(scalar @{ $text->{paths} }, scalar @{ $drawing->{paths} }, 'and as one text');
+    ok(abs($text->{height} - $drawing->{height}) < 1, '… as high');
+};
+
+subtest 'typed' => sub {
+    my $drawing = $preview->($ann, { type => 'typed', text => 'Ann Lee' })->json;
+    ok($drawing->{width} > $drawing->{height}, 'wider than high');
+    is(scalar @{ $drawing->{paths} }, 1, 'one path');
+    ok(!exists $drawing->{paths}[0]{stroke}, 'which is filled');
+    my $unknown = $preview->($ann, { type => 'typed', text => "Ann \x{10fffd}\x{f8fe}\x{10fffd}" })->json;
+    is_deeply($unknown, { unknown => ["\x{10fffd}", "\x{f8fe}"] }, 'characters that no font has are named, once each');
+};
+
+subtest 'an image' => sub {
+    my $url = 'data:image/png;base64,' . MIME::Base64::encode_base64($png, '');
+    my $one = $preview->($ann, { type => 'uploaded', image => $url })->json;
+    is($one->{type}, 'image/png', 'a PNG');
+    like(decode_base64($one->{image}), qr/^\x89PNG/, '… in base64');
+    my $file = $ann->request(POST => '/preview', form => { image => { content => $png, filename => 'a.png' } });
+    is_deeply($file->json, $one, 'as a file');
+};
+
+subtest 'what cannot be drawn' => sub {
+    is_error($preview->($ann, undef), 400, qr/must be of type/, 'no signature');
+    is_error($preview->($ann, { type => 'typed', text => ' ' }), 400, qr/not blank/, 'a blank');
+    is_error($preview->($ann, { %canvas, strokes => 'AAa' }), 400, qr/letters A to P/, 'half a number');
+    my $junk = sub { $ann->request(POST => '/preview', form => { image => { content => $_[0], filename => 'a.png' } }) };
+    is_error($junk->('GIF89a'),          400, qr/neither a PNG nor a JPEG nor a WebP/, 'a GIF');
+    is_error($junk->('x' x 1_100_000),   400, qr/at most 1 MiB/, 'a large file');
+    is_error($junk->('x' x 1_400_000),   413, qr/at most/,       'a larger one');
+    is_error($ann->request(POST => '/preview', form => { x => 1 }), 400, qr/not blank/, 'an empty form');
+    is_error($preview->(Sigreq::Signer->new(link => $ann->{link} =~ s/[0-9a-f]{12}$/000000000000/r), {}),
+        404, 'Not found', 'no link');
+    my %foreign = (headers => { Origin => 'https://evil.example' });
+    is_error($ann->request(POST => '/preview', json => {}, %foreign), 403, qr/signing page/, 'another site');
+};
+is($client->get("/signatures/$made->{uuid}")->body, $before, 'nothing has changed');
+is(scalar documents(), $files, 'nothing was stored');
+
+subtest 'and so they sign' => sub {
+    my $form = sub { return { action => 'sign', image => { content => $png, filename => 'a.png' }, @_ } };
+    is_error($ann->post(form => $form->()), 400, qr/consent/, 'without consent');
+    is($ann->post(form => $form->(consent => 'yes'))->json->{state}, 'completed', 'by a form with an image');
+    is_error($preview->($ann, { type => 'typed', text => 'Ann' }), 409, qr/signed already/, 'it is over');
+    my $drawn = { %canvas, strokes => 'AAAiMmIA.iMnIoP' };
+    is($bob->post(json => { action => 'sign', consent => \1, signature => $drawn })->json->{state}, 'completed',
+        'by strokes as one text');
+    my @kinds = map { $_->{signerInformation}{signatureType} }
+        @{ $client->get("/signatures/$made->{uuid}")->json->{submitters} };
+    is_deeply(\@kinds, [qw(uploaded drawn)], 'their kinds');
+    my $page = $bob->post(form => $form->(consent => 'yes'), headers => { Accept => 'text/html' });
+    is($page->code, 409, 'a browser gets a page');
+    like($page->headers->content_type, qr/html/, '… of HTML');
+};
+done_testing;
