@@ -11,8 +11,8 @@
 #define MAX_ASPECT 50.0
 #define PRESSURE 0.5 /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
 
-/* How the trimmed drawing looks. docs/api.md says this, too. The size of ink is its height, or a quarter of its width if
- * that is more: what counts in a field that is wider than high. */
+/* How the trimmed drawing looks. docs/api.md says this, too. The size of ink is its height, or a quarter of its width
+ * if that is more: what counts in a field that is wider than high. */
 #define PEN (1.0 / 72)      /* of the canvas's shorter side: the pen that is pressed normally */
 #define LIGHT 0.4           /* widths of the pen, if it is not pressed at all */
 #define HEAVY 1.6           /* and if it is pressed as hard as can be */

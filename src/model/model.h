@@ -108,8 +108,8 @@ typedef struct sr_placement_t {
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
- * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or with the strokes as one
- * text, whose form docs/api.md describes.
+ * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or with the strokes as
+ * one text, whose form docs/api.md describes.
  */
 #define SR_INK_MAX_STROKES 1000
 #define SR_INK_MAX_POINTS 20000

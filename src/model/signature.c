@@ -64,7 +64,8 @@ static sr_error_t *uploaded(sr_signature_t *signature, const json_t *sent, apr_p
         image = apr_palloc(pool, (apr_size_t)apr_base64_decode_len(text));
         return sr_signature_uploaded(signature, image, (apr_size_t)apr_base64_decode_binary(image, text), pool);
     }
-    return sr_error(pool, SR_EBADREQUEST, "An uploaded signature must be a PNG, JPEG or WebP image as a base64 data URL");
+    return sr_error(pool, SR_EBADREQUEST,
+                    "An uploaded signature must be a PNG, JPEG or WebP image as a base64 data URL");
 }
 
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool)

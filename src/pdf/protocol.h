@@ -40,8 +40,8 @@
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
- *     "ink", "text" or "image", as in fill        {"fault":"signature","reason":"…","unknown":[n,…]}: the last one, code
- *                                               points that no font has, may be absent
+ *     "ink", "text" or "image", as in fill        {"fault":"signature","reason":"…","unknown":[n,…]}:
+ *                                               code points that no font has; may be absent
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
  *                                               "fault"},…]}, or as of probe. What cannot be told is left
@@ -93,7 +93,7 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
-#define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* an image of 4 million pixels that cannot be compressed, in base64 */
+#define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time

@@ -1,8 +1,8 @@
-/* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is left
- * is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and only what
- * is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is,
- * since PDF readers decode it as well, but for its notes: where and with what a photograph was taken is nobody's
- * business. (ISO 32000-2, 7.4.8 and 8.9.5) */
+/* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is
+ * left is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and
+ * only what is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is, since readers of
+ * PDF decode it as well, but for its notes: where and with what a photograph was taken is nobody's business.
+ * (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "pdfd/pdfd.h"
 
 #include <openssl/evp.h>

@@ -326,8 +326,8 @@ sr_pdfd_drawer_t sr_pdfd_draw_any;
 void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count);
 /* The steps as content of a form whose box begins at 0 0. */
 void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing);
-/* {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards; or {"width","height","type","image"}
- * with the file in base64. */
+/* {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards; or {"width","height","type",
+ * "image"} with the file in base64. */
 void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
 
 /* fonts.c: loads the system's fonts, or as many as make sense; in the sandbox it may be too late. */

@@ -1,6 +1,6 @@
-// geometry.test.mjs: what signers see is what is sealed: the ink in a field of the page, on three sizes of screen, is where
-// it is in the sealed PDF as poppler and mupdf draw it, within 2 % of the field. 30 drawings, 20 names in 8 scripts,
-// 10 images. And turning a phone changes no drawing.
+// geometry.test.mjs: what signers see is what is sealed: the ink in a field of the page, on three sizes of screen, is
+// where it is in the sealed PDF as poppler and mupdf draw it, within 2 % of the field. 30 drawings, 20 names in 8
+// scripts, 10 images. And turning a phone changes no drawing.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -218,11 +218,46 @@ test('the ink of the page is the ink of the PDF', async () => {
         for (const [number, mark] of marks.entries()) {
             await page.setViewportSize(sizes[0])
             await make(page, mark)
+            if (mark.text) sent = { signature: { type: 'typed', text: mark.text } } // it may have been asked before
             const sealed = seal(made[number].links[0].replace(/\?.*/, ''), sent, mark)
                 .then(bytes => seenInPdf(bytes, number, look))
             const [seen, pdf] = await Promise.all([seenOnPage(page, look), sealed])
             assertSame(mark, seen, pdf)
         }
+        await look.close()
+    })
+})
+
+test('turned and resized, a drawing stays as it was made', async () => {
+    const made = await create({ pdf: blank, signers: [{ ...ann, fields: [field(0, area)] }] })
+    const turned = [{ width: 780, height: 390 }, { width: 390, height: 780 }, { width: 390, height: 500 }]
+    await visit(made.links[0], { deviceScaleFactor: 2, viewport: turned[1] }, async page => {
+        const sent = []
+        page.on('request', request => {
+            if (request.url().endsWith('/preview')) sent.push(JSON.parse(request.postData()).signature)
+        })
+        await ready(page)
+        const mark = { strokes: drawing(3) }
+        await make(page, mark)
+        const look = await page.context().browser().newPage(), [before] = await seenOnPage(page, look)
+        await page.setViewportSize(turned[1])
+        await page.locator('.field').evaluate(button => button.click())
+        await page.locator('#signature').waitFor()
+        for (let times = 0; times < 3; times++)
+            for (const size of turned) {
+                await page.setViewportSize(size)
+                await page.waitForFunction(() => {
+                    const pad = document.querySelector('[data-pad]')
+                    return pad.width === Math.round(pad.clientWidth * devicePixelRatio)
+                })
+            }
+        await page.locator('[data-adopt]').click()
+        await page.locator('#signature').waitFor({ state: 'hidden' })
+        if (await page.locator('#finish').isVisible()) await page.locator('#finish .quiet[data-close]').click()
+        assert.deepEqual(sent.at(-1), sent.find(each => each.type === 'drawn'), 'the same strokes')
+        assert.ok(sent.filter(each => each.type === 'drawn').length > 1, 'sent twice')
+        const [after] = await seenOnPage(page, look)
+        assert.deepEqual(after, before, 'in the same place')
         await look.close()
     })
 })

@@ -9,12 +9,13 @@ use Sigreq::Signer 'signers_of';
 use Test::More;
 
 my $client = organisation()->{test};
-my $made   = $client->create(signers => Sigreq::Client::signers({}, { firstname => 'Bob', area => { y => 300 } }))->json;
+my @people = ({}, { firstname => 'Bob', area => { y => 300 } });
+my $made   = $client->create(signers => Sigreq::Client::signers(@people))->json;
 my ($ann, $bob) = signers_of($made);
 my %canvas  = (type => 'drawn', width => 720, height => 360);
 my $strokes = [[[0, 0], [100, 70]], [[200, 0, 1]]];
-my $png     = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5E'
-        . 'rkJggg==');
+my $png     = decode_base64('iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJ'
+        . 'RU5ErkJggg==');
 my $preview = sub {
     my ($signer, $signature) = @_;
     return $signer->request(POST => '/preview', json => { signature => $signature });
@@ -33,7 +34,7 @@ subtest 'drawn' => sub {
     my ($x, $y) = $drawing->{paths}[0]{d} =~ /^M([\d.]+) ([\d.]+)/;
     ok(abs($x - 49) < 2 && abs($y - 55) < 2, "it begins at $x, $y: at the top left but for the padding");
     my $moved = [map { [map { [$_->[0] + 300, $_->[1] + 200, $_->[2] // ()] } @$_] } @$strokes];
-    is_deeply($preview->($ann, { %canvas, strokes => $moved })->json, $drawing, 'elsewhere on the canvas it is the same');
+    is_deeply($preview->($ann, { %canvas, strokes => $moved })->json, $drawing, 'elsewhere it is the same');
     my $text = $preview->($ann, { %canvas, strokes => 'AAAiMmIA.iMnIoP' })->json;
     is(scalar @{ $text->{paths} }, scalar @{ $drawing->{paths} }, 'and as one text');
     ok(abs($text->{height} - $drawing->{height}) < 1, '… as high');
@@ -61,7 +62,9 @@ subtest 'what cannot be drawn' => sub {
     is_error($preview->($ann, undef), 400, qr/must be of type/, 'no signature');
     is_error($preview->($ann, { type => 'typed', text => ' ' }), 400, qr/not blank/, 'a blank');
     is_error($preview->($ann, { %canvas, strokes => 'AAa' }), 400, qr/letters A to P/, 'half a number');
-    my $junk = sub { $ann->request(POST => '/preview', form => { image => { content => $_[0], filename => 'a.png' } }) };
+    my $junk = sub {
+        return $ann->request(POST => '/preview', form => { image => { content => $_[0], filename => 'a.png' } });
+    };
     is_error($junk->('GIF89a'),          400, qr/neither a PNG nor a JPEG nor a WebP/, 'a GIF');
     is_error($junk->('x' x 1_100_000),   400, qr/at most 1 MiB/, 'a large file');
     is_error($junk->('x' x 1_400_000),   413, qr/at most/,       'a larger one');

@@ -1,5 +1,5 @@
-/* model_ink.c: drawn signatures as clients send them: how they are trimmed, whatever canvas they were drawn on, and what is
- * refused in which words. */
+/* model_ink.c: drawn signatures as clients send them: how they are trimmed, whatever canvas they were drawn on, and
+ * what is refused in which words. */
 #include "model/model.h"
 #include "tap.h"
 
