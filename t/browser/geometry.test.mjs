@@ -19,6 +19,7 @@ const area = { x: 150, y: 300, w: 220, h: 70 }
 const blank = makePdf([{ width: 612, height: 792 }])
 const sizes = [{ width: 1280, height: 860 }, { width: 390, height: 780 }, { width: 820, height: 1100 }]
 const DPI = 150
+const expected = [/willReadFrequently/] // the test reads the canvas of the page
 
 let seed = 7
 const random = (least, most) => {
@@ -208,7 +209,7 @@ function assertSame(mark, page, pdf) {
 test('the ink of the page is the ink of the PDF', async () => {
     const signer = { ...ann, fields: [field(0, area)] }
     const [shown, ...made] = await Promise.all([null, ...marks].map(() => create({ pdf: blank, signers: [signer] })))
-    await visit(shown.links[0], { deviceScaleFactor: 2, viewport: sizes[0] }, async page => {
+    await visit(shown.links[0], { deviceScaleFactor: 2, viewport: sizes[0], expected }, async page => {
         const look = await page.context().browser().newPage()
         let sent
         page.on('request', request => {
@@ -231,7 +232,7 @@ test('the ink of the page is the ink of the PDF', async () => {
 test('turned and resized, a drawing stays as it was made', async () => {
     const made = await create({ pdf: blank, signers: [{ ...ann, fields: [field(0, area)] }] })
     const turned = [{ width: 780, height: 390 }, { width: 390, height: 780 }, { width: 390, height: 500 }]
-    await visit(made.links[0], { deviceScaleFactor: 2, viewport: turned[1] }, async page => {
+    await visit(made.links[0], { deviceScaleFactor: 2, viewport: turned[1], expected }, async page => {
         const sent = []
         page.on('request', request => {
             if (request.url().endsWith('/preview')) sent.push(JSON.parse(request.postData()).signature)
