@@ -3,9 +3,9 @@
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
  * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
  * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
- * prepare.c · tags.c ·
- * fill.c · appearance.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over
- * rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * prepare.c · tags.c · fill.c · appearance.c · drawing.c (what ink.c, glyphs.c, image.c, paper.c make) · preview.c ·
+ * fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
+ * revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).

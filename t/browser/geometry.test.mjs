@@ -149,7 +149,7 @@ const placeOf = page => page.locator('.page').first().evaluate((sheet, [x, y, w,
 
 /** Painted as large as it is shown. */
 const painted = page => page.waitForFunction(() => {
-    const canvas = document.querySelector('.field canvas, .ink')
+    const canvas = document.querySelector('.ink')
     return canvas.width === Math.round(canvas.clientWidth * devicePixelRatio)
         && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
 })
@@ -260,5 +260,28 @@ test('turned and resized, a drawing stays as it was made', async () => {
         const [after] = await seenOnPage(page, look)
         assert.deepEqual(after, before, 'in the same place')
         await look.close()
+    })
+})
+
+test('a place over the edge: the part that the PDF shows is shown, and the page says so', async () => {
+    const places = [{ ...area, x: 500 }, { ...area, y: 2000 }]
+    const fields = places.map(place => field(0, place))
+    const made = await create({ pdf: blank, signers: [{ ...ann, fields }] })
+    assert.deepEqual(made.warnings, ['Signer 1, Field 1: the area lies partly outside of page 0',
+        'Signer 1, Field 2: the area lies outside of page 0'])
+    await visit(made.links[0], { viewport: sizes[0] }, async page => {
+        await ready(page)
+        await page.getByText('lies partly outside page 1').waitFor()
+        await page.getByText('lies outside page 1').waitFor()
+        const seen = await page.locator('.page').first().evaluate(sheet => {
+            const whole = sheet.getBoundingClientRect()
+            return [...sheet.querySelectorAll('.ink')].map(ink => {
+                ink.hidden = false
+                const box = ink.getBoundingClientRect()
+                return [(box.x - whole.x) / whole.width * 612, (whole.bottom - box.bottom) / whole.height * 792,
+                    box.width / whole.width * 612, box.height / whole.height * 792].map(Math.round)
+            })
+        })
+        assert.deepEqual(seen.sort((a, b) => a[1] - b[1]), places.map(({ x, y, w, h }) => [x, y, w, h]))
     })
 })

@@ -41,7 +41,7 @@ test('names in many scripts, typed', async () => {
             await ready(page)
             await openSignature(page)
             await typeSignature(page, typed)
-            const inked = await page.locator('.field canvas').evaluate(canvas =>
+            const inked = await page.locator('.ink').evaluate(canvas =>
                 canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean))
             assert.ok(inked, typed)
             await finish(page)

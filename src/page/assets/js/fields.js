@@ -1,16 +1,38 @@
-// fields.js: the places where a signer signs, on the pages: a button each, which shows the signature once it is there.
+// fields.js: the places where a signer signs, on the pages: a button each, and over it the signature once it is there.
 import { text } from './texts.js'
 import { paint } from './mark.js'
 
 const within = (value, least, most) => Math.min(Math.max(value, least), most)
 
-/** A place may lie beside the page; its button never does. */
-function place(button, { x, y, w, h }) {
+/** A place may lie beside the page, or be tiny. Its button never is: it can be seen and pressed. */
+function placeButton(button, { x, y, w, h }) {
     const width = within(w, 2, 100), height = within(h, 1, 100)
     Object.assign(button.style, {
         left: `${within(x, 0, 100 - width)}%`, top: `${within(y, 0, 100 - height)}%`,
         width: `${width}%`, height: `${height}%`,
     })
+}
+
+/** The signature is exactly where it will be in the PDF: what is beside the page is not seen. */
+const placeInk = (canvas, { x, y, w, h }) =>
+    Object.assign(canvas.style, { left: `${x}%`, top: `${y}%`, width: `${w}%`, height: `${h}%` })
+
+const SLACK = 0.01 // percent
+
+/** Whether a place is 'outside' of its page, or 'partly'; else undefined. */
+function beside({ x, y, w, h }) {
+    if (x >= 100 || y >= 100 || x + w <= 0 || y + h <= 0) return 'outside'
+    return Math.min(x, y) < -SLACK || Math.max(x + w, y + h) > 100 + SLACK ? 'partly' : undefined
+}
+
+/** Says at the head of the document which place cannot be seen, and where it is. */
+function note({ document: uuid, page, name, percent }, number) {
+    const how = beside(percent), head = document.querySelector(`section[data-document="${uuid}"] h2`)
+    if (!how || !head) return
+    const said = document.createElement('p')
+    said.className = 'note'
+    said.textContent = text(how === 'outside' ? 'field.outside' : 'field.partly', { number, name, page: page + 1 })
+    head.after(said)
 }
 
 function makeButton(field, number, all) {
@@ -20,8 +42,11 @@ function makeButton(field, number, all) {
     button.className = 'field'
     tag.textContent = text('field.tag')
     canvas.hidden = true
-    button.append(tag, canvas)
-    place(button, field.percent)
+    canvas.className = 'ink'
+    button.append(tag)
+    placeButton(button, field.percent)
+    placeInk(canvas, field.percent)
+    note(field, number)
     const show = mark => {
         button.classList.toggle('signed', Boolean(mark))
         button.setAttribute('aria-label', text(mark ? 'field.signed' : 'field', { number, all, name: field.name }))
@@ -32,7 +57,7 @@ function makeButton(field, number, all) {
     // a tag that has no room in a small field stands above it
     const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)
     show(null)
-    return { field, button, show, fitTag, mark: null }
+    return { field, button, canvas, show, fitTag, mark: null }
 }
 
 /** In reading order: by document and page, then from top to bottom. */
@@ -45,11 +70,9 @@ export function prepareFields(state, pageOf, press) {
         const own = makeButton(field, at + 1, sorted.length)
         own.set = mark => { own.mark = mark; own.show(mark) }
         own.button.addEventListener('click', () => press(own))
-        pageOf(field.document, field.page)?.append(own.button)
-        new ResizeObserver(() => {
-            own.fitTag()
-            if (own.mark) own.show(own.mark)
-        }).observe(own.button)
+        pageOf(field.document, field.page)?.append(own.button, own.canvas)
+        new ResizeObserver(own.fitTag).observe(own.button)
+        new ResizeObserver(() => own.mark && own.show(own.mark)).observe(own.canvas)
         return own
     })
 }

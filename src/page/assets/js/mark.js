@@ -3,10 +3,12 @@
 // What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF.
 export const INK = '#0d1a73' // as in the PDF (src/pdfd/drawing.c)
 
+const SIDE_MAX = 4096 // pixels: a field can be larger than any screen
+
 /** The canvas gets as many pixels as the screen has for it. Its size in CSS pixels. */
 export function fit(canvas) {
     const { clientWidth: width, clientHeight: height } = canvas
-    const ratio = Math.max(devicePixelRatio || 1, 1)
+    const ratio = Math.min(Math.max(devicePixelRatio || 1, 1), SIDE_MAX / Math.max(width, height, 1))
     canvas.width = Math.max(1, Math.round(width * ratio))
     canvas.height = Math.max(1, Math.round(height * ratio))
     canvas.getContext('2d').setTransform(ratio, 0, 0, ratio, 0, 0)
