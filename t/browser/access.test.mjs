@@ -77,6 +77,8 @@ test('the text of a page is there, in its place, and can be selected', async () 
         assert.equal((await page.evaluate(() => String(getSelection()))).trim(), 'Lease')
         const group = page.getByRole('group', { name: 'Page 1 of 2' })
         assert.match(await group.innerText(), /Section 3: the tenant has/)
+        const lines = await group.locator('.text span').count(), paragraphs = await group.locator('.text p').count()
+        assert.ok(lines >= 25 && paragraphs <= 2, `${lines} lines are read as few paragraphs: ${paragraphs}`)
     })
 })
 

@@ -21,6 +21,26 @@ function runsOf(line, aspect) {
     return runs
 }
 
+/** [top, height] of a line. */
+const boundsOf = line => {
+    const top = Math.min(...line.map(word => word[2]))
+    return [top, Math.max(...line.map(word => word[2] + word[4])) - top]
+}
+
+/** Lines of one height that stand close together are read without a stop. */
+function paragraphsOf(lines) {
+    const paragraphs = []
+    let last = null
+    for (const line of lines) {
+        const [top, height] = boundsOf(line), gap = last && top - last[0] - last[1]
+        const follows = last && Math.abs(height - last[1]) < 0.2 * last[1] && gap > -last[1] && gap < 0.8 * last[1]
+        if (follows) paragraphs.at(-1).push(line)
+        else paragraphs.push([line])
+        last = [top, height]
+    }
+    return paragraphs
+}
+
 /** As wide and as high as the page has it. */
 function show(run, aspect) {
     const span = document.createElement('span'), height = run.bottom - run.top
@@ -48,10 +68,13 @@ function build(page, { width, height, lines }) {
     layer.className = 'text'
     layer.dir = 'auto'
     layer.lang = '' // the document's language is not known: it is not the page's
-    for (const line of lines) {
-        const row = document.createElement('p')
-        row.append(...runsOf(line, width / height).map(run => show(run, width / height)))
-        layer.append(row)
+    for (const paragraph of paragraphsOf(lines)) {
+        const block = document.createElement('p')
+        for (const line of paragraph) {
+            if (block.hasChildNodes()) block.append(' ')
+            block.append(...runsOf(line, width / height).map(run => show(run, width / height)))
+        }
+        layer.append(block)
     }
     if (lines.length) {
         page.img.alt = '' // the group around it has its name, and the words are there
