@@ -5,14 +5,16 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before } from 'node:test'
+import { after } from 'node:test'
 import { contract } from './pdf.mjs'
 
 const suite = JSON.parse(readFileSync(process.env.SIGREQ_SUITE))
 const require = createRequire(join(suite.source, 'build/npm/browser/package.json'))
-const { chromium } = require('playwright-core')
+const { chromium, firefox } = require('playwright-core')
 const axe = require('axe-core')
-const shots = join(suite.source, 'build/screenshots')
+export const axeSource = axe.source
+export const { source } = suite
+export const shots = join(source, 'build/screenshots')
 mkdirSync(shots, { recursive: true })
 
 export const place = path => `http://127.0.0.1:${suite.port}${path}`
@@ -88,16 +90,22 @@ export async function assertSealed({ uuid }, signatures) {
 
 // --- the browser
 
-let browser
-before(async () => {
-    browser = await chromium.launch({
+export const isFirefox = process.env.SIGREQ_BROWSER === 'firefox'
+/** For tests of what Firefox has not, or what cannot be driven in it. */
+export const chromiumOnly = why => ({ skip: isFirefox && why })
+
+const launch = {
+    chromium: () => chromium.launch({
         executablePath: '/usr/bin/chromium',
         args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
             '--host-resolver-rules=MAP *.test 127.0.0.1'],
-    })
-})
-after(() => browser?.close())
+    }),
+    // Debian's own, by WebDriver BiDi
+    firefox: () => firefox.launch({ channel: 'moz-firefox', executablePath: '/usr/bin/firefox-esr' }),
+}
+let launched = null
+after(async () => (await launched)?.close())
 
 /** What the console may say in a test that provokes it. */
 const isExpected = (problem, expected) => expected.some(pattern => pattern.test(problem))
@@ -109,6 +117,8 @@ const isExpected = (problem, expected) => expected.some(pattern => pattern.test(
  */
 export async function visit(link, options, work) {
     const { expected = [], prepare = () => {}, ...context } = options
+    if (isFirefox) delete context.isMobile
+    const browser = await (launched ??= launch[isFirefox ? 'firefox' : 'chromium']())
     const own = await browser.newContext({ ...devices.desktop, locale: 'en-GB', ...context })
     const problems = []
     const note = problem => isExpected(problem, expected) || problems.push(problem)
@@ -144,8 +154,9 @@ export const anotherTab = async (page, link) => {
     return tab
 }
 
-export const shoot = (page, name) =>
-    page.screenshot({ animations: 'disabled', path: join(shots, `${suite.db}-${name}.png`) })
+/** For people to look at. To stop animations a style is put into the page, which Firefox reports against the policy. */
+export const shoot = async (page, name) => isFirefox
+    || page.screenshot({ animations: 'disabled', path: join(shots, `${suite.db}-${name}.png`) })
 
 /** No violation of WCAG 2.2 AA, nor of axe's best practices. */
 export async function assertAccessible(page, what) {

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    ann, assertSealed, counted, create, devices, DONE, drawOn, field, finish, isWide, openSignature, place, ready,
-    settled, shoot, shown, typeSignature, visit,
+    ann, assertSealed, chromiumOnly, counted, create, devices, DONE, drawOn, field, finish, isWide, openSignature,
+    place, ready, settled, shoot, shown, typeSignature, visit,
 } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
 const two = { ...ann, fields: [field(0), field(1)] }
+const touch = chromiumOnly('a finger cannot be driven')
 const isOpen = (page, id) => page.locator(`#${id}`).isVisible()
 
 test('one field takes four clicks', async () => {
@@ -53,7 +54,7 @@ test('the intro leads to the first document; the bar comes when the intro has go
 })
 
 for (const [what, device] of Object.entries({ mouse: devices.desktop, finger: devices.phone }))
-    test(`a double click does what one click does, ${what}`, async () => {
+    test(`a double click does what one click does, ${what}`, what === 'finger' ? touch : {}, async () => {
         const made = await create({ signers: [two] })
         await visit(made.links[0], device, async page => {
             const twice = async locator => {
@@ -123,10 +124,7 @@ test('nothing is called signed before it is; leaving warns', async () => {
     await visit(made.links[0], {}, async page => {
         const asked = []
         page.on('dialog', dialog => { asked.push(dialog.type()); dialog.dismiss() })
-        const leave = async () => {
-            await page.close({ runBeforeUnload: true })
-            await page.waitForTimeout(300)
-        }
+        const leave = () => Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })])
         await ready(page)
         await openSignature(page)
         await typeSignature(page)
@@ -266,7 +264,7 @@ test('pages that failed are loaded when the network is back', async () => {
     })
 })
 
-test('on a phone a visited field is enlarged; two taps enlarge and take it back', async () => {
+test('on a phone a visited field is enlarged; two taps enlarge and take it back', touch, async () => {
     const made = await create()
     await visit(made.links[0], { ...devices.phone, viewport: { width: 390, height: 500 } }, async page => {
         await ready(page)
@@ -300,7 +298,7 @@ test('on a phone a visited field is enlarged; two taps enlarge and take it back'
     })
 })
 
-test('to print, every page is loaded; to search, every text', async () => {
+test('to print, every page is loaded; to search, every text', chromiumOnly('printing is Chromium’s here'), async () => {
     const made = await create({ pdf: contract(60) })
     await visit(made.links[0], {}, async page => {
         await ready(page)
@@ -314,14 +312,14 @@ test('to print, every page is loaded; to search, every text', async () => {
         assert.equal(await page.evaluate(() => window.printed), 60)
         await page.emulateMedia({ media: 'print' })
         assert.ok(await page.locator('.field').isHidden(), 'no field is printed')
-        await page.emulateMedia({ media: 'screen' })
+        await page.emulateMedia({ media: null })
         const file = join(tmpdir(), `printed-${process.pid}.pdf`)
         await page.pdf({ format: 'Letter', path: file })
         assert.match(execFileSync('pdfinfo', [file], { encoding: 'utf8' }), /Pages: +60\n/, 'a sheet for each page')
     })
 })
 
-test('with forced colours the document is as it is', async () => {
+test('with forced colours the document is as it is', chromiumOnly('colours cannot be forced'), async () => {
     const made = await create()
     await visit(made.links[0], { forcedColors: 'active' }, async page => {
         await ready(page)

@@ -1,0 +1,3 @@
+// firefox.test.mjs: the ways to sign, once more in Debian's Firefox ESR.
+process.env.SIGREQ_BROWSER = 'firefox'
+await import('./flow.test.mjs')
