@@ -139,6 +139,12 @@ static const char *base_url(request_rec *r, const sr_conf_t *conf)
     return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
 }
 
+/* Of the page where anybody checks documents. It is printed, so a URL that a client made up will not do. */
+static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
+{
+    return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
+}
+
 static int handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
@@ -154,6 +160,7 @@ static int handler(request_rec *r)
         .database = sr_run_database(r->server, r->pool),
         .base_url = base,
         .set_base_url = *conf->base_url ? conf->base_url : NULL,
+        .verify_url = verify_url(r, conf),
         .wake = sr_run_deliver_wake,
         .wake_baton = r->server,
         .documents_root = conf->documents,

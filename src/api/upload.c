@@ -185,7 +185,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     SR_TRY(read_key(&request.idempotency_key, http));
     SR_TRY(receive(&receiver, parameters));
     request.caller = caller;
-    request.client = (sr_client_t){http->r->useragent_ip, sr_http_user_agent(http)};
+    request.client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
     request.documents = receiver.documents;
     request.remarks = receiver.remarks;
     request.uploads = receiver.uploads;

@@ -1,10 +1,46 @@
 /* completion.c: the certificate of completion: what happened to a submission, in plain words, for whoever holds its
- * documents and has no access to this service. Made of the view and the audit trail alone. A signer's uuid is the
- * secret in his link, so neither uuids of signers nor links are in it. */
+ * documents and has no access to this service. It is in the language of its signers and in English, made of the view
+ * and the audit trail alone. A signer's uuid is the secret in their link, so neither uuids of signers nor links are in
+ * it. */
 #include "model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+typedef struct work_t {
+    const sr_completion_t *completion;
+    const json_t *view, *words[2]; /* the texts of both languages; the second may be NULL */
+    apr_pool_t *pool;
+} work_t;
+
+/* --- words */
+
+static const char *word(const work_t *work, int which, const char *key)
+{
+    const char *text = work->words[which] ? sr_json_string(work->words[which], key) : NULL;
+    return text ? text : "";
+}
+
+/* A text with the value in the place of its {…}. */
+static const char *filled(const work_t *work, const char *text, const char *value)
+{
+    const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
+    if (!close) return text;
+    return apr_pstrcat(work->pool, apr_pstrmemdup(work->pool, text, (apr_size_t)(open - text)), value, close + 1, NULL);
+}
+
+/* "Geöffnet / Opened" */
+static const char *label_with(const work_t *work, const char *key, const char *value)
+{
+    const char *own = filled(work, word(work, 0, key), value), *english = filled(work, word(work, 1, key), value);
+    return *english && strcmp(own, english) ? apr_pstrcat(work->pool, own, " / ", english, NULL) : own;
+}
+
+static const char *label(const work_t *work, const char *key)
+{
+    return label_with(work, key, "");
+}
 
 /* --- rows: those without a value are left out */
 
@@ -23,10 +59,8 @@ static void add(json_t *rows, const char *label, const char *value)
 
 static void add_code(json_t *rows, const char *label, const char *value)
 {
-    json_t *row;
-
     if (!value || !*value) return;
-    row = texts(label, value);
+    json_t *row = texts(label, value);
     json_array_append_new(row, json_string("code"));
     json_array_append_new(rows, row);
 }
@@ -34,96 +68,160 @@ static void add_code(json_t *rows, const char *label, const char *value)
 /* Two that stand side by side, if both are there. */
 static void add_two(json_t *rows, const char *label, const char *value, const char *other_label, const char *other)
 {
-    json_t *row;
-
     if (!value || !*value || !other || !*other) {
         add(rows, label, value);
         add(rows, other_label, other);
         return;
     }
-    row = texts(label, value);
+    json_t *row = texts(label, value);
     json_array_append_new(row, json_string(other_label));
     json_array_append_new(row, json_string(other));
     json_array_append_new(rows, row);
 }
 
+/* A sentence in both languages, each over the whole width. */
+static void add_note(json_t *rows, const work_t *work, const char *key, const char *value)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *text = filled(work, word(work, i, key), value);
+        if (*text && (!i || strcmp(word(work, 0, key), word(work, 1, key))))
+            json_array_append_new(rows, json_pack("{s:s}", "note", text));
+    }
+}
+
 static json_t *item(const char *heading, json_t *rows)
 {
     json_t *object = json_object();
-
     if (heading) json_object_set_new(object, "heading", json_string(heading));
     json_object_set_new(object, "rows", rows);
     return object;
 }
 
-static void add_section(json_t *sections, const char *heading, json_t *items)
+static json_t *add_section(json_t *sections, const char *heading, json_t *items)
 {
     json_t *object = json_object();
-
-    json_object_set_new(object, "heading", json_string(heading));
+    if (heading) json_object_set_new(object, "heading", json_string(heading));
     json_object_set_new(object, "items", items);
     json_array_append_new(sections, object);
+    return object;
 }
 
-/* --- values */
+static json_t *one_item(json_t *rows)
+{
+    json_t *items = json_array();
+    json_array_append_new(items, item(NULL, rows));
+    return items;
+}
 
-/* "2026-11-20 18:09:23 UTC"; NULL for 0. */
-static const char *plain_time(apr_time_t when, apr_pool_t *pool)
+/* --- times: in the time zone of the signer, if their browser has told it; else in that of this server */
+
+typedef struct zone_t {
+    const char *name;
+    int offset; /* minutes */
+} zone_t;
+
+static zone_t zone_of_server(apr_time_t when, apr_pool_t *pool)
 {
     const time_t seconds = (time_t)apr_time_sec(when);
-    char text[40];
-    struct tm utc;
+    struct tm local = {0};
+    localtime_r(&seconds, &local);
+    return (zone_t){apr_pstrdup(pool, local.tm_zone ? local.tm_zone : "UTC"), (int)(local.tm_gmtoff / 60)};
+}
 
+/* The event of that kind and signer, or NULL. */
+static const json_t *event_of(const work_t *work, const char *kind, const char *signer)
+{
+    for (size_t i = 0; i < json_array_size(work->completion->events); i++) {
+        const json_t *event = json_array_get(work->completion->events, i);
+        const char *its = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
+        if (its && !strcmp(its, kind) && (!signer || (whose && !strcmp(whose, signer)))) return event;
+    }
+    return NULL;
+}
+
+static bool has_zone(zone_t *zone, const work_t *work, const char *signer)
+{
+    const json_t *event = signer ? event_of(work, "signed", signer) : NULL;
+    const json_t *detail = event ? json_object_get(event, "detail") : NULL;
+    const char *name = detail ? sr_json_string(detail, "timeZone") : NULL;
+    if (!name) return false;
+    *zone = (zone_t){name, (int)json_integer_value(json_object_get(detail, "utcOffset"))};
+    return true;
+}
+
+/* "2026-11-20 19:09:23 +01:00"; NULL for 0. */
+static const char *time_text(const work_t *work, apr_time_t when, const char *signer)
+{
+    zone_t zone;
+    char text[40];
+    struct tm local;
     if (!when) return NULL;
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&seconds, &utc));
-    return apr_pstrdup(pool, text);
+    if (!has_zone(&zone, work, signer)) zone = zone_of_server(when, work->pool);
+    const time_t seconds = (time_t)apr_time_sec(when) + zone.offset * 60;
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &local));
+    return apr_psprintf(work->pool, "%s %c%02d:%02d", text, zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
+                        abs(zone.offset) % 60);
 }
 
 /* 0 when it is none. */
 static apr_time_t time_at(const json_t *object, const char *key)
 {
-    const char *const text = sr_json_string(object, key);
+    const char *text = sr_json_string(object, key);
     apr_time_t when;
-
     return text && sr_time_parse(&when, text) ? when : 0;
 }
 
+/* --- values */
+
 static const char *name_of(const json_t *person, apr_pool_t *pool)
 {
-    const char *const first = sr_json_string(person, "firstname"), *const last = sr_json_string(person, "lastname");
-
+    const char *first = sr_json_string(person, "firstname"), *last = sr_json_string(person, "lastname");
     if (!first || !last) return first ? first : last;
     return apr_pstrcat(pool, first, " ", last, NULL);
 }
 
 static const char *requester(const json_t *view, apr_pool_t *pool)
 {
-    const json_t *const person = json_object_get(view, "createdBy");
-    const char *const name = name_of(person, pool), *const email = sr_json_string(person, "email");
-
+    const json_t *person = json_object_get(view, "createdBy");
+    const char *name = name_of(person, pool), *email = sr_json_string(person, "email");
     if (!name || !email) return name ? name : email;
     return apr_pstrcat(pool, name, ", ", email, NULL);
 }
 
-static const char *kind_of_signature(const char *type)
+static const char *kind_of_signature(const work_t *work, const char *type)
 {
-    static const char *const kinds[][2] = {
-        {"drawn", "Drawn by hand"}, {"typed", "Typed"}, {"uploaded", "Uploaded image"}};
-    size_t i;
-
-    for (i = 0; type && i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strcmp(type, kinds[i][0]) == 0) return kinds[i][1];
+    static const char *const kinds[] = {"drawn", "typed", "uploaded"};
+    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(type, kinds[i])) return label(work, kinds[i]);
     return type;
+}
+
+/* "a…@example.org" */
+static const char *masked(const char *email, apr_pool_t *pool)
+{
+    const char *at = strrchr(email, '@');
+    apr_size_t first = 1;
+    while (first < strlen(email) && (email[first] & 0xc0) == 0x80) first++;
+    if (!at || (apr_size_t)(at - email) <= first) return email;
+    return apr_pstrcat(pool, apr_pstrmemdup(pool, email, first), "\xe2\x80\xa6", at, NULL);
+}
+
+/* By what a signer was told from others: who has the link. */
+static const char *identification(const work_t *work, const json_t *signer)
+{
+    const json_t *created = event_of(work, "created", NULL);
+    const char *email = sr_json_string(signer, "email");
+    if (!email || !created || !json_is_true(json_object_get(json_object_get(created, "detail"), "sendEmail")))
+        return label(work, "handed");
+    return label_with(work, "mailed", masked(email, work->pool));
 }
 
 /* When the last one signed; 0 while somebody has not. */
 static apr_time_t completed_at(const json_t *submitters)
 {
-    apr_time_t last = 0, when;
-    size_t i;
-
-    for (i = 0; i < json_array_size(submitters); i++) {
-        when = time_at(json_array_get(submitters, i), "completedAt");
+    apr_time_t last = 0;
+    for (size_t i = 0; i < json_array_size(submitters); i++) {
+        const apr_time_t when = time_at(json_array_get(submitters, i), "completedAt");
         if (!when) return 0;
         if (when > last) last = when;
     }
@@ -135,16 +233,12 @@ static const char *sealed_sha256(const json_t *submitters, const char *uuid)
 {
     const char *sha256 = NULL;
     json_int_t largest = -1;
-    size_t i, k;
-
-    for (i = 0; uuid && i < json_array_size(submitters); i++) {
-        const json_t *const list = json_object_get(json_array_get(submitters, i), "signedDocuments");
-
-        for (k = 0; k < json_array_size(list); k++) {
-            const json_t *const one = json_array_get(list, k);
-            const char *const its = sr_json_string(one, "uuid");
+    for (size_t i = 0; uuid && i < json_array_size(submitters); i++) {
+        const json_t *list = json_object_get(json_array_get(submitters, i), "signedDocuments");
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            const json_t *one = json_array_get(list, k);
+            const char *its = sr_json_string(one, "uuid");
             const json_int_t size = json_integer_value(json_object_get(one, "size"));
-
             if (!its || strcmp(its, uuid) != 0 || size <= largest) continue;
             largest = size;
             sha256 = sr_json_string(one, "sha256");
@@ -155,97 +249,163 @@ static const char *sealed_sha256(const json_t *submitters, const char *uuid)
 
 /* --- sections */
 
-static json_t *submission_items(const json_t *view, apr_pool_t *pool)
+static json_t *submission_rows(const work_t *work)
 {
+    const json_t *view = work->view;
     const apr_time_t completed = completed_at(json_object_get(view, "submitters"));
-    json_t *rows = json_array(), *items = json_array();
-
-    add_code(rows, "Identifier", sr_json_string(view, "uuid"));
-    add(rows, "Requested by", requester(view, pool));
-    add_two(rows, "Created", plain_time(time_at(view, "createdAt"), pool), "Completed", plain_time(completed, pool));
-    json_array_append_new(items, item(NULL, rows));
-    return items;
+    json_t *rows = json_array();
+    add_code(rows, label(work, "identifier"), sr_json_string(view, "uuid"));
+    add(rows, label(work, "requester"), requester(view, work->pool));
+    add(rows, label(work, "organization"), work->completion->organization);
+    add_two(rows, label(work, "created"), time_text(work, time_at(view, "createdAt"), NULL), label(work, "completed"),
+            time_text(work, completed, NULL));
+    return rows;
 }
 
-static json_t *document_items(const json_t *view, apr_pool_t *pool)
+static json_t *document_items(const work_t *work)
 {
-    const json_t *const documents = json_object_get(view, "documents");
+    const json_t *documents = json_object_get(work->view, "documents");
+    const json_t *submitters = json_object_get(work->view, "submitters");
     json_t *items = json_array();
-    size_t i;
-
-    for (i = 0; i < json_array_size(documents); i++) {
-        const json_t *const document = json_array_get(documents, i);
+    for (size_t i = 0; i < json_array_size(documents); i++) {
+        const json_t *document = json_array_get(documents, i);
         const apr_int64_t pages = json_integer_value(json_object_get(document, "pages"));
         json_t *rows = json_array();
-
-        add(rows, "Pages", apr_psprintf(pool, "%" APR_INT64_T_FMT, pages));
-        add_code(rows, "SHA-256 as uploaded", sr_json_string(document, "sha256"));
-        add_code(rows, "SHA-256 as sealed",
-                 sealed_sha256(json_object_get(view, "submitters"), sr_json_string(document, "uuid")));
+        add(rows, label(work, "pages"), apr_psprintf(work->pool, "%" APR_INT64_T_FMT, pages));
+        add_code(rows, label(work, "sha256"), sr_json_string(document, "sha256"));
+        add_code(rows, label(work, "sha256.sealed"), sealed_sha256(submitters, sr_json_string(document, "uuid")));
         json_array_append_new(items, item(sr_json_string(document, "name"), rows));
     }
     return items;
 }
 
-static json_t *signer_rows(const json_t *signer, apr_pool_t *pool)
+static json_t *signer_rows(const work_t *work, const json_t *signer)
 {
-    const json_t *const how = json_object_get(signer, "signerInformation");
+    const json_t *how = json_object_get(signer, "signerInformation");
+    const char *uuid = sr_json_string(signer, "uuid"), *version = sr_json_string(how, "consent");
+    const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
     apr_time_t opened = time_at(how, "openedAt"), done = time_at(how, "signedAt");
+    zone_t zone;
     json_t *rows = json_array();
-
     if (!opened) opened = time_at(signer, "openedAt");
     if (!done) done = time_at(signer, "completedAt");
-    add(rows, "Email", sr_json_string(signer, "email"));
-    add_two(rows, "Opened", plain_time(opened, pool), "Signed", done ? plain_time(done, pool) : "Not signed");
-    add_two(rows, "Signature", kind_of_signature(sr_json_string(how, "signatureType")), "Consent version",
-            sr_json_string(how, "consent"));
-    add(rows, "IP address", sr_json_string(how, "ip"));
-    add(rows, "Browser", sr_json_string(how, "userAgent"));
+    add(rows, label(work, "email"), sr_json_string(signer, "email"));
+    add(rows, label(work, "identification"), identification(work, signer));
+    add(rows, label(work, "opened"), time_text(work, opened, uuid));
+    add(rows, label(work, "signed"), done ? time_text(work, done, uuid) : label(work, "unsigned"));
+    if (has_zone(&zone, work, uuid)) add(rows, label(work, "zone"), zone.name);
+    add(rows, label(work, "signature"), kind_of_signature(work, sr_json_string(how, "signatureType")));
+    add(rows, label(work, "ip"), sr_json_string(how, "ip"));
+    add(rows, label(work, "browser"), sr_json_string(how, "userAgent"));
+    add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
+        consent ? consent->text : version);
     return rows;
 }
 
-static json_t *signer_items(const json_t *view, apr_pool_t *pool)
+static json_t *signer_items(const work_t *work)
 {
-    const json_t *const signers = json_object_get(view, "submitters");
+    const json_t *signers = json_object_get(work->view, "submitters");
     json_t *items = json_array();
-    size_t i;
-
-    for (i = 0; i < json_array_size(signers); i++) {
-        const json_t *const signer = json_array_get(signers, i);
-        json_array_append_new(items, item(name_of(signer, pool), signer_rows(signer, pool)));
+    for (size_t i = 0; i < json_array_size(signers); i++) {
+        const json_t *signer = json_array_get(signers, i);
+        json_array_append_new(items, item(name_of(signer, work->pool), signer_rows(work, signer)));
     }
     return items;
 }
 
-static json_t *audit_items(const sr_completion_t *completion, apr_pool_t *pool)
+/* Who did it: a signer by name, and from where. */
+static const char *actor(const work_t *work, const json_t *event)
 {
-    json_t *rows = json_array(), *items = json_array();
+    const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
+    const json_t *signers = json_object_get(work->view, "submitters");
+    const char *name = uuid ? NULL : name_of(json_object_get(work->view, "createdBy"), work->pool);
+    for (size_t i = 0; uuid && i < json_array_size(signers); i++) {
+        const char *its = sr_json_string(json_array_get(signers, i), "uuid");
+        if (its && !strcmp(its, uuid)) name = name_of(json_array_get(signers, i), work->pool);
+    }
+    return apr_pstrcat(work->pool, name ? name : "", name && ip ? ", " : "", ip ? ip : "", NULL);
+}
 
-    add(rows, "Events", apr_psprintf(pool, "%d", completion->events));
-    add_code(rows, "Hash of the last", completion->events_hash);
-    json_array_append_new(items, item(NULL, rows));
-    return items;
+static json_t *event_rows(const work_t *work)
+{
+    const sr_completion_t *completion = work->completion;
+    const zone_t zone = zone_of_server(completion->time, work->pool);
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_array_size(completion->events); i++) {
+        const json_t *event = json_array_get(completion->events, i);
+        const char *kind = sr_json_string(event, "event");
+        const char *what = kind ? label(work, apr_pstrcat(work->pool, "event.", kind, NULL)) : "";
+        const char *when = time_text(work, time_at(event, "at"), sr_json_string(event, "signer"));
+        json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "", *what ? what : kind ? kind : "",
+                                actor(work, event));
+        if (row) json_array_append_new(rows, row);
+    }
+    add_code(rows, label(work, "hash"), completion->events_hash);
+    add_note(rows, work, "zones", zone.name);
+    return rows;
+}
+
+static json_t *verify_rows(const work_t *work)
+{
+    json_t *rows = json_array();
+    add_note(rows, work, "verify.reader", "");
+    if (work->completion->verify_url) add_note(rows, work, "verify.page", work->completion->verify_url);
+    return rows;
+}
+
+/* What stands beside the seal. */
+static void set_seal(json_t *object, const work_t *work)
+{
+    const char *service = work->completion->service, *sha256 = work->completion->seal_sha256;
+    json_t *rows = json_array();
+    json_object_set_new(object, "seal",
+                        json_string(service ? label_with(work, "sealed", service) : label(work, "seal")));
+    add_code(rows, label(work, "fingerprint"), sha256);
+    json_object_set_new(object, "sealRows", rows);
+    json_object_set_new(object, "qr", sr_json_string_or_null(work->completion->verify_url));
 }
 
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool)
 {
-    const json_t *const view = completion->view;
-    const char *const uuid = sr_json_string(view, "uuid"), *const service = completion->service;
-    const char *const footer = apr_pstrcat(pool, "Certificate of completion", uuid ? " of " : NULL, uuid, NULL);
+    const json_t *view = completion->view;
+    const char *uuid = sr_json_string(view, "uuid");
+    const work_t made = {completion, view, {completion->texts, completion->english}, pool}, *work = &made;
     json_t *object = json_object(), *sections = json_array();
-
-    add_section(sections, "Submission", submission_items(view, pool));
-    add_section(sections, "Documents", document_items(view, pool));
-    add_section(sections, "Signers", signer_items(view, pool));
-    add_section(sections, "Audit trail", audit_items(completion, pool));
-    json_object_set_new(object, "title", json_string("Certificate of completion"));
+    json_object_set_new(add_section(sections, NULL, one_item(submission_rows(work))), "panel", json_true());
+    add_section(sections, label(work, "documents"), document_items(work));
+    add_section(sections, label(work, "signers"), signer_items(work));
+    add_section(sections, label(work, "events"), one_item(event_rows(work)));
+    add_section(sections, label(work, "verify"), one_item(verify_rows(work)));
+    json_object_set_new(object, "title", json_string(word(work, 0, "title")));
+    json_object_set_new(object, "second", json_string(word(work, 1, "title")));
     json_object_set_new(object, "subtitle", sr_json_string_or_null(sr_json_string(view, "name")));
-    if (completion->environment == SR_TEST)
-        json_object_set_new(object, "banner", json_string("TEST \xE2\x80\x94 not legally binding"));
+    if (completion->environment == SR_TEST) json_object_set_new(object, "banner", json_string(label(work, "test")));
     json_object_set_new(object, "sections", sections);
-    json_object_set_new(object, "seal", json_string(service ? apr_pstrcat(pool, "Sealed by ", service, NULL) : "Seal"));
-    json_object_set_new(object, "footer", json_string(footer));
-    json_object_set_new(object, "language", json_string("en"));
+    set_seal(object, work);
+    json_object_set_new(object, "footer",
+                        json_string(apr_pstrcat(pool, word(work, 0, "title"), uuid ? " \xc2\xb7 " : NULL, uuid, NULL)));
+    json_object_set_new(object, "language", json_string(completion->language ? completion->language : "en"));
     json_object_set_new(object, "time", json_string(sr_time_format(completion->time, pool)));
     return object;
+}
+
+const sr_language_t *sr_completion_language(const json_t *view)
+{
+    const json_t *signers = json_object_get(view, "submitters");
+    const sr_language_t *best = NULL;
+    int most = 0;
+    for (int i = 0; i < sr_language_count(); i++) {
+        const sr_language_t *language = sr_language(i);
+        int count = 0;
+        for (size_t k = 0; k < json_array_size(signers); k++) {
+            const json_t *how = json_object_get(json_array_get(signers, k), "signerInformation");
+            const char *version = sr_json_string(how, "consent");
+            const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
+            count += consent && !strcmp(consent->language, language->code);
+        }
+        if (count <= most || !strcmp(language->code, "en")) continue;
+        best = language;
+        most = count;
+    }
+    return best ? best : sr_language_of("en");
 }

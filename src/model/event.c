@@ -44,3 +44,17 @@ void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int numbe
     json_object_set_new(object, "hash", json_string(written->hash));
     written->body = canonical(object, pool);
 }
+
+#define MAX_OFFSET (14 * 60)
+#define MAX_ZONE 64
+
+void sr_client_set_zone(sr_client_t *client, const json_t *name, const json_t *offset)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/";
+    const char *text = json_string_value(name);
+    const json_int_t minutes = json_integer_value(offset);
+    if (!text || !*text || strlen(text) > MAX_ZONE || text[strspn(text, letters)]) return;
+    if (!json_is_integer(offset) || minutes < -MAX_OFFSET || minutes > MAX_OFFSET) return;
+    client->time_zone = text;
+    client->utc_offset = (int)minutes;
+}

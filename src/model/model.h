@@ -236,7 +236,11 @@ json_t *sr_signer_fields_json(const sr_signer_t *signer);
  */
 typedef struct sr_client_t {
     const char *ip, *user_agent; /* UTF-8, or NULL */
+    const char *time_zone;       /* as their browser calls it, "Europe/Berlin"; or NULL */
+    int utc_offset;              /* minutes that it is ahead of UTC now */
 } sr_client_t;
+/* Takes what a browser says of its time zone; what cannot be one is passed over. */
+void sr_client_set_zone(sr_client_t *client, const json_t *name, const json_t *offset);
 
 typedef struct sr_event_t {
     const char *kind; /* "created", "opened", "signed", "refused", "completed" */
@@ -393,12 +397,20 @@ sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_completion_t {
     const json_t *view; /* the submission's, all of whose signers have signed, as it is read: links do not matter */
-    int events;         /* of its audit trail, and the hash of the last: it stands for all before it */
+    const json_t *events;    /* its audit trail, an array; and the hash of the last, which stands for all before it */
     const char *events_hash;
     sr_environment_t environment;
-    const char *service; /* who seals the certificate, as said beneath the seal; or NULL */
-    apr_time_t time;     /* of the certificate */
+    const char *organization; /* of the requester; or NULL */
+    const char *service;      /* who seals the certificate, as said beneath the seal; or NULL */
+    const char *seal_sha256;  /* of the certificate of the seal; or NULL */
+    const char *verify_url;   /* of the page where anybody checks documents; or NULL */
+    apr_time_t time;          /* of the certificate */
+    const char *language;     /* of `texts`, as a tag */
+    const json_t *texts;      /* "certificate" of that catalogue */
+    const json_t *english;    /* the same in English, or NULL: one language is enough */
 } sr_completion_t;
+/* The language that most of the signers have read the text to agree to in, if it is not English; else English. */
+const sr_language_t *sr_completion_language(const json_t *view);
 /* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 

@@ -1,4 +1,5 @@
 /* action.c: what a signer sends to a link: JSON, a form, or a form with an image of the signature as a file. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "page/page.h"
@@ -12,7 +13,7 @@
 #define UPLOAD "multipart/form-data"
 
 typedef struct form_t {
-    const char *action, *consent, *version, *typed, *reason;
+    const char *action, *consent, *version, *typed, *reason, *time_zone, *utc_offset;
     char *image; /* NULL: there is no such file */
     apr_size_t image_size;
 } form_t;
@@ -34,7 +35,8 @@ static sr_error_t *read_form(form_t *form, sr_http_t *http)
 {
     const sr_http_field_t fields[] = {{"action", &form->action}, {"consent", &form->consent},
                                       {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason}, {NULL, NULL}};
+                                      {"reason", &form->reason}, {"timeZone", &form->time_zone},
+                                      {"utcOffset", &form->utc_offset}, {NULL, NULL}};
     return sr_http_read_form(http, fields);
 }
 
@@ -54,7 +56,8 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
     form_t *form = receiver->form;
     const sr_http_field_t fields[] = {{"action", &form->action}, {"consent", &form->consent},
                                       {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason}, {NULL, NULL}};
+                                      {"reason", &form->reason}, {"timeZone", &form->time_zone},
+                                      {"utcOffset", &form->utc_offset}, {NULL, NULL}};
     receiver->text = NULL;
     /* a form sends a file field that was left empty as a part with an empty file name */
     receiver->is_image = !strcmp(part->name, "image") && part->filename && *part->filename && !form->image;
@@ -169,6 +172,8 @@ static sr_error_t *read_json(sr_page_action_t *action, sr_http_t *http)
     if (version && !json_is_string(version))
         return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
     SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
+    action->time_zone = json_object_get(body, "timeZone");
+    action->utc_offset = json_object_get(body, "utcOffset");
     return read_json_signature(&action->signature, body, http->pool);
 }
 
@@ -179,6 +184,8 @@ sr_error_t *sr_page_read_action(sr_page_action_t *action, sr_http_t *http)
     SR_TRY(read_any_form(&is_form, &form, http));
     if (!is_form) return read_json(action, http);
     action->reason = form.reason;
+    if (form.time_zone) action->time_zone = sr_json_own(json_string(form.time_zone), http->pool);
+    if (form.utc_offset) action->utc_offset = sr_json_own(json_integer(atoi(form.utc_offset)), http->pool);
     SR_TRY(read_name(action, form.action, http->pool));
     if (action->action != SR_SIGNING_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));

@@ -32,7 +32,7 @@ sr_error_t *sr_page_uuid(const char **uuid, sr_http_t *http, int param)
 
 static sr_client_t client_of(sr_http_t *http)
 {
-    return (sr_client_t){http->r->useragent_ip, sr_http_user_agent(http)};
+    return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
 }
 
 /* What every handler begins with: who it is, and how he wants to be answered. */
@@ -81,7 +81,8 @@ sr_error_t *sr_page_get(sr_http_t *http)
 
 static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_page_action_t *action)
 {
-    const sr_client_t client = client_of(http);
+    sr_client_t client = client_of(http);
+    sr_client_set_zone(&client, action->time_zone, action->utc_offset);
     if (action->action == SR_SIGNING_REFUSE)
         return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
     return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);

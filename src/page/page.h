@@ -56,6 +56,7 @@ typedef struct sr_page_action_t {
     const sr_consent_t *consent; /* of SR_SIGNING_SIGN */
     sr_signature_t signature;    /* the same */
     const char *reason;          /* of SR_SIGNING_REFUSE, or NULL */
+    const json_t *time_zone, *utc_offset; /* what the browser says, or NULL */
 } sr_page_action_t;
 /* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */
 bool sr_page_answers_json(sr_http_t *http);

@@ -234,11 +234,13 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
 
 /* --------------------------------------------------------------------------------------------- compose.c
  * A new document from texts: A4, as many pages as it needs. `what` is
- *   {"title":"…","subtitle":"…","banner":"…",   above all else on each page, in red
- *    "sections":[{"heading":"…","items":[{"heading":"…","rows":[…]},…]},…],
+ *   {"title":"…","second":"…",                  the title in another language, which labels have, too
+ *    "subtitle":"…","banner":"…",               above all else on each page, in red
+ *    "sections":[{"heading":"…","panel":true,"items":[{"heading":"…","rows":[…]},…]},…],
  *    "seal":"…",                                beneath the place for a signature
+ *    "sealRows":[["label","value","code"],…],"qr":"…",      beside it; a QR code of this text
  *    "footer":"…","language":"en","time":"2026-11-20T18:09:23Z"}
- * and a row is ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken
+ * and a row is {"note":"…"}, {"event":["when","what","who"]}, ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken
  * anywhere; or ["label","value","label","value"], side by side where both are short. All but `time`, when it was made,
  * may be left out. Texts are of any script, at most 32 KiB each, and never cut, but for banner and footer (three lines)
  * and the caption of the seal (one). The same question has the same answer, byte by byte, on one system.

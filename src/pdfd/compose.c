@@ -1,12 +1,12 @@
-/* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough. What its texts
- * are about is known to the client alone. Everything is set twice: once to count the pages, which each page's foot
- * names, and once to draw them. The same question gets the same bytes. */
+/* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough, with a panel
+ * for the seal at its end. What its texts are about is known to the client alone. Everything is set twice: once to
+ * count the pages, which each page's foot names, and once to draw them. The same question gets the same bytes. */
 #include "pdfd/typeset.h"
+#include "pdfd/marks.h"
 
 #include <cairo-pdf.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define WIDTH 595.28
 #define HEIGHT 841.89
@@ -14,15 +14,20 @@
 #define RIGHT (WIDTH - LEFT)
 #define TOP 48.0
 #define BOTTOM (HEIGHT - 34)
-#define LABELS 96.0 /* the column of labels */
+#define LABELS 96.0       /* the column of labels */
+#define WIDE_LABELS 138.0 /* of labels in two languages */
 #define GAP 12.0    /* between columns */
 #define SECTION_ABOVE 15.0
 #define HEADING_BELOW 9.0
 #define ITEM_ABOVE 6.0
-#define FIELD_WIDTH 220.0
+#define INSET 12.0 /* of what stands in a panel */
+#define FIELD_WIDTH 180.0
 #define FIELD_HEIGHT 42.0
-#define FIELD_CAPTION 14.0 /* below it */
-#define FIELD_ABOVE 10.0
+#define SEAL_HEIGHT 96.0 /* of the panel with the field */
+#define SEAL_ABOVE 14.0
+#define QR_SIZE 74.0
+#define TIMES 122.0 /* the first two columns of events */
+#define EVENTS 150.0
 
 #define MAX_TEXT 32768
 
@@ -32,15 +37,19 @@
 #define RED 0xa3171f
 #define PINK 0xfde9e9
 #define HAIRLINE 0xd5d9e0
+#define GROUND 0xf3f5f9
 
 static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, RED};
 static const sr_pdfd_look_t TITLE = {SR_PDFD_BOLD, 21, 26, NAVY};
-static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_PLAIN, 10.5, 15, GRAY};
+static const sr_pdfd_look_t SECOND = {SR_PDFD_PLAIN, 11, 15, GRAY};
+static const sr_pdfd_look_t SUBTITLE = {SR_PDFD_BOLD, 11.5, 17, INK};
 static const sr_pdfd_look_t HEADING = {SR_PDFD_BOLD, 11.5, 16, NAVY};
 static const sr_pdfd_look_t ITEM = {SR_PDFD_BOLD, 9.5, 15, INK};
 static const sr_pdfd_look_t LABEL = {SR_PDFD_PLAIN, 8.5, 12.8, GRAY};
 static const sr_pdfd_look_t VALUE = {SR_PDFD_PLAIN, 9, 12.8, INK};
 static const sr_pdfd_look_t CODE = {SR_PDFD_CODE, 7.6, 12.8, INK};
+static const sr_pdfd_look_t WHAT = {SR_PDFD_BOLD, 8.8, 12.8, INK};
+static const sr_pdfd_look_t NOTE = {SR_PDFD_PLAIN, 8.5, 12.2, GRAY};
 static const sr_pdfd_look_t SMALL = {SR_PDFD_PLAIN, 7.5, 10, GRAY};
 
 typedef struct flow_t {
@@ -48,6 +57,7 @@ typedef struct flow_t {
     const char *language;
     cairo_t *context;                  /* NULL: pages are counted, and nothing is drawn */
     int page, pages;                   /* of this pass; in all, known from the first pass on */
+    double labels;                     /* how wide their column is */
     double y;                          /* where the next line begins */
     double top;                        /* where the first one of this page did */
     double bottom;                     /* where the foot begins */
@@ -56,17 +66,9 @@ typedef struct flow_t {
 
 /* ---------------------------------------------------------------------------------------------------- marks */
 
-static void set_colour(cairo_t *context, uint32_t colour)
-{
-    cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
-}
-
 static void fill(const flow_t *flow, double x, double y, double width, double height, uint32_t colour)
 {
-    if (!flow->context) return;
-    set_colour(flow->context, colour);
-    cairo_rectangle(flow->context, x, y, width, height);
-    cairo_fill(flow->context);
+    sr_pdfd_box(flow->context, x, y, width, height, colour);
 }
 
 static void rule(const flow_t *flow, double y, uint32_t colour)
@@ -222,10 +224,10 @@ static void set_pair(row_t *row, int at, const flow_t *flow, const json_t *texts
     const char *value = json_string_value(json_array_get(texts, from + 1));
     const char *kind = from ? NULL : json_string_value(json_array_get(texts, 2));
     bool is_code = kind && json_array_size(texts) == 3 && !strcmp(kind, "code");
-    row->columns[at] = set(flow, label, &LABEL, LABELS, flow->item_pool);
-    row->columns[at + 1] = set(flow, value, is_code ? &CODE : &VALUE, width - LABELS - GAP, flow->item_pool);
+    row->columns[at] = set(flow, label, &LABEL, flow->labels, flow->item_pool);
+    row->columns[at + 1] = set(flow, value, is_code ? &CODE : &VALUE, width - flow->labels - GAP, flow->item_pool);
     row->x[at] = x;
-    row->x[at + 1] = x + LABELS + GAP;
+    row->x[at + 1] = x + flow->labels + GAP;
 }
 
 static bool is_short(const row_t *row)
@@ -235,11 +237,31 @@ static bool is_short(const row_t *row)
     return true;
 }
 
+/* When, what, and who: three columns. */
+static row_t set_event(const flow_t *flow, const json_t *event)
+{
+    static const sr_pdfd_look_t *const looks[] = {&VALUE, &WHAT, &VALUE};
+    static const double x[] = {LEFT, LEFT + TIMES + GAP, LEFT + TIMES + EVENTS + 2 * GAP, RIGHT + GAP};
+    row_t row = {0};
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = json_string_value(json_array_get(event, i));
+        row.columns[i] = set(flow, text, looks[i], x[i + 1] - x[i] - GAP, flow->item_pool);
+        row.x[i] = x[i];
+    }
+    return row;
+}
+
 /* Sets one row of the question, as one or two: two pairs stand below each other where they are long. */
 static int set_rows(row_t *rows, const flow_t *flow, const json_t *texts)
 {
     double half = (RIGHT - LEFT) / 2;
     bool two = json_array_size(texts) >= 4;
+    const char *note = sr_json_string(texts, "note");
+    if (json_is_object(texts)) {
+        rows[0] = note ? alone(flow, note, &NOTE, LEFT, RIGHT - LEFT, flow->item_pool)
+                       : set_event(flow, json_object_get(texts, "event"));
+        return 1;
+    }
     rows[0] = rows[1] = (row_t){0};
     if (two) {
         set_pair(rows, 0, flow, texts, 0, LEFT, half);
@@ -266,25 +288,39 @@ static row_t *set_item(int *count, double *height, const flow_t *flow, const jso
     return rows;
 }
 
+static void put_panel(const flow_t *flow, double height)
+{
+    fill(flow, LEFT - INSET, flow->y, RIGHT - LEFT + 2 * INSET, height, GROUND);
+    fill(flow, LEFT - INSET, flow->y, 2.5, height, NAVY);
+}
+
 /* An item stays on one page if that is possible, and `heading` (or NULL) with it. */
-static void put_item(flow_t *flow, const json_t *item, const row_t *heading)
+static void put_item(flow_t *flow, const json_t *item, const row_t *heading, bool is_panel)
 {
     int count;
     double height, before = heading ? SECTION_ABOVE : ITEM_ABOVE, own = 0;
     const row_t *rows = set_item(&count, &height, flow, item);
     if (heading) own = measure_row(heading, ALL) + HEADING_BELOW;
+    if (is_panel) before += INSET;
     if (before + own + height > flow->bottom - flow->top) { /* with its own heading and first row, then */
         height = measure_row(&rows[0], ALL) + (count > 1 ? measure_row(&rows[1], ALL) : 0);
         height = fmin(height, flow->bottom - flow->top - before - own);
+        is_panel = false;
     }
-    make_room(flow, before + own + height);
+    make_room(flow, before + own + height + (is_panel ? INSET : 0));
     if (flow->y > flow->top) flow->y += before;
+    if (is_panel) {
+        flow->y -= INSET;
+        put_panel(flow, height + 2 * INSET);
+        flow->y += INSET;
+    }
     if (heading) {
         put_row(flow, heading);
         rule(flow, flow->y + 2, HAIRLINE);
         flow->y += HEADING_BELOW;
     }
     for (int i = 0; i < count; i++) put_row(flow, &rows[i]);
+    if (is_panel) flow->y += INSET;
 }
 
 static void put_section(flow_t *flow, const json_t *section)
@@ -294,7 +330,8 @@ static void put_section(flow_t *flow, const json_t *section)
         apr_pool_clear(flow->item_pool);
         const char *text = sr_json_string(section, "heading");
         const row_t heading = alone(flow, text, &HEADING, LEFT, RIGHT - LEFT, flow->item_pool);
-        put_item(flow, json_array_get(items, i), i || !heading.columns[0] ? NULL : &heading);
+        put_item(flow, json_array_get(items, i), i || !heading.columns[0] ? NULL : &heading,
+                 json_is_true(json_object_get(section, "panel")));
     }
 }
 
@@ -302,28 +339,47 @@ static void put_section(flow_t *flow, const json_t *section)
 
 static void put_title(flow_t *flow)
 {
-    const char *title = sr_json_string(flow->question, "title"), *more = sr_json_string(flow->question, "subtitle");
-    const row_t first = alone(flow, title, &TITLE, LEFT, RIGHT - LEFT, flow->item_pool);
-    const row_t second = alone(flow, more, &SUBTITLE, LEFT, RIGHT - LEFT, flow->item_pool);
-    put_row(flow, &first);
-    put_row(flow, &second);
-    fill(flow, LEFT, flow->y + 7, 42, 2.2, NAVY);
-    flow->y += 11;
+    static const struct {
+        const char *key;
+        const sr_pdfd_look_t *look;
+        double above;
+    } lines[] = {{"title", &TITLE, 0}, {"second", &SECOND, 0}, {"subtitle", &SUBTITLE, 8}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *text = sr_json_string(flow->question, lines[i].key);
+        const row_t row = alone(flow, text, lines[i].look, LEFT, RIGHT - LEFT, flow->item_pool);
+        if (row.columns[0]) flow->y += lines[i].above;
+        put_row(flow, &row);
+    }
 }
 
-/* At the bottom of the last page, a line as on paper: what signs the document is seen above it. */
-static void put_field(flow_t *flow, double *rect)
+/* At the bottom of the last page: a line, above which the seal is seen; of which certificate; where to check it. */
+static void put_seal(flow_t *flow, double *rect)
 {
-    make_room(flow, FIELD_ABOVE + FIELD_HEIGHT + FIELD_CAPTION);
-    double line = flow->bottom - FIELD_CAPTION;
+    make_room(flow, SEAL_ABOVE + SEAL_HEIGHT);
+    const char *address = sr_json_string(flow->question, "qr");
+    const json_t *rows = json_object_get(flow->question, "sealRows");
+    const double top = flow->bottom - SEAL_HEIGHT, line = top + INSET + FIELD_HEIGHT, x = LEFT + FIELD_WIDTH + 2 * GAP;
+    const double width = RIGHT - x - (address ? QR_SIZE + GAP : 0);
+    flow->y = top;
+    put_panel(flow, SEAL_HEIGHT);
     rect[0] = LEFT;
     rect[1] = HEIGHT - line + 1;
     rect[2] = LEFT + FIELD_WIDTH;
     rect[3] = HEIGHT - line + FIELD_HEIGHT;
     fill(flow, LEFT, line, FIELD_WIDTH, 0.6, GRAY);
-    const char *text = sr_json_string(flow->question, "seal");
-    const row_t caption = alone(flow, text, &SMALL, LEFT, RIGHT - LEFT, flow->page_pool);
-    put_lines(flow, &caption, line + 3, 1);
+    const row_t caption =
+        alone(flow, sr_json_string(flow->question, "seal"), &SMALL, LEFT, FIELD_WIDTH, flow->page_pool);
+    put_lines(flow, &caption, line + 3, SIDE_LINES);
+    double y = top + INSET - 2;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *texts = json_array_get(rows, i);
+        const char *label = json_string_value(json_array_get(texts, 0));
+        const char *value = json_string_value(json_array_get(texts, 1));
+        const row_t first = alone(flow, label, &SMALL, x, width, flow->page_pool);
+        const row_t second = alone(flow, value, &CODE, x, width, flow->page_pool);
+        y = put_lines(flow, &second, put_lines(flow, &first, y, SIDE_LINES), SIDE_LINES);
+    }
+    sr_pdfd_qr(flow->context, address, RIGHT - QR_SIZE, top + (SEAL_HEIGHT - QR_SIZE) / 2, QR_SIZE);
 }
 
 static void put_all(flow_t *flow, double *rect)
@@ -333,7 +389,7 @@ static void put_all(flow_t *flow, double *rect)
     begin_page(flow);
     put_title(flow);
     for (size_t i = 0; i < json_array_size(sections); i++) put_section(flow, json_array_get(sections, i));
-    put_field(flow, rect);
+    put_seal(flow, rect);
     end_page(flow);
     flow->pages = flow->page;
 }
@@ -352,23 +408,10 @@ static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigne
     return CAIRO_STATUS_SUCCESS;
 }
 
-static void describe(cairo_surface_t *surface, const json_t *question, apr_time_t when)
-{
-    char text[32];
-    struct tm utc;
-    time_t seconds = (time_t)apr_time_sec(when);
-    const char *title = sr_json_string(question, "title");
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
-    if (title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
-    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
-}
-
 static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
 {
     cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(take_bytes, sink, WIDTH, HEIGHT);
-    describe(surface, flow->question, when);
+    sr_pdfd_describe(surface, sr_json_string(flow->question, "title"), when);
     flow->context = cairo_create(surface);
     put_all(flow, rect);
     cairo_status_t status = cairo_status(flow->context);
@@ -403,7 +446,10 @@ static json_t *answer_with(const char *key, const char *reason)
 
 json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
-    flow_t flow = {.question = question->text, .language = sr_json_string(question->text, "language")};
+    const char *second = sr_json_string(question->text, "second");
+    flow_t flow = {.question = question->text,
+                   .language = sr_json_string(question->text, "language"),
+                   .labels = second && *second ? WIDE_LABELS : LABELS};
     sink_t sink = {.question = question};
     const char *time = sr_json_string(question->text, "time");
     apr_time_t when;

@@ -31,12 +31,52 @@ static sr_error_t *join(sr_joined_t *joined, sr_documents_t *documents, const te
                              text->length, pool);
 }
 
+/* The audit trail as it will be: what is stored, and what this step adds. */
+static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_step_t *step)
+{
+    const char *row;
+    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_EVENTS, &row, &step->signing->signer, 1, step->pool));
+    SR_TRY(sr_json_read(events, row, step->pool));
+    for (size_t i = 0; i < json_array_size(step->events); i++) {
+        const char *body = sr_json_string(json_array_get(step->events, i), "body");
+        json_t *event;
+        SR_TRY(sr_json_read(&event, body, step->pool));
+        json_array_append(*events, event);
+    }
+    return NULL;
+}
+
+/* The words of the certificate: those of the signers, and the English ones if they are others. */
+static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
+{
+    static const char part[] = "certificate";
+    const sr_language_t *own = sr_completion_language(completion->view), *english = sr_language_of("en");
+    json_t *texts;
+    SR_TRY(sr_language_texts(&texts, own, pool));
+    completion->texts = json_object_get(texts, part);
+    completion->language = own->tag;
+    if (own == english) return NULL;
+    SR_TRY(sr_language_texts(&texts, english, pool));
+    completion->english = json_object_get(texts, part);
+    return NULL;
+}
+
 static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_step_t *step,
-                           const char *sealer)
+                           const sr_cms_certificate_t *seal)
 {
     const sr_signing_t *signing = step->signing;
-    const sr_completion_t completion = {signing->view,        step->number, step->hash,
-                                        signing->environment, sealer,       step->now};
+    json_t *events;
+    SR_TRY(read_events(&events, service, step));
+    sr_completion_t completion = {.view = signing->view,
+                                  .events = events,
+                                  .events_hash = step->hash,
+                                  .environment = signing->environment,
+                                  .organization = signing->organization,
+                                  .service = seal->name,
+                                  .seal_sha256 = seal->sha256,
+                                  .verify_url = service->verify_url,
+                                  .time = step->now};
+    SR_TRY(read_words(&completion, step->pool));
     const json_t *question = sr_json_own(sr_completion_certificate(&completion, step->pool), step->pool);
     SR_TRY(sr_pdf_compose(composed, service->pdf, question, step->pool));
     return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
@@ -62,7 +102,8 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
 sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)
 {
     const sr_environment_t environment = step->signing->environment;
-    const char *sealer = sr_cms_identity_certificate(service->seal[environment])->name, *sha256;
+    const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->seal[environment]);
+    const char *sealer = seal->name, *sha256;
     sr_pdf_signature_t what = {.signer = SIGNER,
                                .name = sealer,
                                .reason = sr_signing_reason(step->signing, "Certificate of completion", step->pool),
@@ -75,7 +116,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_joined_t joined;
     text_t text;
     const sr_service_t own = sr_service_for_document(service, step->pool);
-    SR_TRY(compose(&own, &composed, step, sealer));
+    SR_TRY(compose(&own, &composed, step, seal));
     SR_TRY(read_output(&text, composed.document, step->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));

@@ -88,6 +88,7 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     json_object_set_new(detail, "token", json_string(request->caller->uuid));
     json_object_set_new(detail, "documents", documents);
     json_object_set_new(detail, "signers", signers);
+    json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
     const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
     sr_event_write(written, &event, 1, NULL, pool);
 }

@@ -27,6 +27,7 @@ typedef struct sr_folders_t sr_folders_t;
 typedef struct sr_service_t {
     sr_store_source_t *database;
     const char *base_url;     /* of this location, without a slash at the end: what links to it begin with */
+    const char *verify_url;   /* of the page where anybody checks documents; NULL: it is Off, or not known */
     const char *set_base_url; /* the same, where it was configured and is not what a client says. Or NULL */
     /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
     void (*wake)(void *baton);

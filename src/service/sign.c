@@ -167,6 +167,10 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     json_t *detail = sr_json_own(json_object(), step->pool), *evidence = json_array();
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
     json_object_set_new(detail, "consent", json_string(s->consent->version));
+    if (step->client->time_zone) {
+        json_object_set_new(detail, "timeZone", json_string(step->client->time_zone));
+        json_object_set_new(detail, "utcOffset", json_integer(step->client->utc_offset));
+    }
     json_object_set_new(detail, "documents", evidence);
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
     SR_TRY(sign_documents(service, s, step, evidence));

@@ -9,5 +9,8 @@ SELECT sigreq.audit_get(%s, %s, %s)
 -- @op SIGNING_GET 1
 SELECT sigreq.signing_get(%s)
 
+-- @op SIGNING_EVENTS 1
+SELECT sigreq.signing_events(%s)
+
 -- @op SIGNING_CHANGE 1
 SELECT sigreq.signing_change(%s)

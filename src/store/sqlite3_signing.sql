@@ -48,6 +48,16 @@ LEFT JOIN submission s ON s.id = g.submission_id
 LEFT JOIN organization o ON o.id = s.organization_id
 LEFT JOIN token t ON t.id = s.token_id
 
+-- @op SIGNING_EVENTS 1
+-- @answer
+WITH a(signer) AS (SELECT lower(%s))
+SELECT CASE WHEN g.submission_id IS NULL THEN 'missing' ELSE 'ok' END,
+       (SELECT '[' || group_concat(body, ',') || ']'
+        FROM (SELECT e.body FROM event e WHERE e.submission_id = g.submission_id ORDER BY e.number)),
+       NULL
+FROM a
+LEFT JOIN signer g ON g.uuid = a.signer
+
 -- As with SUBMISSION_CREATE, the first statement answers whatever stops or repeats the change.
 -- @op SIGNING_CHANGE 1 write
 -- @answer

@@ -125,6 +125,8 @@ typedef enum sr_op_t {
      *  "certificate_size"|null,"tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),
      *  "documents":[document row]} | MISSING */
     SR_OP_SIGNING_GET,
+    /* signer uuid → OK + the events of that submission as a JSON array, oldest first | MISSING */
+    SR_OP_SIGNING_EVENTS,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
      *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
      *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),

@@ -45,16 +45,16 @@ sub fault {
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
-de test zoom
+de test zoom browser
 es zoom
-fr brand test plain.place verify.change.page zoom place
-it privacy test zoom
-nl privacy test verify.intact zoom
+fr brand test plain.place verify.change.page zoom place documents identification pages signature
+it privacy test zoom browser email
+nl privacy test verify.intact zoom browser
 pt zoom
 pt-BR zoom
 END
 
-for my $part ('page', 'script', 'mail') {
+for my $part ('page', 'script', 'mail', 'certificate') {
     my $english = $texts{en}{$part};
     for my $code (sort keys %texts) {
         my $other = $texts{$code}{$part};
@@ -105,6 +105,14 @@ $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(none large many busy fa
 is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and html.c ask for all of them, no others');
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
+my $completion = slurp('src/model/completion.c');
+my @kinds      = map {"event.$_"} qw(created opened signed refused completed);
+my @said       = grep { exists $texts{en}{certificate}{$_} } $completion =~ /"([\w.]+)"/g, @kinds;
+is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{certificate} }],
+    'the certificate of completion uses all of its texts');
+my @unsaid = grep { !exists $texts{en}{certificate}{$_} }
+    $completion =~ /\b(?:label|word|label_with|add_note)\((?:rows, )?work, (?:\d, )?"([\w.]+)"/g;
+is("@unsaid", '', 'and no others');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
 my $mail = join '', map { slurp("src/deliver/invitation.$_") } 'txt', 'html';

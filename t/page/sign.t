@@ -177,6 +177,10 @@ subtest 'the certificate of completion' => sub {
     unlike($text, qr/\Q@{[ uuid_of($_) ]}\E/, 'and no link') for $ann, $bob;
     my $packed = $text =~ s/\s+//gr;
     like($packed, qr/\Q$_\E/, 'a hash') for $made->{documents}[0]{sha256};
+    like($packed, qr/Requestcreated.*Documentsopened.*Signed/, 'it tells the events');
+    like($packed, qr/Ihavereadthesedocumentsandagree/, '… the text that was agreed to');
+    like($packed, qr/Linkdistributedbytherequester/, '… how the link reached the signer');
+    like($packed, qr/Fingerprintoftheseal/, '… and which seal it has');
     is($bob->get('/certificate')->body, $res->body, 'the signers get it too');
     my ($last) = reverse @{ $client->get("/signatures/$uuid/audit")->json->{events} };
     is($last->{event},               'completed',      'the last event');

@@ -22,7 +22,7 @@ static json_t *detail_of(const char *text)
 static sr_event_text_t event_with(const char *detail)
 {
     sr_event_text_t text;
-    const sr_event_t event = {"signed", AT, ANN, {"::1", "Agent/7"}, detail_of(detail)};
+    const sr_event_t event = {"signed", AT, ANN, {.ip = "::1", .user_agent = "Agent/7"}, detail_of(detail)};
 
     sr_event_write(&text, &event, 1, NULL, pool);
     return text;
@@ -46,7 +46,7 @@ static void test_form(void)
 static void test_nobody(void)
 {
     sr_event_text_t text;
-    const sr_event_t event = {"completed", AT, NULL, {NULL, NULL}, detail_of("{}")};
+    const sr_event_t event = {"completed", AT, NULL, {0}, detail_of("{}")};
 
     sr_event_write(&text, &event, 12, "abc", pool);
     ok(strstr(text.body, "\"ip\":null,\"number\":12,\"previousHash\":\"abc\",\"signer\":null,\"userAgent\":null}"),
@@ -112,7 +112,7 @@ static void test_chain(void)
     int i, linked = 0, sound = 0;
 
     for (i = 0; i < 5; i++) {
-        const sr_event_t event = {i ? "opened" : "created", AT + i * 1000, ANN, {"::1", NULL}, detail_of("{\"a\":1}")};
+        const sr_event_t event = {i ? "opened" : "created", AT + i * 1000, ANN, {.ip = "::1"}, detail_of("{\"a\":1}")};
         sr_event_text_t text;
 
         sr_event_write(&text, &event, i + 1, previous, pool);
@@ -133,7 +133,7 @@ static void test_chain(void)
 
 static void test_differences(void)
 {
-    const sr_event_t one = {"opened", AT, ANN, {"::1", "A"}, detail_of("{}")};
+    const sr_event_t one = {"opened", AT, ANN, {.ip = "::1", .user_agent = "A"}, detail_of("{}")};
     sr_event_t others[] = {one, one, one, one, one, one};
     sr_event_text_t text, other;
     size_t i;

@@ -217,7 +217,7 @@ static const char *signed_documents(const sr_signing_t *signing, size_t index)
 
 static void test_complete(void)
 {
-    static const sr_client_t client = {"::1", "Agent/7"};
+    static const sr_client_t client = {.ip = "::1", .user_agent = "Agent/7"};
     sr_signing_t *const signing = signing_of(&(parts_t){.bo = COMPLETED}, ANN);
     sr_signed_document_t *const first = sr_signing_document(signing, FIRST);
 

@@ -273,7 +273,7 @@ static void test_piles(void)
                          i ? pile : none);
         free(compose(&composed, question(members, pool), apr_pstrcat(pool, names[i], ".pdf", NULL), pool).data);
         /* the two lines above it */
-        said[i] = seal_run(&status, &bench, pool, "sh -c 'pdftoppm -r 144 -x 0 -y 0 -W 1190 -H 226 %s.pdf | sha256sum'",
+        said[i] = seal_run(&status, &bench, pool, "sh -c 'pdftoppm -r 144 -x 0 -y 0 -W 1190 -H 203 %s.pdf | sha256sum'",
                            names[i]);
     }
     is_str(said[1], said[0], "sixty accents on a letter leave the lines above as they are");
@@ -330,6 +330,8 @@ static int count_missing(const json_t *value, const char *text, apr_pool_t *pool
     return missing;
 }
 
+#define EVENTS "[{\"event\":\"created\",\"at\":\"2026-11-20T18:09:23.123Z\",\"ip\":\"10.0.0.9\"}]"
+
 static void test_certificate(void)
 {
     static const char view[] =
@@ -344,16 +346,32 @@ static void test_certificate(void)
     apr_pool_t *pool;
     sr_pdf_composed_t composed;
     apr_pool_create(&pool, bench.pool);
-    const sr_completion_t completion = {.view = text_of(view, pool),
-                                        .events = 3,
-                                        .events_hash = HASH,
-                                        .environment = SR_TEST,
-                                        .service = "sign.x.org",
-                                        .time = apr_time_from_sec(1800000000)};
+    json_t *english, *german;
+    if (sr_language_texts(&english, sr_language_of("en"), pool)) abort();
+    if (sr_language_texts(&german, sr_language_of("de"), pool)) abort();
+    sr_completion_t completion = {.view = text_of(view, pool),
+                                  .events = text_of(EVENTS, pool),
+                                  .organization = "Example Ltd",
+                                  .seal_sha256 = HASH,
+                                  .verify_url = "https://sign.example.org/verify",
+                                  .language = "en",
+                                  .texts = json_object_get(english, "certificate"),
+                                  .events_hash = HASH,
+                                  .environment = SR_TEST,
+                                  .service = "sign.x.org",
+                                  .time = apr_time_from_sec(1800000000)};
     const json_t *what = sr_json_own(sr_completion_certificate(&completion, pool), pool);
     free(compose(&composed, what, "certificate.pdf", pool).data);
     is_int(composed.pages, 1, "a certificate of completion on one page");
     is_int(count_missing(what, text_in("certificate.pdf", pool), pool), 0, "which has all of its texts");
+    completion.language = "de";
+    completion.english = completion.texts;
+    completion.texts = json_object_get(german, "certificate");
+    what = sr_json_own(sr_completion_certificate(&completion, pool), pool);
+    free(compose(&composed, what, "german.pdf", pool).data);
+    is_int(composed.pages, 2, "in two languages on two");
+    const char *text = text_in("german.pdf", pool);
+    ok(has(text, "Abschlusszertifikat", pool) && has(text, "Certificate of completion", pool), "with both titles");
     apr_pool_destroy(pool);
 }
 

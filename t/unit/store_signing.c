@@ -44,6 +44,9 @@ static void check_reading(link_t *l)
     RUN(l, SR_OP_SIGNING_GET, uuid(4, 99, l->pool));
     is_str(link_outcome(l), "missing", "nobody's link");
     is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, l->pool)), "[{\"number\":1}]", "the first event");
+    is_str(RUN(l, SR_OP_SIGNING_EVENTS, uuid(4, 2, l->pool)), "[{\"number\":1}]", "the same by a signer's link");
+    RUN(l, SR_OP_SIGNING_EVENTS, uuid(4, 99, l->pool));
+    is_str(link_outcome(l), "missing", "and by nobody's");
     RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 99, l->pool));
     is_str(link_outcome(l), "missing", "no such submission");
     RUN(l, SR_OP_AUDIT_GET, "nobody", now_text, uuid(1, 1, l->pool));

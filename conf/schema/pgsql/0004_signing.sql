@@ -52,6 +52,18 @@ BEGIN
     RETURN coalesce(E'ok\n' || v_body, 'missing');
 END $$
 
+CREATE FUNCTION sigreq.signing_events(p_signer uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
+    FROM sigreq.signer g
+    JOIN sigreq.event e ON e.submission_id = g.submission_id
+    WHERE g.uuid = p_signer;
+    RETURN coalesce(E'ok\n[' || v_body || ']', 'missing');
+END $$
+
 -- The row of the submission is what changes meet at: the second waits there, and then sees that it came too late.
 CREATE FUNCTION sigreq.signing_change(p_change json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$

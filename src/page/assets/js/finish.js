@@ -14,6 +14,11 @@ async function send(dialog, button, { link, label }, what, memory) {
     button.focus()
 }
 
+/** For the certificate of completion, which tells times as the signer knows them. */
+const timeZone = () => ({
+    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
+})
+
 /** All places, below the names of their documents: each leads to its field. */
 function listPlaces(dialog, fields, visit) {
     for (const list of dialog.querySelectorAll('[data-places]')) {
@@ -35,7 +40,7 @@ export function prepareFinish({ link, version, mark, fields, visit }) {
     button.addEventListener('click', () => {
         const signature = toSend(mark())
         send(dialog, button, { link, label: 'sending' },
-            { action: 'sign', consent: true, consentVersion: version, signature }, memory)
+            { action: 'sign', consent: true, consentVersion: version, signature, ...timeZone() }, memory)
     })
     listPlaces(dialog, fields, visit)
     return {

@@ -1,0 +1,51 @@
+/* marks.c: what composed documents show beside texts: rectangles, and QR codes (ISO/IEC 18004), as one path;
+ * and what their properties say. */
+#include "pdfd/marks.h"
+
+#include <cairo-pdf.h>
+#include <qrencode.h>
+#include <time.h>
+
+#define QUIET 4 /* modules around the code that stay white */
+
+void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour)
+{
+    if (!context) return;
+    cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);
+    cairo_rectangle(context, x, y, width, height);
+    cairo_fill(context);
+}
+
+void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double size)
+{
+    QRcode *code = context && text ? QRcode_encodeString8bit(text, 0, QR_ECLEVEL_M) : NULL;
+    if (!code) return;
+    const int width = code->width;
+    const double module = size / (width + 2 * QUIET);
+    cairo_save(context);
+    sr_pdfd_box(context, x, y, size, size, 0xffffff);
+    cairo_set_source_rgb(context, 0, 0, 0);
+    for (int row = 0; row < width; row++)
+        for (int from = 0, to; from < width; from = to) {
+            for (to = from; to < width && code->data[row * width + to] & 1;) to++;
+            if (to > from)
+                cairo_rectangle(context, x + (QUIET + from) * module, y + (QUIET + row) * module, (to - from) * module,
+                                module);
+            else to++;
+        }
+    cairo_fill(context);
+    cairo_restore(context);
+    QRcode_free(code);
+}
+
+void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when)
+{
+    char text[32];
+    struct tm utc;
+    time_t seconds = (time_t)apr_time_sec(when);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    if (title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
+}

@@ -1,0 +1,17 @@
+/* marks.h: what composed documents show beside texts. */
+#ifndef SR_PDFD_MARKS_H
+#define SR_PDFD_MARKS_H
+
+#include "base/base.h"
+
+#include <cairo.h>
+
+/* A `context` that is NULL draws nothing.
+ * A rectangle of a colour, 0xRRGGBB. */
+void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour);
+/* Draws a QR code of a text in a white square; nothing for none, or one that is too long. */
+void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double size);
+/* The properties of a document; `title` may be NULL. */
+void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when);
+
+#endif
