@@ -145,6 +145,16 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
 }
 
+static sr_page_settings_t page_settings(const sr_conf_t *conf)
+{
+    return (sr_page_settings_t){.theme = conf->theme,
+                               .frame_ancestors = conf->frame_ancestors,
+                               .privacy_url = conf->privacy_url,
+                               .help_url = conf->help_url,
+                               .max_file_size = conf->max_file_size,
+                               .max_request_size = conf->max_request_size};
+}
+
 static int handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
@@ -185,12 +195,7 @@ static int handler(request_rec *r)
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    const sr_page_settings_t page = {.theme = conf->theme,
-                                     .frame_ancestors = conf->frame_ancestors,
-                                     .privacy_url = conf->privacy_url,
-                                     .help_url = conf->help_url,
-                                     .max_file_size = conf->max_file_size,
-                                     .max_request_size = conf->max_request_size};
+    const sr_page_settings_t page = page_settings(conf);
     sr_http_t http = {.r = r,
                       .pool = r->pool,
                       .base_url = base,

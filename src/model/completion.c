@@ -279,7 +279,7 @@ static json_t *document_items(const work_t *work)
     return items;
 }
 
-static json_t *signer_rows(const work_t *work, const json_t *signer)
+static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mark)
 {
     const json_t *how = json_object_get(signer, "signerInformation");
     const char *uuid = sr_json_string(signer, "uuid"), *version = sr_json_string(how, "consent");
@@ -295,6 +295,7 @@ static json_t *signer_rows(const work_t *work, const json_t *signer)
     add(rows, label(work, "signed"), done ? time_text(work, done, uuid) : label(work, "unsigned"));
     if (has_zone(&zone, work, uuid)) add(rows, label(work, "zone"), zone.name);
     add(rows, label(work, "signature"), kind_of_signature(work, sr_json_string(how, "signatureType")));
+    if (json_is_array(mark)) json_array_append_new(rows, json_pack("{s:s,s:O}", "label", "", "mark", mark));
     add(rows, label(work, "ip"), sr_json_string(how, "ip"));
     add(rows, label(work, "browser"), sr_json_string(how, "userAgent"));
     add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
@@ -308,7 +309,9 @@ static json_t *signer_items(const work_t *work)
     json_t *items = json_array();
     for (size_t i = 0; i < json_array_size(signers); i++) {
         const json_t *signer = json_array_get(signers, i);
-        json_array_append_new(items, item(name_of(signer, work->pool), signer_rows(work, signer)));
+        const json_t *marks = work->completion->marks;
+        json_t *rows = signer_rows(work, signer, json_array_get(marks, i));
+        json_array_append_new(items, item(name_of(signer, work->pool), rows));
     }
     return items;
 }

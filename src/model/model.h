@@ -399,6 +399,7 @@ typedef struct sr_completion_t {
     const json_t *view; /* the submission's, all of whose signers have signed, as it is read: links do not matter */
     const json_t *events;    /* its audit trail, an array; and the hash of the last, which stands for all before it */
     const char *events_hash;
+    const json_t *marks; /* of each signer, in their order, what they signed with (sr_pdf_mark), or null; or NULL */
     sr_environment_t environment;
     const char *organization; /* of the requester; or NULL */
     const char *service;      /* who seals the certificate, as said beneath the seal; or NULL */

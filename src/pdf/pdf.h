@@ -240,10 +240,11 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  *    "seal":"…",                                beneath the place for a signature
  *    "sealRows":[["label","value","code"],…],"qr":"…",      beside it; a QR code of this text
  *    "footer":"…","language":"en","time":"2026-11-20T18:09:23Z"}
- * and a row is {"note":"…"}, {"event":["when","what","who"]}, ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken
- * anywhere; or ["label","value","label","value"], side by side where both are short. All but `time`, when it was made,
- * may be left out. Texts are of any script, at most 32 KiB each, and never cut, but for banner and footer (three lines)
- * and the caption of the seal (one). The same question has the same answer, byte by byte, on one system.
+ * and a row is {"note":"…"}, {"event":["when","what","who"]}, {"label":"…","mark":…} of sr_pdf_mark, or
+ * ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken anywhere; or
+ * ["label","value","label","value"], side by side where both are short. All but `time`, when it was made, may be left
+ * out. Texts are of any script, at most 32 KiB each, and never cut, but for banner and footer (three lines) and what
+ * stands beside the seal. The same question has the same answer, byte by byte, on one system.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
 
@@ -258,6 +259,11 @@ typedef struct sr_pdf_composed_t {
 } sr_pdf_composed_t;
 /* Errors: SR_EUNAVAILABLE when no worker can be had, or this system has no fonts. */
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- mark.c */
+/* The signature that is seen in what was appended with it, as sr_pdf_compose draws it: an array of texts. NULL: it was
+ * not found, or takes more than so many bytes. New reference. */
+json_t *sr_pdf_mark(const void *revision, apr_size_t size, apr_size_t most, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ certificate.c */
 typedef struct sr_cms_bytes_t {

@@ -28,8 +28,8 @@
 #define QR_SIZE 74.0
 #define TIMES 122.0 /* the first two columns of events */
 #define EVENTS 150.0
-
-#define MAX_TEXT 32768
+#define MARK_WIDTH 150.0
+#define MARK_HEIGHT 44.0
 
 #define INK 0x1b1f27
 #define GRAY 0x667080
@@ -87,6 +87,7 @@ static sr_pdfd_paragraph_t *set(const flow_t *flow, const char *text, const sr_p
 typedef struct row_t {
     const sr_pdfd_paragraph_t *columns[COLUMNS]; /* NULL: nothing there */
     double x[COLUMNS];
+    const json_t *mark; /* a signature, drawn in the second column; or NULL */
 } row_t;
 
 /* False behind the last line. */
@@ -101,7 +102,8 @@ static bool measure_line(double *above, double *height, const row_t *row, int li
         leading = fmax(leading, sr_pdfd_paragraph_leading(row->columns[i], line));
     }
     *height = fmax(*above + below, leading);
-    *above += (*height - *above - below) / 2; /* what the leading adds is shared out */
+    if (row->mark && !line) *height = MARK_HEIGHT;
+    *above += row->mark ? 0 : (*height - *above - below) / 2; /* what the leading adds is shared out */
     return *height > 0;
 }
 
@@ -116,6 +118,8 @@ static void put_line(const flow_t *flow, const row_t *row, int line, double y)
 {
     for (int i = 0; flow->context && i < COLUMNS; i++)
         if (row->columns[i]) sr_pdfd_paragraph_draw(flow->context, row->columns[i], line, row->x[i], y);
+    if (row->mark && !line)
+        sr_pdfd_put_mark(flow->context, row->mark, row->x[1], y - 6, MARK_WIDTH, MARK_HEIGHT - 8, flow->item_pool);
 }
 
 /* Puts the first lines at `y`, whether there is room or not. Returns where the next one would be. */
@@ -133,7 +137,7 @@ static double put_lines(const flow_t *flow, const row_t *row, double y, int line
 static row_t alone(const flow_t *flow, const char *text, const sr_pdfd_look_t *look, double x, double width,
                    apr_pool_t *pool)
 {
-    return (row_t){{set(flow, text, look, width, pool)}, {x}};
+    return (row_t){.columns = {set(flow, text, look, width, pool)}, .x = {x}};
 }
 
 /* ---------------------------------------------------------------------------------------------------- pages */
@@ -257,6 +261,13 @@ static int set_rows(row_t *rows, const flow_t *flow, const json_t *texts)
     double half = (RIGHT - LEFT) / 2;
     bool two = json_array_size(texts) >= 4;
     const char *note = sr_json_string(texts, "note");
+    if (json_object_get(texts, "mark")) {
+        const char *label = sr_json_string(texts, "label");
+        rows[0] = (row_t){.columns = {set(flow, label, &LABEL, flow->labels, flow->item_pool)},
+                          .x = {LEFT, LEFT + flow->labels + GAP},
+                          .mark = json_object_get(texts, "mark")};
+        return 1;
+    }
     if (json_is_object(texts)) {
         rows[0] = note ? alone(flow, note, &NOTE, LEFT, RIGHT - LEFT, flow->item_pool)
                        : set_event(flow, json_object_get(texts, "event"));
@@ -422,21 +433,6 @@ static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
     return status == CAIRO_STATUS_SUCCESS;
 }
 
-/* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
- */
-static bool are_short(const json_t *value)
-{
-    bool good = json_string_length(value) <= MAX_TEXT;
-    const char *key;
-    json_t *member;
-    for (size_t i = 0; good && i < json_array_size(value); i++) good = are_short(json_array_get(value, i));
-    json_object_foreach((json_t *)value, key, member)
-    {
-        if (!good || !are_short(member)) return false;
-    }
-    return good;
-}
-
 static json_t *answer_with(const char *key, const char *reason)
 {
     json_t *answer = json_object();
@@ -456,7 +452,8 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
     double rect[4];
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return answer_with("unavailable", "there are no fonts to write with");
     if (!time || !sr_time_parse(&when, time)) return answer_with("refused", "it has no time");
-    if (!are_short(question->text)) return answer_with("refused", "one of its texts is longer than 32 KiB");
+    if (!sr_pdfd_texts_are_short(question->text))
+        return answer_with("refused", "one of its texts is longer than 32 KiB");
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
     put_all(&flow, rect);

@@ -6,6 +6,7 @@
 #include <qrencode.h>
 #include <time.h>
 
+#define MAX_TEXT 32768
 #define QUIET 4 /* modules around the code that stay white */
 
 void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour)
@@ -48,4 +49,20 @@ void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t wh
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
+}
+
+/* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
+ */
+bool sr_pdfd_texts_are_short(const json_t *value)
+{
+    bool good = json_string_length(value) <= MAX_TEXT;
+    const char *key;
+    json_t *member;
+    for (size_t i = 0; good && i < json_array_size(value); i++)
+        good = sr_pdfd_texts_are_short(json_array_get(value, i));
+    json_object_foreach((json_t *)value, key, member)
+    {
+        if (!good || !sr_pdfd_texts_are_short(member)) return false;
+    }
+    return good;
 }

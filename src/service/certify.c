@@ -46,6 +46,63 @@ static sr_error_t *read_events(json_t **events, const sr_service_t *service, con
     return NULL;
 }
 
+#define MARK_MAX ((apr_size_t)512 << 10)   /* of one signature */
+#define MARKS_MAX ((apr_size_t)2 << 20)    /* of all together: the question has 4 MiB */
+
+/* What a signer has appended to the first document that they signed, or NULL. */
+static const sr_revised_t *revision_of(const sr_signing_t *signing, const json_t *events, const char *signer)
+{
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *list;
+        const char *kind = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
+        if (!kind || !whose || strcmp(kind, "signed") || strcmp(whose, signer)) continue;
+        list = json_object_get(json_object_get(event, "detail"), "documents");
+        const char *after = sr_json_string(json_array_get(list, 0), "after");
+        for (int k = 0; after && k < signing->documents->nelts; k++) {
+            const apr_array_header_t *all = APR_ARRAY_IDX(signing->documents, k, sr_signed_document_t).revisions;
+            for (int j = 0; j < all->nelts; j++)
+                if (!strcmp(APR_ARRAY_IDX(all, j, sr_revised_t).whole_sha256, after))
+                    return &APR_ARRAY_IDX(all, j, sr_revised_t);
+        }
+    }
+    return NULL;
+}
+
+static sr_error_t *add_mark(json_t *marks, apr_size_t *room, sr_documents_t *documents, const sr_revised_t *revised,
+                            apr_pool_t *pool)
+{
+    apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
+    sr_joined_t joined;
+    APR_ARRAY_PUSH(files, const char *) = revised->sha256;
+    SR_TRY(sr_documents_join(&joined, documents, files, NULL, 0, pool));
+    void *bytes = apr_palloc(pool, (apr_size_t)joined.size);
+    SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, (apr_size_t)joined.size, pool));
+    json_t *mark = sr_pdf_mark(bytes, (apr_size_t)joined.size, *room < MARK_MAX ? *room : MARK_MAX, pool);
+    for (size_t i = 0; i < json_array_size(mark); i++) *room -= json_string_length(json_array_get(mark, i)) / 4 * 3;
+    json_array_append_new(marks, mark ? mark : json_null());
+    return NULL;
+}
+
+/* The signatures as they were sealed, as far as there is room for them. */
+static sr_error_t *read_marks(json_t **marks, const sr_step_t *step, const json_t *events, sr_documents_t *documents)
+{
+    const json_t *signers = json_object_get(step->signing->view, "submitters");
+    apr_size_t room = MARKS_MAX;
+    apr_pool_t *scratch;
+    sr_error_t *error = NULL;
+    apr_pool_create(&scratch, step->pool);
+    *marks = sr_json_own(json_array(), step->pool);
+    for (size_t i = 0; !error && i < json_array_size(signers); i++) {
+        const char *uuid = sr_json_string(json_array_get(signers, i), "uuid");
+        const sr_revised_t *revised = uuid ? revision_of(step->signing, events, uuid) : NULL;
+        apr_pool_clear(scratch);
+        if (revised) error = add_mark(*marks, &room, documents, revised, scratch);
+        else json_array_append_new(*marks, json_null());
+    }
+    if (!error) apr_pool_destroy(scratch);
+    return error;
+}
+
 /* The words of the certificate: those of the signers, and the English ones if they are others. */
 static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 {
@@ -62,14 +119,16 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 }
 
 static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_step_t *step,
-                           const sr_cms_certificate_t *seal)
+                           const sr_cms_certificate_t *seal, sr_documents_t *documents)
 {
     const sr_signing_t *signing = step->signing;
-    json_t *events;
+    json_t *events, *marks;
     SR_TRY(read_events(&events, service, step));
+    SR_TRY(read_marks(&marks, step, events, documents));
     sr_completion_t completion = {.view = signing->view,
                                   .events = events,
                                   .events_hash = step->hash,
+                                  .marks = marks,
                                   .environment = signing->environment,
                                   .organization = signing->organization,
                                   .service = seal->name,
@@ -116,7 +175,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_joined_t joined;
     text_t text;
     const sr_service_t own = sr_service_for_document(service, step->pool);
-    SR_TRY(compose(&own, &composed, step, seal));
+    SR_TRY(compose(&own, &composed, step, seal, documents));
     SR_TRY(read_output(&text, composed.document, step->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));

@@ -1,0 +1,104 @@
+/* drawn.c: a signature as it was sealed, drawn once more: the object that holds it (appearance.c, ink.c, glyphs.c) is
+ * read as far as this program writes such objects: a form of paths. What is more, such as an image, is not drawn. */
+#include "pdfd/marks.h"
+
+#include <apr_encode.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MAX_CONTENT (4 << 20)
+#define OPERANDS 6
+
+typedef struct drawing_t {
+    cairo_t *context;
+    double operands[OPERANDS];
+    int count;
+} drawing_t;
+
+static void draw(drawing_t *drawing, const char *name)
+{
+    cairo_t *context = drawing->context;
+    const double *v = drawing->operands;
+    const int n = drawing->count;
+    if (!strcmp(name, "m") && n == 2) cairo_move_to(context, v[0], v[1]);
+    else if (!strcmp(name, "l") && n == 2) cairo_line_to(context, v[0], v[1]);
+    else if (!strcmp(name, "c") && n == 6) cairo_curve_to(context, v[0], v[1], v[2], v[3], v[4], v[5]);
+    else if (!strcmp(name, "h")) cairo_close_path(context);
+    else if (!strcmp(name, "w") && n == 1) cairo_set_line_width(context, v[0]);
+    else if (!strcmp(name, "S")) cairo_stroke(context);
+    else if (!strcmp(name, "f")) cairo_fill(context);
+    drawing->count = 0;
+}
+
+/* Only names of operators and numbers: any other word ends the drawing. */
+static void interpret(drawing_t *drawing, char *content)
+{
+    char *state = NULL;
+    for (char *word = strtok_r(content, " \n", &state); word; word = strtok_r(NULL, " \n", &state)) {
+        char *end;
+        const double value = strtod(word, &end);
+        if (end == word) draw(drawing, word);
+        else if (*end || !isfinite(value) || fabs(value) > 1e6 || drawing->count == OPERANDS) return;
+        else drawing->operands[drawing->count++] = value;
+    }
+}
+
+static char *unpack(const char *data, apr_size_t length, bool packed, apr_pool_t *pool)
+{
+    char *content = apr_palloc(pool, MAX_CONTENT + 1);
+    uLongf size = MAX_CONTENT;
+    if (!packed && length <= MAX_CONTENT) memcpy(content, data, size = length);
+    else if (!packed || uncompress((Bytef *)content, &size, (const Bytef *)data, length) != Z_OK) return NULL;
+    content[size] = '\0';
+    return content;
+}
+
+void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, double x, double y, double width,
+                   double height, apr_pool_t *pool)
+{
+    static const char stream[] = ">>stream\n";
+    double box[4];
+    const char *data = memmem(object, length, stream, strlen(stream));
+    if (!context || !data) return;
+    const char *keys = apr_pstrmemdup(pool, object, (apr_size_t)(data - object)), *at = strstr(keys, "/BBox[");
+    data += strlen(stream);
+    if (!at || sscanf(at, "/BBox[%lf %lf %lf %lf", &box[0], &box[1], &box[2], &box[3]) != 4) return;
+    const double wide = box[2] - box[0], high = box[3] - box[1];
+    if (!(wide > 0 && high > 0 && wide < 1e6 && high < 1e6)) return;
+    char *content = unpack(data, length - (apr_size_t)(data - object), strstr(keys, "/FlateDecode"), pool);
+    if (!content) return;
+    const double scale = fmin(width / wide, height / high);
+    drawing_t drawing = {context, {0}, 0};
+    cairo_save(context);
+    cairo_rectangle(context, x, y, width, height);
+    cairo_clip(context);
+    cairo_translate(context, x, y + high * scale);
+    cairo_scale(context, scale, -scale);
+    cairo_translate(context, -box[0], -box[1]);
+    cairo_set_source_rgb(context, 0.05, 0.1, 0.45);
+    cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+    interpret(&drawing, content);
+    cairo_restore(context);
+}
+
+void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, double x, double y, double width, double height,
+                      apr_pool_t *pool)
+{
+    char *object, *end;
+    size_t room = 1;
+    for (size_t i = 0; i < json_array_size(chunks); i++) room += json_string_length(json_array_get(chunks, i)) + 3;
+    object = end = apr_palloc(pool, room);
+    for (size_t i = 0; i < json_array_size(chunks); i++) {
+        apr_size_t length;
+        const char *text = json_string_value(json_array_get(chunks, i));
+        const void *bytes = text ? apr_pdecode_base64(pool, text, APR_ENCODE_STRING, APR_ENCODE_NONE, &length) : NULL;
+        if (!bytes) return;
+        memcpy(end, bytes, length);
+        end += length;
+    }
+    sr_pdfd_drawn(context, object, (apr_size_t)(end - object), x, y, width, height, pool);
+}
