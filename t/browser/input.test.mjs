@@ -37,13 +37,15 @@ for (const [what, name] of Object.entries(names))
 test('names in many scripts, typed', async () => {
     for (const typed of ['ليلى حداد', 'नेहा शर्मा', '李 安', 'Łukasz Żółć']) {
         const made = await create()
-        await visit(made.links[0], {}, async page => {
+        await visit(made.links[0], { expected: [/willReadFrequently/] }, async page => {
             await ready(page)
             await openSignature(page)
             await typeSignature(page, typed)
-            const inked = await page.locator('.ink').evaluate(canvas =>
-                canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean))
-            assert.ok(inked, typed)
+            await page.locator('.ink').waitFor()
+            await page.waitForFunction(() => {
+                const canvas = document.querySelector('.ink')
+                return canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
+            })
             await finish(page)
         })
         await assertSealed(made, 1)
