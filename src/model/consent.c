@@ -37,6 +37,55 @@ static const sr_consent_t rows[] = {
      "Ik heb deze documenten gelezen en ga ermee akkoord ze elektronisch te ondertekenen. Ik wil dat mijn "
      "elektronische handtekening dezelfde rechtsgevolgen heeft als mijn handgeschreven handtekening. De datum en "
      "tijd, mijn IP-adres en mijn browser worden als bewijs vastgelegd."},
+    {"pl", "1-pl",
+     "Oświadczam, że znam treść tych dokumentów, i zgadzam się podpisać je elektronicznie. Chcę, aby mój podpis "
+     "elektroniczny wywoływał takie same skutki prawne jak mój podpis własnoręczny. Data i godzina, mój adres IP "
+     "oraz informacje o mojej przeglądarce są zapisywane jako dowód."},
+    {"cs", "1-cs",
+     "Potvrzuji, že znám obsah těchto dokumentů, a souhlasím s jejich elektronickým podpisem. Chci, aby můj "
+     "elektronický podpis měl stejné právní účinky jako můj vlastnoruční podpis. Datum a čas, moje IP adresa a můj "
+     "prohlížeč se zaznamenají jako důkaz."},
+    {"sv", "1-sv",
+     "Jag har läst dokumenten och samtycker till att underteckna dem elektroniskt. Min elektroniska underskrift ska "
+     "ha samma rättsverkan som min egenhändiga underskrift. Datum och tid, min IP-adress och min webbläsare sparas "
+     "som bevis."},
+    {"da", "1-da",
+     "Jeg har læst disse dokumenter og accepterer at underskrive dem elektronisk. Min elektroniske underskrift skal "
+     "have samme retsvirkning som min håndskrevne underskrift. Dato og klokkeslæt, min IP-adresse og min browser "
+     "registreres som dokumentation."},
+    {"nb", "1-nb",
+     "Jeg har lest disse dokumentene og samtykker i å signere dem elektronisk. Min elektroniske signatur skal ha "
+     "samme rettsvirkning som min håndskrevne underskrift. Dato og klokkeslett, IP-adressen min og nettleseren min "
+     "lagres som bevis."},
+    {"fi", "1-fi",
+     "Olen lukenut nämä asiakirjat ja hyväksyn niiden allekirjoittamisen sähköisesti. Haluan, että sähköisellä "
+     "allekirjoituksellani on sama oikeusvaikutus kuin omakätisellä allekirjoituksellani. Päivämäärä ja kellonaika, "
+     "IP-osoitteeni ja selaimeni tiedot tallennetaan todisteeksi."},
+    {"ro", "1-ro",
+     "Am citit aceste documente și sunt de acord să le semnez electronic. Doresc ca semnătura mea electronică să "
+     "aibă același efect juridic ca semnătura mea olografă. Data și ora, adresa mea IP și browserul meu sunt "
+     "înregistrate ca dovadă."},
+    {"el", "1-el",
+     "Έχω διαβάσει αυτά τα έγγραφα και συμφωνώ να τα υπογράψω ηλεκτρονικά. Επιθυμώ η ηλεκτρονική μου υπογραφή να "
+     "έχει την ίδια νομική ισχύ με την ιδιόχειρη υπογραφή μου. Η ημερομηνία και η ώρα, η διεύθυνση IP μου και το "
+     "πρόγραμμα περιήγησής μου καταγράφονται ως αποδεικτικά στοιχεία."},
+    {"tr", "1-tr",
+     "Bu belgeleri okudum ve elektronik olarak imzalamayı kabul ediyorum. Elektronik imzamın, ıslak imzamla aynı "
+     "hukuki sonucu doğurmasını istiyorum. Tarih ve saat, IP adresim ve tarayıcım kanıt olarak kaydedilir."},
+    {"uk", "1-uk",
+     "Підтверджую, що мені відомий зміст цих документів, і погоджуюся підписати їх електронно. Я хочу, щоб мій "
+     "електронний підпис мав таку саму юридичну силу, як і мій власноручний підпис. Дата й час, моя IP-адреса та "
+     "мій браузер зберігаються як докази."},
+    {"ar", "1-ar",
+     "لقد قرأتُ هذه المستندات وأوافق على توقيعها إلكترونيًا. وأقصد أن يكون لتوقيعي الإلكتروني الأثر القانوني نفسه "
+     "الذي لتوقيعي بخط اليد. يُسجَّل التاريخ والوقت وعنوان IP الخاص بي ومتصفحي كدليل إثبات."},
+    {"he", "1-he",
+     "קראתי את המסמכים האלה והסכמתי נתונה לחתימה עליהם באופן אלקטרוני. בכוונתי שלחתימתי האלקטרונית יהיה תוקף משפטי "
+     "זהה לזה של חתימתי בכתב יד. התאריך והשעה, כתובת ה-IP שלי והדפדפן שלי נשמרים כראיה."},
+    {"ja", "1-ja",
+     "私はこれらの文書を読み、電子的に署名することに同意します。私の電子署名が自筆の署名と同じ法的効力を持つことを意図しています。日時、IPアドレス、ブラウザーの情報は証拠として記録されます。"},
+    {"zh-Hans", "1-zh-Hans",
+     "我已阅读这些文件，并同意以电子方式签署。我希望我的电子签名与手写签名具有同等法律效力。日期和时间、我的 IP 地址及浏览器信息将被记录作为证据。"},
 
     /* what was agreed to before */
     {"en", "1-en",

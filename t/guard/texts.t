@@ -27,6 +27,12 @@ close $out or die "node: $?\n";
 sub forms  { my $entry = shift; return ref $entry ? values %$entry : $entry // '' }
 sub places { return join ' ', sort $_[0] =~ /\{([\w.]+)\}/g }
 
+# How a language quotes.
+my %quotes = (map({ ($_ => ['“', '”']) } qw(en pt-BR tr zh-Hans)),
+    map({ ($_ => ['«', '»']) } qw(ar el es fr it nb pt uk)), map({ ($_ => ['„', '“']) } qw(cs de)),
+    map({ ($_ => ['„', '”']) } qw(pl ro)),
+    map({ ($_ => ['”', '”']) } qw(fi he sv)), da => ['»', '«'], ja => ['「', '」'], nl => ['‘', '’']);
+
 # What a text has wrong in form, whatever it says.
 sub fault {
     my ($code, $text) = @_;
@@ -39,7 +45,9 @@ sub fault {
     return 'markup'                   if $text =~ /[<>]|&\w+;/;
     return 'English'                  if $code ne 'en' && $text =~ /\b(?:the|your|please|with|has been)\b/i;
     return 'a plain space before : ; ? ! »' if $code eq 'fr' && ($text =~ / [:;?!»]|[^\s\x{a0}\x{202f}:][?!»;]|« /);
-    return 'quotes of another language' if $text =~ ($code =~ /^(?:fr|es|it|nb|pt|uk|el)$/ ? qr/[“„]/ : qr/«/);
+    my ($open, $close) = @{ $quotes{$code} };
+    (my $rest = $text) =~ s/$open[^“”„«»‘「」]+?$close//g;
+    return 'quotes of another language' if $rest =~ /[“”„«»‘「」]/;
     return;
 }
 
@@ -50,6 +58,14 @@ es zoom
 fr brand test plain.place verify.change.page zoom place documents identification pages signature
 it privacy test zoom browser email
 nl privacy test verify.intact zoom browser
+cs test
+da test upload zoom browser
+el email
+nb test zoom
+pl test
+ro test zoom browser
+sv test
+tr test
 pt zoom
 pt-BR zoom
 END
@@ -86,7 +102,8 @@ for my $part ('page', 'script', 'mail', 'certificate') {
 my %rtl = map { $_ => 1 } qw(ar he);
 is($texts{$_}{dir}, $rtl{$_} ? 'rtl' : 'ltr', "$_: its direction") for sort keys %texts;
 ok(fault(@$_), "a fault is found: $_->[1]") for ['en', ''], ['en', 'a "b"'], ['de', 'the end'], ['fr', 'Quoi ?'],
-    ['fr', 'Quoi?'], ['en', 'Wait ...'], ['en', 'Wait …'], ['de', '«a»'], ['es', '“a”'], ['en', '<b>'];
+    ['fr', 'Quoi?'], ['en', 'Wait ...'], ['en', 'Wait …'], ['de', '«a»'], ['de', '„a”'], ['sv', '„a”'],
+    ['es', '“a”'], ['da', '«a»'], ['he', '”a“'], ['nl', '‘a'], ['en', '<b>'];
 ok(!fault('fr', "« a » : b\x{202f}?" =~ s/ (?=[»:])|(?<=«) /\x{a0}/gr), '… and none where there is none');
 
 # --- who asks for them

@@ -17,6 +17,8 @@ static void test_tags(void)
         {"de", "de"}, {"DE", "de"}, {"de-AT", "de"}, {"de-Latn-AT-1996-x-y", "de"}, {"en-u-co-phonebk", "en"},
         {"fr-x-a", "fr"}, {"es-419", "es"}, {"", NULL}, {"-", NULL}, {"*", NULL}, {"d", NULL}, {"den", NULL},
         {"x-de", NULL}, {"tlh", NULL}, {"zh-TW", NULL}, {"zh-Hant-TW", NULL}, {"zh-HK", NULL},
+        {"zh", "zh-Hans"}, {"zh-CN", "zh-Hans"}, {"zh-Hans-SG", "zh-Hans"}, {"no", "nb"}, {"nn-NO", "nb"}, {"iw", "he"},
+        {"mo", "ro"}, {"pt-PT", "pt"}, {"PT-br", "pt-BR"}, {"pt-AO", "pt"}, {"ar-EG", "ar"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_str(code_of(sr_language_of(cases[i].tag)), cases[i].code, "the tag '%s'", cases[i].tag);
@@ -42,7 +44,11 @@ static void test_headers(void)
         {"de ; q=0.2 , fr ; Q=0.3", "fr"},
         {"de;q=7,fr;q=x,es;q=0.2", "es"},
         {",,;q=1,-,de", "de"},
-        {"zh-TW,zh;q=0.1,de;q=0.05", "de"},
+        {"zh-TW,zh;q=0.1,de;q=0.2", "de"},
+        {"zh-TW,zh;q=0.1,de;q=0.05", "zh-Hans"},
+        {"zh-CN,zh;q=0.9,en;q=0.8", "zh-Hans"},
+        {"pt-BR,pt;q=0.9", "pt-BR"},
+        {"pt-AO,en;q=0.9", "pt"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_str(code_of(sr_language_accepted(cases[i].header, pool)), cases[i].code, "Accept-Language: %s",
