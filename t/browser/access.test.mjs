@@ -102,26 +102,42 @@ test('sharp: the image has as many pixels as the screen shows of it', async () =
     })
 })
 
-test('from right to left', async () => {
-    const made = await create({ signers: [{ ...ann, firstname: 'ليلى', lastname: 'حداد' }], name: 'عقد الإيجار' })
-    await visit(made.links[0], devices.phone, async page => {
-        await ready(page)
-        await page.evaluate(() => (document.documentElement.dir = 'rtl'))
-        await page.evaluate(() => (document.dir = 'rtl'))
-        const [menu, brand] = [await page.locator('.menu').boundingBox(), await page.locator('.brand').boundingBox()]
-        assert.ok(menu.x < brand.x, 'the head is turned around')
-        const [button, sheet] = [await page.locator('.field').boundingBox(), await page.locator('.page').first()
-            .boundingBox()]
-        assert.ok(Math.abs((button.x - sheet.x) / sheet.width - 72 / 612) < 0.01, 'the pages are not')
-        await openSignature(page)
-        await page.getByRole('tab', { name: 'Draw' }).focus()
-        await page.keyboard.press('ArrowLeft')
-        assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-type')
-        await page.waitForTimeout(300)
-        await shoot(page, 'phone-rtl')
-        assert.ok(!(await isWide(page)))
+for (const lang of ['ar', 'he', 'ja'])
+    test(`from right to left where that is so: ${lang}`, async () => {
+        const made = await create({ signers: [{ ...ann, firstname: 'ليلى', lastname: 'حداد' }], name: 'عقد الإيجار' })
+        await visit(`${made.links[0]}?lang=${lang}`, { ...devices.phone, reducedMotion: 'reduce' }, async page => {
+            await ready(page)
+            assert.equal(await page.locator('html').getAttribute('lang'), lang)
+            const rtl = await page.evaluate(() => getComputedStyle(document.body).direction) === 'rtl'
+            assert.equal(rtl, lang !== 'ja')
+            const [menu, brand] = [await page.locator('.menu').boundingBox(),
+                await page.locator('.brand').boundingBox()]
+            assert.equal(menu.x < brand.x, rtl, 'the head is turned around')
+            const [button, sheet] = [await page.locator('.field').boundingBox(), await page.locator('.page').first()
+                .boundingBox()]
+            assert.ok(Math.abs((button.x - sheet.x) / sheet.width - 72 / 612) < 0.01, 'the pages are not')
+            await assertAccessible(page, 'start')
+            await shoot(page, `phone-${lang}-start`)
+            assert.ok(!(await isWide(page)), 'nothing is wider than the screen')
+            await openSignature(page)
+            await page.locator('#tab-draw').focus()
+            await page.keyboard.press(rtl ? 'ArrowLeft' : 'ArrowRight')
+            assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-type')
+            await assertAccessible(page, 'dialog')
+            await shoot(page, `phone-${lang}-dialog`)
+            assert.ok(!(await isWide(page)), 'nor is the dialog')
+            await page.locator('#typed').fill(lang === 'ja' ? '山田' : 'Layla Haddad')
+            await page.locator('[data-adopt]').click()
+            await settled(page)
+            await page.locator('#finish [data-confirm]').waitFor()
+            await shoot(page, `phone-${lang}-finish`)
+            await page.locator('#finish [data-confirm]').click()
+            await page.locator('[data-start]').waitFor({ state: 'detached' })
+            await page.locator('h1').first().waitFor()
+            await shoot(page, `phone-${lang}-done`)
+            assert.ok(!(await isWide(page)), 'nor is the end')
+        })
     })
-})
 
 for (const [locale, title, done] of [['fr-CA', 'Consulter le document', 'C’est terminé, vous avez signé'],
     ['de-AT', 'Dokument ansehen', 'Fertig – Sie haben unterschrieben'],
