@@ -116,6 +116,18 @@ for (const lang of ['ar', 'he', 'ja'])
             const [button, sheet] = [await page.locator('.field').boundingBox(), await page.locator('.page').first()
                 .boundingBox()]
             assert.ok(Math.abs((button.x - sheet.x) / sheet.width - 72 / 612) < 0.01, 'the pages are not')
+            const ends = await page.evaluate(() => {
+                const at = (text, within) => {
+                    const nodes = document.createTreeWalker(document.querySelector(within), NodeFilter.SHOW_TEXT)
+                    while (nodes.nextNode()) if (nodes.currentNode.data.includes(text)) break
+                    const range = document.createRange(), from = nodes.currentNode.data.indexOf(text)
+                    range.setStart(nodes.currentNode, from)
+                    range.setEnd(nodes.currentNode, from + text.length)
+                    return range.getBoundingClientRect().x
+                }
+                return [at('Kim', '.lead'), at('Roe', '.lead')]
+            })
+            assert.ok(ends[0] < ends[1], 'a Latin name keeps its order')
             await assertAccessible(page, 'start')
             await shoot(page, `phone-${lang}-start`)
             assert.ok(!(await isWide(page)), 'nothing is wider than the screen')
