@@ -153,6 +153,15 @@ static const char *without(qpdf_data q, qpdf_oh dictionary, const char *key, apr
     return apr_pstrdup(pool, qpdf_oh_unparse_resolved(q, dictionary));
 }
 
+/* The extension that prepare declares, and no other: the document that is made here has none. */
+static void check_extensions(qpdf_data q)
+{
+    static const char ESIC[] = "<< /ESIC << /BaseVersion /1.7 /ExtensionLevel 2 >> >>";
+    qpdf_oh root = qpdf_get_root(q), extensions = qpdf_oh_get_key(q, root, "/Extensions");
+    fuzz_must(qpdf_oh_is_null(q, extensions) || !strcmp(qpdf_oh_unparse_resolved(q, extensions), ESIC));
+    qpdf_oh_remove_key(q, root, "/Extensions");
+}
+
 /* What the document is besides its fields; with `form` also which fields it has. */
 static void read_state(state_t *state, const pdf_t *pdf, bool form, apr_pool_t *pool)
 {
@@ -160,6 +169,7 @@ static void read_state(state_t *state, const pdf_t *pdf, bool form, apr_pool_t *
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)pdf->data, pdf->size};
     fuzz_must(!sr_pdfd_document_open(&document, &bytes, pool));
     fuzz_must(qpdf_get_num_pages(document.q) == 2);
+    check_extensions(document.q);
     state->catalog = without(document.q, qpdf_get_root(document.q), form ? NULL : "/AcroForm", pool);
     for (int i = 0; i < 2; i++) {
         unsigned char *data;

@@ -110,7 +110,7 @@ static const char PREPARE[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\
                               "{\"signer\":\"a\",\"page\":%d,\"rect\":[10,50,60,99.9999]}]}";
 static const char FILL[] =
     "{\"signer\":\"%s\",\"name\":\"Ann (A) L\xc3\xa9\",\"time\":\"D:20261120170923Z\",\"test\":true,"
-    "\"ink\":{\"width\":1,\"height\":0.5,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"
+    "\"ink\":{\"width\":1,\"height\":0.5,\"pen\":0.02,\"strokes\":[[0.1,0.1,0.5,0.6,0.4,0.2,0.9,0.1,1],"
     "[0.5,0.25,0.5]]}}";
 
 /* Asks, and puts what is to be appended behind the document. False when there is a reason not to. */

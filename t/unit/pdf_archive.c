@@ -316,10 +316,11 @@ static void test_look(void)
         int x, y;
         long colour;
         const char *name;
-    } places[] = {{90, 712, 0x000000, "black"},
-                  {110, 712, 0x7f7fff, "half transparent blue"},
-                  {90, 732, 0x00ff00, "transparent"},
-                  {110, 732, 0xff0000, "red"}};
+    } places[] = {{95, 717, 0x000000, "black"},
+                  {105, 717, 0x7f7fff, "half transparent blue"},
+                  {95, 727, 0x00ff00, "transparent"},
+                  {105, 727, 0xff0000, "red"},
+                  {85, 717, 0x00ff00, "the padding around the image"}};
     pdf_t pdf = pdf_document(&(pdf_parts_t){
         .pages = 1,
         .page = "/MediaBox[0 0 612 792]/Contents 4 0 R",
