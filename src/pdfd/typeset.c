@@ -58,6 +58,8 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     pango_font_description_free(font);
     PangoAttrList *attributes = pango_attr_list_new(); /* a hyphen in an address or a hash would be part of it */
     pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+    /* Nimbus Sans makes one sign of "Nr": what was agreed to is shown letter by letter */
+    pango_attr_list_insert(attributes, pango_attr_font_features_new("liga 0, dlig 0, clig 0"));
     pango_layout_set_attributes(paragraph->layout, attributes);
     pango_attr_list_unref(attributes);
     pango_layout_set_single_paragraph_mode(paragraph->layout, TRUE);
