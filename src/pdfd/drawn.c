@@ -26,6 +26,7 @@ static void draw(drawing_t *drawing, const char *name)
     if (!strcmp(name, "m") && n == 2) cairo_move_to(context, v[0], v[1]);
     else if (!strcmp(name, "l") && n == 2) cairo_line_to(context, v[0], v[1]);
     else if (!strcmp(name, "c") && n == 6) cairo_curve_to(context, v[0], v[1], v[2], v[3], v[4], v[5]);
+    else if (!strcmp(name, "cm") && n == 6 && v[0] == 1 && v[3] == 1) cairo_translate(context, v[4], v[5]);
     else if (!strcmp(name, "h")) cairo_close_path(context);
     else if (!strcmp(name, "w") && n == 1) cairo_set_line_width(context, v[0]);
     else if (!strcmp(name, "S")) cairo_stroke(context);
