@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-    ann, assertAccessible, assertSealed, create, devices, field, finish, isWide, openSignature, ready, shoot,
+    ann, assertAccessible, assertSealed, create, devices, drawOn, field, finish, isWide, openSignature, ready, shoot,
     typeSignature, visit,
 } from './browser.mjs'
 import { contract, makePdf } from './pdf.mjs'
@@ -50,6 +50,23 @@ test('names in many scripts, typed', async () => {
         })
         await assertSealed(made, 1)
     }
+})
+
+test('undo and clear say when there is nothing left of a drawing', async () => {
+    const made = await create()
+    await visit(made.links[0], {}, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Draw' }).click()
+        const undo = page.getByRole('button', { name: 'Undo' }), clear = page.getByRole('button', { name: 'Clear' })
+        const off = async () => [await undo.getAttribute('aria-disabled'), await clear.getAttribute('aria-disabled')]
+        assert.deepEqual(await off(), ['true', 'true'], 'nothing is drawn')
+        await drawOn(page, page.locator('[data-pad]'))
+        assert.deepEqual(await off(), ['false', 'false'], 'something is drawn')
+        await clear.click()
+        assert.deepEqual(await off(), ['true', 'true'], 'it is cleared')
+        await assertAccessible(page, 'undo and clear when nothing is drawn')
+    })
 })
 
 test('300 pages: few are loaded, the last can be signed', async () => {

@@ -27,6 +27,7 @@ function paintPoint(context, points, at, pen) {
 
 export function prepareDraw(panel) {
     const canvas = panel.querySelector('[data-pad]'), hint = panel.querySelector('[data-hint]')
+    const tools = panel.querySelectorAll('[data-undo], [data-clear]')
     const context = canvas.getContext('2d')
     let strokes = [], frame = null // the size of the pad that the strokes were made on
     let size = { width: 0, height: 0 }, place = { scale: 1, left: 0, top: 0 }
@@ -45,6 +46,8 @@ export function prepareDraw(panel) {
 
     function show() {
         hint.hidden = strokes.length > 0
+        // not `disabled`: the focus would be lost with the last stroke
+        for (const tool of tools) tool.setAttribute('aria-disabled', String(!strokes.length))
         if (!canvas.clientWidth) return
         size = fit(canvas)
         context.clearRect(0, 0, size.width, size.height)
