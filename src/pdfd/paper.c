@@ -17,7 +17,8 @@
 #define FULL 0.35         /* and fully */
 #define SEEN 64           /* of 255: what is as opaque as this counts as ink */
 #define SPECK 40000.0     /* what covers less than one pixel in so many is dirt */
-#define EDGE 0.05         /* what covers more than this part and touches the edge is what the paper lies on */
+#define EDGE 0.05         /* what covers more than this part of the image, … */
+#define BORDER 0.15       /* … and of its border, is what the paper lies on; ink that is cut close only touches it */
 #define PADDING 0.09      /* of the height, on each side: as model/ink.c has it */
 
 typedef struct grid_t {
@@ -167,19 +168,18 @@ static unsigned char *find_ink(const sr_pdfd_pixels_t *pixels, const grid_t *gri
 typedef struct patch_t {
     int *places;
     int count;
-    bool touches_edge;
+    int border; /* so many of them lie on the border of the image */
 } patch_t;
 
 /* Collects what is connected with a place, and marks it as found. */
 static void collect(patch_t *patch, const unsigned char *ink, unsigned char *found, int place, int width, int height)
 {
-    patch->count = 0;
-    patch->touches_edge = false;
+    patch->count = patch->border = 0;
     patch->places[patch->count++] = place;
     found[place] = 1;
     for (int i = 0; i < patch->count; i++) {
         const int x = patch->places[i] % width, y = patch->places[i] / width;
-        if (!x || !y || x == width - 1 || y == height - 1) patch->touches_edge = true;
+        patch->border += !x || !y || x == width - 1 || y == height - 1;
         for (int down = -1; down <= 1; down++)
             for (int across = -1; across <= 1; across++) {
                 const int to_x = x + across, to_y = y + down, to = to_y * width + to_x;
@@ -190,19 +190,26 @@ static void collect(patch_t *patch, const unsigned char *ink, unsigned char *fou
     }
 }
 
-/* Takes away dirt, and what the paper lies on. */
+/* Takes away dirt, and what the paper lies on, unless nothing else is there. */
 static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
 {
-    const int all = width * height;
+    const int all = width * height, border = 2 * (width + height);
     unsigned char *found = sr_pdfd_grow(sr_pdfd_buffer(pool), (apr_size_t)all);
+    unsigned char *before = sr_pdfd_grow(sr_pdfd_buffer(pool), (apr_size_t)all);
     patch_t patch = {.places = (int *)(void *)sr_pdfd_grow(sr_pdfd_buffer(pool), (apr_size_t)all * sizeof(int))};
+    bool kept = false, has_ground = false;
     memset(found, 0, (size_t)all);
+    memcpy(before, ink, (size_t)all);
     for (int place = 0; place < all; place++) {
         if (found[place] || ink[place] < SEEN) continue;
         collect(&patch, ink, found, place, width, height);
-        if (patch.count >= all / SPECK && !(patch.touches_edge && patch.count > EDGE * all)) continue;
-        for (int i = 0; i < patch.count; i++) ink[patch.places[i]] = 0;
+        const bool is_ground = patch.count > EDGE * all && patch.border > BORDER * border;
+        has_ground |= is_ground;
+        if (patch.count >= all / SPECK && !is_ground) kept = true;
+        else
+            for (int i = 0; i < patch.count; i++) ink[patch.places[i]] = 0;
     }
+    if (!kept && has_ground) memcpy(ink, before, (size_t)all);
 }
 
 /* The colour of the ink alone, where it is mixed with that of the paper. */

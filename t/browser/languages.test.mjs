@@ -1,5 +1,5 @@
-// languages.test.mjs: each language of the page on the smallest phone: nothing is wider than the screen, no text is cut in
-// a button, and axe has nothing to say of the start, the dialog and the last step.
+// languages.test.mjs: each language of the page on the smallest phone: nothing is wider than the screen, no text is cut
+// in a button, and axe has nothing to say of the start, the dialog and the last step.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

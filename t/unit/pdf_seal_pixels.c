@@ -273,15 +273,16 @@ static void test_images(apr_pool_t *pool)
     ok(memmem(jpeg, size, "secret", 6) && !memmem(last.data, last.size, "secret", 6), "its comment is left out");
 }
 
-/* A PNG of paper that is lighter on its right, as in a photograph, with a little noise, and a bar of ink on it. */
-static const void *make_photograph(size_t *size, apr_pool_t *pool)
+/* A PNG of paper that is lighter on its right, as in a photograph, with a little noise, and a bar of ink on it:
+ * {left, top, right, bottom}. */
+static const void *make_photograph(size_t *size, const int *bar, apr_pool_t *pool)
 {
     png_image image = {.version = PNG_IMAGE_VERSION, .width = 600, .height = 400, .format = PNG_FORMAT_RGB};
     unsigned char *pixels = apr_palloc(pool, 600 * 400 * 3), *at = pixels;
     png_alloc_size_t room = 0;
     for (int y = 0; y < 400; y++)
         for (int x = 0; x < 600; x++, at += 3) {
-            bool ink = x >= 300 && x < 500 && y >= 200 && y < 220;
+            bool ink = x >= bar[0] && x < bar[2] && y >= bar[1] && y < bar[3];
             int light = 150 + x / 8 + (7 * x + 13 * y) % 5;
             at[0] = ink ? 60 : (unsigned char)light;
             at[1] = ink ? 20 : (unsigned char)(light - 5);
@@ -299,7 +300,7 @@ static void test_paper(apr_pool_t *pool)
 {
     const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
     size_t size;
-    const void *png = make_photograph(&size, pool);
+    const void *png = make_photograph(&size, (int[]){300, 200, 500, 220}, pool);
     change_t is = {0};
     sr_pdf_signature_t signature = {.image = png, .image_size = size};
     const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
@@ -310,6 +311,19 @@ static void test_paper(apr_pool_t *pool)
        reason ? ": " : "", reason ? reason : "");
     int all = (int)((is.right - is.left) * (is.bottom - is.top) * 208 * 69);
     ok(is.inside > 0.9 * all, "nothing but the bar: %d pixels of %d", is.inside, all);
+}
+
+/* A signature that was cut close reaches from edge to edge: it is no table that the paper lies on. */
+static void test_close_cut(apr_pool_t *pool)
+{
+    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
+    size_t size;
+    const void *png = make_photograph(&size, (int[]){0, 170, 600, 230}, pool);
+    change_t is = {0};
+    sr_pdf_signature_t signature = {.image = png, .image_size = size};
+    const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+    ok(!reason && is.left < 0.03 && is.right > 0.97, "a bar from edge to edge: from %.3f to %.3f%s%s", is.left,
+       is.right, reason ? ": " : "", reason ? reason : "");
 }
 
 /* ------------------------------------------------------------------------------------------------ what is refused */
@@ -365,6 +379,7 @@ int main(void)
     test_typed();
     test_images(bench.pool);
     test_paper(bench.pool);
+    test_close_cut(bench.pool);
     test_refused(bench.pool);
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "",
            help_notices ? help_last_notice : "");
