@@ -254,7 +254,7 @@ test('the brand stays in its place', async () => {
 test('pages that failed are loaded when the network is back', async () => {
     const made = await create()
     let broken = true
-    const prepare = page => page.route(/\.png/, route => (broken ? route.abort() : route.continue()))
+    const prepare = page => page.route(/\/pages\/\d+\?/, route => (broken ? route.abort() : route.continue()))
     await visit(made.links[0], { expected: [/ERR_/], prepare }, async page => {
         await page.locator('.broken').first().waitFor()
         broken = false
