@@ -134,6 +134,33 @@ sr_sha256_t *sr_sha256_begin(apr_pool_t *pool);
 void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length);
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
 
+/* ----------------------------------------------------------------------------------------------- cipher.c */
+typedef enum sr_cipher_method_t {
+    SR_CIPHER_NONE,
+    SR_CIPHER_RC4,
+    SR_CIPHER_AES128,
+    SR_CIPHER_AES256
+} sr_cipher_method_t;
+/* How the strings and streams of a PDF are encrypted. */
+typedef struct sr_cipher_t {
+    sr_cipher_method_t method;
+    unsigned char key[32]; /* of the file */
+    apr_size_t length;
+} sr_cipher_t;
+
+#define SR_CIPHER_MORE 32 /* bytes that encrypting adds, at most */
+const char *sr_cipher_name(const sr_cipher_t *cipher);
+/* From the name and lower-case hexadecimal. False when they do not go together. */
+bool sr_cipher_read(sr_cipher_t *cipher, const char *name, const char *key);
+/* Lower-case hexadecimal: half as many bytes. False when it is not. */
+bool sr_cipher_unhex(unsigned char *bytes, const char *digits, apr_size_t count);
+/* What is in an object; the same gives the same. There is room for SR_CIPHER_MORE more bytes. */
+void sr_cipher_encrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
+                       int generation, const void *data, apr_size_t length);
+/* False when it was not encrypted so. There is room for as much as is read. */
+bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
+                       int generation, const void *data, apr_size_t length);
+
 /* ------------------------------------------------------------------------------------------------- time.c
  * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON.
  */

@@ -104,8 +104,7 @@ static bool is_word(const sr_pdf_span_t *token)
            || sr_pdf_span_is(token, "R");
 }
 
-/* What a token begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0: it is no token. */
-static char take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
+char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
 {
     char kind = 0;
     while (left->at < left->end && *left->at == ' ') left->at++;
@@ -129,8 +128,8 @@ bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
 {
     sr_pdf_span_t left[2] = {*a, *b}, token[2];
     for (;;) {
-        const char kind = take_token(&left[0], &token[0]);
-        if (take_token(&left[1], &token[1]) != kind) return false;
+        const char kind = sr_pdf_take_token(&left[0], &token[0]);
+        if (sr_pdf_take_token(&left[1], &token[1]) != kind) return false;
         if (!kind) return left[0].at == left[0].end && left[1].at == left[1].end;
         if (left_of(&token[0]) != left_of(&token[1]) || memcmp(token[0].at, token[1].at, left_of(&token[0])))
             return false;
@@ -141,8 +140,8 @@ bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
 static void take_reference(sr_pdf_span_t *left)
 {
     sr_pdf_span_t after = *left, token;
-    if (take_token(&after, &token) != '0' || !isdigit((unsigned char)*token.at)) return;
-    if (take_token(&after, &token) == '0' && sr_pdf_span_is(&token, "R")) *left = after;
+    if (sr_pdf_take_token(&after, &token) != '0' || !isdigit((unsigned char)*token.at)) return;
+    if (sr_pdf_take_token(&after, &token) == '0' && sr_pdf_span_is(&token, "R")) *left = after;
 }
 
 bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value)
@@ -150,7 +149,7 @@ bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value)
     apr_uint64_t dictionaries = 0; /* a bit for each open bracket */
     sr_pdf_span_t token;
     for (int depth = 0;;) {
-        const char kind = take_token(left, &token);
+        const char kind = sr_pdf_take_token(left, &token);
         if (!kind) return false;
         if (!depth) value->at = token.at;
         if (kind == 'D' || kind == '[') {
@@ -168,7 +167,7 @@ bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value)
 
 bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value)
 {
-    return take_token(left, key) == '/' && sr_pdf_take_value(left, value);
+    return sr_pdf_take_token(left, key) == '/' && sr_pdf_take_value(left, value);
 }
 
 bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const char *key)
@@ -235,7 +234,7 @@ static bool take_reference_to(sr_pdf_span_t *left, const char *key, apr_int64_t 
            && sr_pdf_take_number(left, &generation) && sr_pdf_take_text(left, " R");
 }
 
-/* "/Root 1 0 R/Info 2 0 R/ID[<first><own>]/Prev 3" */
+/* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<first><own>]/Prev 3" */
 static bool take_keys(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left)
 {
     apr_int64_t ignored;
@@ -244,6 +243,9 @@ static bool take_keys(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left)
     if (!take_reference_to(&at, "/Root ", &trailer->root)) return false;
     *left = at;
     if (take_reference_to(&at, "/Info ", &ignored)) *left = at;
+    at = *left;
+    trailer->is_encrypted = take_reference_to(&at, "/Encrypt ", &ignored);
+    if (trailer->is_encrypted) *left = at;
     if (!sr_pdf_take_text(left, "/ID[<") || !take_digits(left, 0, 2048) || !sr_pdf_take_text(left, ">")) return false;
     trailer->keys.end = left->at;
     return sr_pdf_take_text(left, "<") && take_digits(left, OWN_ID, OWN_ID) && sr_pdf_take_text(left, ">]/Prev ")

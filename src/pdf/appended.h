@@ -26,10 +26,12 @@ typedef struct sr_pdf_object_t {
 
 typedef struct sr_pdf_trailer_t {
     apr_int64_t size;   /* one more than the highest number of the document */
-    sr_pdf_span_t keys; /* "/Root 1 0 R/Info 2 0 R/ID[<…>": what stays the same in all updates of a document */
+    /* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<…>": what stays the same in all updates of a document */
+    sr_pdf_span_t keys;
     apr_int64_t root, previous;
     apr_size_t start; /* of the section, in what was read */
     bool is_stream;   /* whose number counts */
+    bool is_encrypted;
 } sr_pdf_trailer_t;
 
 typedef struct sr_pdf_appended_t {
@@ -46,6 +48,9 @@ const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes,
 /* Reads the trailer of the cross-reference section that `bytes` are, to their end: the last one of a document. */
 const char *sr_pdf_appended_trailer(sr_pdf_trailer_t *trailer, const void *bytes, apr_size_t length);
 
+/* Takes a token and says what it begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0:
+ * it is none. */
+char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token);
 bool sr_pdf_span_is(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_begins(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_ends(const sr_pdf_span_t *span, const char *text);
@@ -60,6 +65,13 @@ bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value);
 bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value);
 /* The value of a key of a dictionary's body; false when there is none. */
 bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const char *key);
+
+/* ------------------------------------------------------------------------------------------- decrypted.c */
+/* Makes the objects what they would be in a document that is not encrypted. `contents`: the beginning of the one string
+ * that is not encrypted, which becomes its place in the new text; or NULL. Returns NULL, or the reason why it cannot
+ * be. */
+const char *sr_pdf_appended_decrypt(sr_pdf_appended_t *appended, const sr_cipher_t *cipher, const char **contents,
+                                    apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- prepared.c */
 /* How the fields that a signer's placements become are called. */

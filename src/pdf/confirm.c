@@ -30,6 +30,7 @@ static const char *check_prepared(const sr_pdf_update_t *update, apr_off_t size,
     const int most = sr_pdf_prepared_most(fields);
     const char *why = sr_pdf_appended_read(&appended, update->bytes, update->length, size, most, pool);
     if (!why && appended.length != update->length) why = MORE;
+    if (!why) why = sr_pdf_appended_decrypt(&appended, &update->cipher, NULL, pool);
     return why ? why : sr_pdf_prepared_check(&appended, fields, pool);
 }
 
@@ -89,6 +90,8 @@ static sr_error_t *check_filled(const char **why, const sr_pdf_revision_t *revis
     *why = sr_pdf_appended_read(&appended, revision->bytes, revision->length, size, MOST_PREPARED, pool);
     if (!*why && appended.length != revision->length) *why = MORE;
     if (!*why && *revision->bytes == '\n') *why = BEFORE; /* the document ends with a line feed of ours */
+    if (!*why) *why = sr_pdf_appended_decrypt(&prepared, &revision->cipher, NULL, pool);
+    if (!*why) *why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &wanted.contents, pool);
     if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &last, &wanted, pool);
     return NULL;
 }

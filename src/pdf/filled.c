@@ -243,6 +243,7 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
     check.end = trailer->size;
     if (trailer->previous != wanted->start || !sr_pdf_span_same(&trailer->keys, &before->keys)) return OTHER_DOCUMENT;
     check.widgets = count_widgets(&check);
+    if (!check.widgets) return NO_FIELD; /* a wrong key finds none */
     int left = (int)(check.end - check.first) - trailer->is_stream;
     for (int i = 0; i < appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);

@@ -164,6 +164,7 @@ typedef struct sr_pdf_update_t {
     const char *reason;
     const unsigned char *bytes; /* to be appended */
     apr_size_t length;
+    sr_cipher_t cipher; /* private: by which the worker says the document is encrypted */
 } sr_pdf_update_t;
 /* Adds every field (sr_pdf_field_t, at least one) of every signer. A signer's first is where his signature is. */
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
@@ -206,6 +207,7 @@ typedef struct sr_pdf_revision_t {
                                              is to sign */
     const char *document_sha256;          /* of the document that was filled, as lower-case hexadecimal */
     const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
+    sr_cipher_t cipher;                   /* private: by which the worker says the document is encrypted */
     struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
 } sr_pdf_revision_t;
 /* Fills the fields of one signer. What a worker has written is read strictly: it must be these fields as they were

@@ -18,6 +18,7 @@ typedef struct answer_t {
     const char *reason;
     apr_size_t length, contents, room;
     bool has_contents;
+    sr_cipher_t cipher;
 } answer_t;
 
 static bool read_size(apr_size_t *size, const json_t *answer, const char *key, apr_size_t limit)
@@ -46,6 +47,9 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
         return true;
     }
     if (name || !read_size(&answer->length, json, "length", answer->room) || !answer->length) return false;
+    const json_t *cipher = json_object_get(json, "cipher");
+    if (cipher && !sr_cipher_read(&answer->cipher, json_string_value(cipher), sr_json_string(json, "key")))
+        return false;
     return !answer->has_contents || read_size(&answer->contents, json, "contents", answer->length);
 }
 
@@ -117,7 +121,7 @@ sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int 
     answer_t answer = {.room = SR_PDF_MAX_REVISION};
     unsigned char *bytes;
     SR_TRY(ask_for_bytes(&answer, &bytes, workers, SR_PDF_OP_PREPARE, question, descriptor, pool));
-    *update = (sr_pdf_update_t){answer.fault, answer.reason, bytes, answer.length};
+    *update = (sr_pdf_update_t){answer.fault, answer.reason, bytes, answer.length, answer.cipher};
     if (!update->fault) sr_pdf_check_prepared(update, workers, size, fields, pool);
     return NULL;
 }
@@ -240,6 +244,7 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
     if (answer.fault) return NULL;
     revision->length = answer.length;
     revision->contents = answer.contents;
+    revision->cipher = answer.cipher;
     if (!is_sound(revision, size)) {
         revision->fault = SR_PDF_DOCUMENT_AT_FAULT;
         revision->reason = "it made the PDF helper answer nonsense";

@@ -18,12 +18,13 @@ json_t *sr_pdfd_confirm(const sr_pdfd_question_t *question, apr_pool_t *pool)
     const json_t *value = json_object_get(question->text, "size");
     const json_int_t size = json_integer_value(value);
     sr_pdfd_buffer_t *update;
+    sr_cipher_t cipher;
     if (!json_is_integer(value) || size < 1 || (apr_uint64_t)size >= question->bytes.size) return NULL;
     const sr_pdfd_bytes_t before = {question->bytes.data, (apr_size_t)size};
     const sr_pdfd_bytes_t after = {before.data + size, question->bytes.size - before.size};
     const char *reason = NULL;
-    if (!sr_pdfd_prepare_update(&update, &reason, &before, json_object_get(question->text, "fields"), pool))
-        return NULL;
+    const json_t *fields = json_object_get(question->text, "fields");
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &before, fields, pool)) return NULL;
     if (reason) return say(reason);
     return say(update->size == after.size && !memcmp(update->data, after.data, after.size)
                    ? NULL

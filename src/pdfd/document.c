@@ -53,8 +53,10 @@ const char *sr_pdfd_document_open(sr_pdfd_document_t *document, const sr_pdfd_by
     qpdf_set_attempt_recovery(q, QPDF_FALSE);
     if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS)
         return SR_PDFD_DAMAGED;
-    if (qpdf_is_encrypted(q)) return SR_PDFD_ENCRYPTED;
+    if (qpdf_is_encrypted(q) && !sr_pdfd_cipher_find(&document->cipher, bytes)) return SR_PDFD_ENCRYPTED;
     qpdf_oh root = qpdf_get_root(q);
+    if (document->cipher.method && !qpdf_oh_is_indirect(q, qpdf_oh_get_key(q, qpdf_get_trailer(q), "/Encrypt")))
+        return SR_PDFD_ENCRYPTED;
     return qpdf_oh_is_dictionary(q, root) && qpdf_oh_is_indirect(q, root) ? NULL : SR_PDFD_DAMAGED;
 }
 

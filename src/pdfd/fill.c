@@ -94,6 +94,7 @@ static void rewrite_widget(fill_t *fill, const sr_pdfd_widget_t *widget, int64_t
 
 static void put_signature(fill_t *fill)
 {
+    static const char end[] = ">>>";
     sr_pdfd_buffer_t *out = fill->update.out;
     sr_pdfd_object_begin(&fill->update, fill->signature, 0);
     sr_pdfd_put_text(out, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/Name");
@@ -106,14 +107,13 @@ static void put_signature(fill_t *fill)
         sr_pdfd_put_text(out, "/ContactInfo");
         sr_pdfd_put_string(out, fill->contact);
     }
-    sr_pdfd_print(out, "/M(%s)/ByteRange", fill->time);
-    fill->range = out->size;
-    sr_pdfd_print(out, "%*s/Contents", SR_PDF_RANGE_WIDTH, "");
-    fill->contents = out->size;
-    sr_pdfd_put_text(out, "<");
+    sr_pdfd_print(out, "/M(%s)/ByteRange%*s/Contents<", fill->time, SR_PDF_RANGE_WIDTH, "");
     memset(sr_pdfd_grow(out, 2 * SR_PDF_CONTENTS_BYTES), '0', 2 * SR_PDF_CONTENTS_BYTES);
-    sr_pdfd_put_text(out, ">>>");
+    sr_pdfd_put_text(out, end);
     sr_pdfd_object_end(&fill->update);
+    /* told from the end: what is before may have been encrypted */
+    fill->contents = out->size - strlen(SR_PDFD_OBJECT_END) - strlen(end) - 2 * SR_PDF_CONTENTS_BYTES - 1;
+    fill->range = fill->contents - strlen("/Contents") - SR_PDF_RANGE_WIDTH;
 }
 
 /* All but the digits and their brackets. */
@@ -154,12 +154,13 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
 
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
     fill.update.archival = archival;
-    fill.signature = sr_pdfd_object_number(&fill.update);
+    fill.signature = fill.update.signature = sr_pdfd_object_number(&fill.update);
     reason = sr_pdfd_mark(&mark, &fill.update, question->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
     reason = put_all(&fill, &mark, json_is_true(json_object_get(question->text, "test")));
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *answer = sr_pdfd_result(question, fill.update.out->data, fill.update.out->size);
     json_object_set_new(answer, "contents", json_integer((json_int_t)fill.contents));
+    sr_pdfd_cipher_tell(answer, &fill.document.cipher, pool);
     return answer;
 }

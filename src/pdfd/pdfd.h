@@ -3,9 +3,9 @@
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
  * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
  * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
- * prepare.c · tags.c · fill.c · appearance.c · drawing.c (what ink.c, glyphs.c, image.c, paper.c make) · preview.c ·
- * fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc (over rules.cc, uses.cc and
- * revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · drawing.c (what ink.c, glyphs.c, image.c,
+ * paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc
+ * (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -205,6 +205,7 @@ typedef struct sr_pdfd_document_t {
     sr_pdfd_bytes_t bytes;
     qpdf_data q;
     sr_pdfd_xref_t xref;
+    sr_cipher_t cipher; /* by which it is encrypted; method 0: it is not */
 } sr_pdfd_document_t;
 
 /* Opens a document strictly, to continue it. The reason why it cannot be, or NULL. */
@@ -229,6 +230,11 @@ typedef struct sr_pdfd_update_t {
     sr_pdfd_buffer_t *out; /* what is to be appended */
     int64_t next;          /* the lowest object number that nothing uses */
     bool archival;         /* what is added must be fit for PDF/A */
+    int64_t signature;     /* the number of the object whose /Contents is not to be encrypted; or 0 */
+    int64_t number;        /* of the object that is being written */
+    int generation;
+    apr_size_t body; /* where its text begins */
+    bool spoils;     /* a signature cannot be encrypted as it was */
     apr_array_header_t *entries;
     apr_pool_t *pool;
 } sr_pdfd_update_t;
@@ -241,6 +247,7 @@ void sr_pdfd_update_avoid(sr_pdfd_update_t *update, qpdf_oh object);
 int64_t sr_pdfd_object_number(sr_pdfd_update_t *update);
 /* Between these two the object's text goes into `out`. */
 void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generation);
+#define SR_PDFD_OBJECT_END "\nendobj\n"
 void sr_pdfd_object_end(sr_pdfd_update_t *update);
 /* An object of the document with a new text; at most once each. */
 void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *text);
@@ -252,10 +259,23 @@ const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, ap
 /* Adds the cross-reference section. The reason why the update is of no use, or NULL. */
 const char *sr_pdfd_update_end(sr_pdfd_update_t *update);
 
+/* --------------------------------------------------------------------------------------------- encrypt.c */
+/* How a document is encrypted that opens without a password. False when nothing can be appended to it. */
+bool sr_pdfd_cipher_find(sr_cipher_t *cipher, const sr_pdfd_bytes_t *bytes);
+/* Adds it to an answer: who checks what is appended has to read it. */
+void sr_pdfd_cipher_tell(json_t *answer, const sr_cipher_t *cipher, apr_pool_t *pool);
+/* The bytes of a string, whose token is given. */
+void sr_pdfd_string_decode(sr_pdfd_buffer_t *out, const unsigned char *token, const unsigned char *end);
+/* Encrypts the strings of the object that is being written, if the document is encrypted. */
+void sr_pdfd_encrypt_strings(sr_pdfd_update_t *update);
+/* The content of a stream. */
+void sr_pdfd_encrypt_stream(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update, int64_t number, const void *data,
+                            apr_size_t size);
+
 /* --------------------------------------------------------------------------------------------- prepare.c */
 /* The update that adds fields, or *reason, why it cannot be. False when the fields are not understood. */
-bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
-                            const json_t *fields, apr_pool_t *pool);
+bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
+                            const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool);
 #define SR_PDFD_FIELD "Signature_" /* and the signer: the name of a signer's field */
 /* Whether a name can be part of a field's. */
 bool sr_pdfd_is_signer(const char *name);

@@ -314,8 +314,8 @@ static const char *read_document(prepare_t *p)
     return NULL;
 }
 
-bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, const sr_pdfd_bytes_t *document,
-                            const json_t *fields, apr_pool_t *pool)
+bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
+                            const sr_pdfd_bytes_t *document, const json_t *fields, apr_pool_t *pool)
 {
     prepare_t p = {.pool = pool, .pages = apr_hash_make(pool)};
     if (!read_widgets(&p, fields)) return false;
@@ -331,15 +331,19 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, const char **reason, cons
         *reason = sr_pdfd_update_end(&p.update);
     }
     *update = p.update.out;
+    *cipher = p.document.cipher;
     return true;
 }
 
 json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     sr_pdfd_buffer_t *update;
+    sr_cipher_t cipher;
     const char *reason;
-    if (!sr_pdfd_prepare_update(&update, &reason, &question->bytes, json_object_get(question->text, "fields"), pool))
-        return NULL;
+    const json_t *fields = json_object_get(question->text, "fields");
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &question->bytes, fields, pool)) return NULL;
     if (reason) return sr_pdfd_document_fault(reason);
-    return sr_pdfd_result(question, update->data, update->size);
+    json_t *answer = sr_pdfd_result(question, update->data, update->size);
+    sr_pdfd_cipher_tell(answer, &cipher, pool);
+    return answer;
 }

@@ -30,6 +30,7 @@ typedef struct probe_t {
     sr_pdf_verdict_t verdict;
     const char *reason;
     int pages;
+    bool encrypted;
     const char *runs;
     sr_pdfd_form_t form;
     bool normalise;
@@ -62,7 +63,12 @@ static reading_t judge_encrypted(probe_t *probe)
 {
     if (!qpdf_allow_modify_form(probe->q) && !qpdf_allow_modify_annotation(probe->q))
         return decide(probe, SR_PDF_FORBIDDEN, FORBIDDEN);
-    return decide(probe, SR_PDF_REFUSED, ENCRYPTED);
+    qpdf_oh encryption = qpdf_oh_get_key(probe->q, qpdf_get_trailer(probe->q), "/Encrypt");
+    sr_cipher_t cipher;
+    probe->encrypted = true;
+    if (!qpdf_oh_is_indirect(probe->q, encryption) || !sr_pdfd_cipher_find(&cipher, &probe->bytes))
+        return decide(probe, SR_PDF_REFUSED, ENCRYPTED);
+    return READ;
 }
 
 static reading_t open_document(probe_t *probe, bool repairing)
@@ -73,7 +79,7 @@ static reading_t open_document(probe_t *probe, bool repairing)
     qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
     if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
         return judge_error(probe);
-    if (qpdf_is_encrypted(q)) return judge_encrypted(probe);
+    if (qpdf_is_encrypted(q) && judge_encrypted(probe) == DECIDED) return DECIDED;
     qpdf_oh root = qpdf_get_root(q);
     if (!qpdf_oh_is_dictionary(q, root)) return DAMAGED;
     return qpdf_oh_is_indirect(q, root) || repairing ? READ : DAMAGED;
@@ -166,6 +172,11 @@ static void judge(probe_t *probe)
         return;
     }
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
+
+    if (probe->encrypted && probe->normalise) { /* what is written anew is not encrypted as it was */
+        decide(probe, SR_PDF_REFUSED, ENCRYPTED);
+        return;
+    }
 
     int seen = sr_pdfd_poppler_count(&probe->bytes);
     if (seen == SR_PDFD_POPPLER_PASSWORD) decide(probe, SR_PDF_PASSWORD, NULL);

@@ -107,7 +107,7 @@ Revision::Revision(const unsigned char *data, size_t length) : pdf(QPDF::create(
     pdf->setSuppressWarnings(true);
     pdf->setAttemptRecovery(false);
     pdf->processMemoryFile(SR_PDFD_INPUT, reinterpret_cast<const char *>(data), length);
-    if (pdf->isEncrypted() || take_warnings(*pdf, bytes, size)) throw Incomparable();
+    if (take_warnings(*pdf, bytes, size)) throw Incomparable();
     auto table = pdf->getXRefTable();
     entries.reserve(table.size());
     for (auto &item : table) {

@@ -142,9 +142,22 @@ void Step::run()
         if (!explained.count(number)) complain(number);
 }
 
+// What is encrypted means the same only while the key is the same, which is made of these.
+void Step::check_encryption()
+{
+    auto one = raw(before.pdf->getTrailer(), "/Encrypt"), other = raw(after.pdf->getTrailer(), "/Encrypt");
+    auto first = raw(before.pdf->getTrailer(), "/ID"), second = raw(after.pdf->getTrailer(), "/ID");
+    auto id = [](QPDFObjectHandle ids) {
+        return ids.isArray() && ids.getArrayNItems() ? ids.getArrayItem(0) : QPDFObjectHandle::newNull();
+    };
+    if (number_of(one) != number_of(other) || !is_same(one, other, 0)) complain(number_of(one), "its encryption");
+    else if (!one.isNull() && !is_same(id(first), id(second), 0)) complain(number_of(one), "its encryption");
+}
+
 // A cross-reference stream is an object that nothing refers to; some writers use its number again.
 void Step::check_trailer()
 {
+    check_encryption();
     for (auto revision : {&before, &after}) {
         auto info = raw(revision->pdf->getTrailer(), "/Info");
         if (is_plain_dictionary(after.object(number_of(info)))) explain(info, {"/Info"});

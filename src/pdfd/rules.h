@@ -47,6 +47,7 @@ class Step
 
     void find_changed();
     void check_structure();
+    void check_encryption();
     void check_trailer();
     void check_catalog();
     void check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form);

@@ -30,6 +30,7 @@ typedef struct list_t {
     sr_pdfd_chain_t sections;
     const sr_pdfd_chain_t *chain; /* the above, or NULL */
     qpdf_data q;
+    sr_cipher_t cipher; /* by which the document is encrypted */
     json_t *found;
     int64_t end[SR_PDF_MAX_SIGNATURES]; /* of the revision that each of `found` covers; 0: of none */
     struct {
@@ -56,10 +57,32 @@ static void set_text(json_t *answer, const char *key, const char *text, apr_pool
     json_object_set_new(answer, key, json_string(text));
 }
 
-/* The text of a string or name that stands in the file. qpdf's parser ends at a NUL, which a string may hold. */
-static void set_value(json_t *answer, const char *key, const sr_pdfd_bytes_t *value, list_t *list)
+/* A string that is encrypted, in the object that the signature is or is in. */
+static void set_secret(json_t *answer, const char *key, const sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *value,
+                       list_t *list)
 {
+    sr_pdfd_buffer_t *secret = sr_pdfd_buffer(list->pool);
+    apr_size_t size;
+    sr_pdfd_string_decode(secret, value->data, value->data + value->size);
+    unsigned char *plain = apr_palloc(list->pool, secret->size + 1);
+    if (!secret->size
+        || !sr_cipher_decrypt(plain, &size, &list->cipher, signature->object, signature->generation, secret->data,
+                              secret->size))
+        return;
+    qpdf_oh string = qpdf_oh_new_binary_string(list->q, (const char *)plain, size);
+    set_text(answer, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
+}
+
+/* The text of a string or name that stands in the file. qpdf's parser ends at a NUL, which a string may hold. */
+static void set_value(json_t *answer, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
+                      list_t *list)
+{
+    const sr_pdfd_bytes_t *value = &signature->values[which];
     if (!value->data || value->size > MAX_TEXT_BYTES * 16) return;
+    if (list->cipher.method && *value->data != '/') {
+        set_secret(answer, key, signature, value, list);
+        return;
+    }
     char *text = apr_palloc(list->pool, value->size * 4 + 1), *to = text;
     for (apr_size_t i = 0; i < value->size; i++) {
         if (value->data[i]) *to++ = (char)value->data[i];
@@ -108,11 +131,11 @@ static const char *read_signature(json_t *answer, list_t *list, const field_t *f
     json_object_set_new(answer, "range",
                         json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
                                   (json_int_t)signature.range[2], (json_int_t)signature.range[3]));
-    set_value(answer, "subfilter", &signature.values[SR_PDFD_KEY_SUBFILTER], list);
-    set_value(answer, "time", &signature.values[SR_PDFD_KEY_TIME], list);
-    set_value(answer, "name", &signature.values[SR_PDFD_KEY_NAME], list);
-    set_value(answer, "reason", &signature.values[SR_PDFD_KEY_REASON], list);
-    set_value(answer, "contact", &signature.values[SR_PDFD_KEY_CONTACT], list);
+    set_value(answer, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
+    set_value(answer, "time", &signature, SR_PDFD_KEY_TIME, list);
+    set_value(answer, "name", &signature, SR_PDFD_KEY_NAME, list);
+    set_value(answer, "reason", &signature, SR_PDFD_KEY_REASON, list);
+    set_value(answer, "contact", &signature, SR_PDFD_KEY_CONTACT, list);
     return fault;
 }
 
@@ -211,7 +234,7 @@ static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
     qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)list->bytes->data, list->bytes->size, NULL);
     sr_pdf_verdict_t verdict = judge_error(reason, q);
     if (verdict != SR_PDF_ACCEPTED) return verdict;
-    if (qpdf_is_encrypted(q)) return SR_PDF_PASSWORD;
+    if (qpdf_is_encrypted(q) && !sr_pdfd_cipher_find(&list->cipher, list->bytes)) return SR_PDF_PASSWORD;
     qpdf_oh root = qpdf_get_root(q);
     if (!qpdf_oh_is_dictionary(q, root)) return SR_PDF_NOT_PDF;
     if (sr_pdfd_covers_chain(&list->sections, list->bytes)) list->chain = &list->sections;

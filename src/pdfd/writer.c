@@ -59,11 +59,15 @@ void sr_pdfd_object_begin(sr_pdfd_update_t *update, int64_t number, int generati
 {
     note(update, number, generation);
     sr_pdfd_print(update->out, "%lld %d obj\n", (long long)number, generation);
+    update->number = number;
+    update->generation = generation;
+    update->body = update->out->size;
 }
 
 void sr_pdfd_object_end(sr_pdfd_update_t *update)
 {
-    sr_pdfd_put_text(update->out, "\nendobj\n");
+    sr_pdfd_encrypt_strings(update);
+    sr_pdfd_put_text(update->out, SR_PDFD_OBJECT_END);
 }
 
 void sr_pdfd_object_again(sr_pdfd_update_t *update, qpdf_oh object, const char *text)
@@ -107,11 +111,16 @@ void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, 
         data = packed->data;
         size = packed->size;
     }
+    if (update->document->cipher.method) {
+        sr_pdfd_buffer_t *secret = sr_pdfd_buffer(update->pool);
+        sr_pdfd_encrypt_stream(secret, update, number, data, size);
+        data = secret->data;
+        size = secret->size;
+    }
     sr_pdfd_object_begin(update, number, 0);
     sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, is_packed ? "/Filter/FlateDecode" : "", (long long)size);
     sr_pdfd_put(out, data, size);
-    sr_pdfd_put_text(out, "\nendstream");
-    sr_pdfd_object_end(update);
+    sr_pdfd_put_text(out, "\nendstream" SR_PDFD_OBJECT_END); /* its dictionary has no strings */
 }
 
 /* ------------------------------------------------------------------------------------ the cross-reference section */
@@ -146,6 +155,11 @@ static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *upda
     sr_pdfd_print(out, "/Root %d %d R", qpdf_oh_get_object_id(q, root), qpdf_oh_get_generation(q, root));
     if (qpdf_oh_is_dictionary(q, info) && qpdf_oh_is_indirect(q, info))
         sr_pdfd_print(out, "/Info %d %d R", qpdf_oh_get_object_id(q, info), qpdf_oh_get_generation(q, info));
+    if (update->document->cipher.method) {
+        qpdf_oh encryption = qpdf_oh_get_key(q, trailer, "/Encrypt");
+        sr_pdfd_print(out, "/Encrypt %d %d R", qpdf_oh_get_object_id(q, encryption),
+                      qpdf_oh_get_generation(q, encryption));
+    }
     sr_sha256_update(digest, &update->document->bytes.size, sizeof update->document->bytes.size);
     sr_sha256_update(digest, update->out->data, update->out->size);
     own = apr_pstrndup(update->pool, sr_sha256_end_hex(digest, update->pool), OWN_ID);
@@ -155,7 +169,7 @@ static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *upda
     }
     sr_pdfd_put_text(out, "/ID[<");
     if (first_size) sr_pdfd_put_hex(out, first, first_size);
-    else sr_pdfd_put_text(out, own);
+    else if (!update->document->cipher.method) sr_pdfd_put_text(out, own); /* else the key is made of what it was */
     sr_pdfd_print(out, "><%s>]/Prev %lld", own, (long long)update->document->xref.start);
 }
 
@@ -198,13 +212,13 @@ static void put_stream(sr_pdfd_update_t *update)
     sr_pdfd_print(update->out, "%lld 0 obj\n<<%s]/Length %lld>>stream\n", (long long)number, keys->data,
                   (long long)rows->size);
     sr_pdfd_put(update->out, rows->data, rows->size);
-    sr_pdfd_put_text(update->out, "\nendstream");
-    sr_pdfd_object_end(update);
+    sr_pdfd_put_text(update->out, "\nendstream" SR_PDFD_OBJECT_END);
 }
 
 const char *sr_pdfd_update_end(sr_pdfd_update_t *update)
 {
     apr_array_header_t *entries = update->entries;
+    if (update->spoils) return SR_PDFD_ENCRYPTED;
     qsort(entries->elts, (size_t)entries->nelts, sizeof(entry_t), compare);
     for (int i = 1; i < entries->nelts; i++)
         if (!compare((const entry_t *)entries->elts + i - 1, (const entry_t *)entries->elts + i))

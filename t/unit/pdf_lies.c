@@ -27,7 +27,9 @@ typedef enum where_t {
     TRAILER, /* in the trailer */
     TABLE,   /* in the cross-reference table */
     BETWEEN, /* `put` comes before the object */
-    END      /* `put` is the end */
+    END,     /* `put` is the end */
+    KEY,     /* the key that is told begins with `put` */
+    NO_KEY   /* no key is told */
 } where_t;
 
 typedef struct lie_t {
@@ -38,6 +40,9 @@ typedef struct lie_t {
 } lie_t;
 
 #define TAGGED "tagged" /* an op: to prepare a document with tags */
+
+#define SECRET "secret" /* to prepare a document that is encrypted */
+#define SEALED "sealed" /* to fill it */
 
 #define EVIL "<</Length 44>>stream\nBT /F 24 Tf 72 700 Td (1,000,000 EURO) Tj ET\nendstream"
 #define PAGE "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
@@ -114,6 +119,22 @@ static const lie_t LIES[] = {
     {TAGGED, "the tree is not there", DROP, 9, NULL, NULL},
     {TAGGED, "the page has no order of tabs", OBJECT, 3, "/Tabs/S", ""},
 
+    {SECRET, "nothing, with encryption", NOWHERE, 0, NULL, NULL},
+    {SECRET, "another key", KEY, 0, NULL, "00"},
+    {SECRET, "no key", NO_KEY, 0, NULL, NULL},
+    {SECRET, "another encryption", TRAILER, 0, "/Encrypt 6 0 R", "/Encrypt 4 0 R"},
+    {SECRET, "no encryption", TRAILER, 0, "/Encrypt 6 0 R", ""},
+    {SECRET, "another identifier, of which the key is made", TRAILER, 0, "/ID[<3", "/ID[<4"},
+    {SECRET, "a name that is not encrypted", OBJECT, 9, "/TU<", "/TU(Signature)/TU<"},
+    {SECRET, "a name that is encrypted otherwise", OBJECT, 9, "/TU<", "/TU<00"},
+    {SECRET, "an appearance that is not encrypted", OBJECT, 7, "/Length 32>>stream\n", "/Length 33>>stream\n "},
+    {SEALED, "nothing, with encryption", NOWHERE, 0, NULL, NULL},
+    {SEALED, "another key", KEY, 0, NULL, "00"},
+    {SEALED, "no key", NO_KEY, 0, NULL, NULL},
+    {SEALED, "no encryption", TRAILER, 0, "/Encrypt 6 0 R", ""},
+    {SEALED, "another name", OBJECT, 12, "/Name<", "/Name<00"},
+    {SEALED, "a name that is not encrypted", OBJECT, 12, "/Name<", "/Name(Ann Lee)/Name<"},
+    {SEALED, "an appearance that is not encrypted", OBJECT, 13, ">>stream\n", ">>stream\n/"},
     {"fill", "nothing", NOWHERE, 0, NULL, NULL},
     {"fill", "an appearance has colours of the document", OBJECT, 13, "/Resources<<>>",
      "/Resources<</ColorSpace<</DefaultRGB 6 0 R>>>>"},
@@ -314,13 +335,18 @@ static const char *tell(const lie_t *lie, const char *answer, int document, int 
     char *bytes = apr_pcalloc(root, length + 1), last;
     if (fstat(document, &info) || pread(result, bytes, length, 0) != (ssize_t)length) abort();
     if (pread(document, &last, 1, info.st_size - 1) != 1) abort();
+    const char *cipher = sr_json_string(json, "cipher"), *key = sr_json_string(json, "key");
+    const char *secret = "";
+    if (lie->where == KEY) key = apr_pstrcat(root, lie->put, key + strlen(lie->put), NULL);
+    if (cipher && lie->where != NO_KEY)
+        secret = apr_psprintf(root, ",\"cipher\":\"%s\",\"key\":\"%s\"", cipher, key);
     update_t update = take_apart(bytes, length);
     lie_about(&update, lie);
     pdf_t out = put_together(&update, lie, (size_t)info.st_size, last != '\n');
     size_t contents = mend_ranges(&out, (size_t)info.st_size);
     if (pwrite(result, out.data, out.size, 0) != (ssize_t)out.size) abort();
-    return contents ? apr_psprintf(root, "{\"length\":%d,\"contents\":%d}", (int)out.size, (int)contents)
-                    : apr_psprintf(root, "{\"length\":%d}", (int)out.size);
+    return contents ? apr_psprintf(root, "{\"length\":%d,\"contents\":%d%s}", (int)out.size, (int)contents, secret)
+                    : apr_psprintf(root, "{\"length\":%d%s}", (int)out.size, secret);
 }
 
 /* A worker of the true helper, whose socket is the result. */
@@ -363,7 +389,8 @@ static int act(const lie_t *lie, const char *program)
         if (sr_pdf_receive(&header, &question, got, own, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 0;
         sr_pdf_send(helper, header.id, 0, question, got, deadline);
         if (sr_pdf_receive(&answered, &answer, NULL, helper, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 1;
-        const char *op = strcmp(lie->op, TAGGED) ? lie->op : SR_PDF_OP_PREPARE;
+        const char *op = strcmp(lie->op, TAGGED) && strcmp(lie->op, SECRET) ? lie->op : SR_PDF_OP_PREPARE;
+        if (!strcmp(op, SEALED)) op = SR_PDF_OP_FILL;
         if (strstr(question, apr_psprintf(root, "\"op\":\"%s\"", op)) && strstr(answer, "\"length\":"))
             answer = tell(lie, answer, got[0], got[1]);
         for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
@@ -387,10 +414,28 @@ static pdf_t document_of(bool tagged)
                                    "<</Type/StructElem/S/Document/P 7 0 R>>", "<</Nums[]>>"}});
 }
 
+/* By AES with 128 bits: object 6 becomes the encryption, and 5, which nothing refers to, is left out. */
+static void encrypt(seal_bench_t *bench, pdf_t *pdf, apr_pool_t *pool)
+{
+    int status;
+    seal_write(bench, "plain.pdf", pdf->data, pdf->size);
+    seal_run(&status, bench, pool,
+                                "qpdf --static-id --object-streams=disable --allow-weak-crypto --encrypt '' owner 128 "
+                                "--use-aes=y -- plain.pdf secret.pdf");
+    if (status) abort();
+    FILE *file = fopen(apr_pstrcat(pool, bench->folder, "/secret.pdf", NULL), "rb");
+    if (!file) abort();
+    pdf->size = 0;
+    char piece[4096];
+    for (size_t got; (got = fread(piece, 1, sizeof piece, file)) > 0;) pdf_add(pdf, piece, got);
+    fclose(file);
+}
+
 /* NULL, or why ann could not sign. */
-static const char *sign(seal_bench_t *bench, bool tagged, apr_pool_t *pool)
+static const char *sign(seal_bench_t *bench, bool tagged, bool secret, apr_pool_t *pool)
 {
     pdf_t pdf = document_of(tagged);
+    if (secret) encrypt(bench, &pdf, pool);
     const sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
                                      seal_field(BOB, 0, 50, 200, 150, 240)};
     sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree", .contact = "Example Ltd"};
@@ -415,7 +460,8 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     chmod(script, 0700);
     /* one process for all questions: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_document(help_pool(script, 1, 20000, pool), 0, pool);
-    const char *reason = sign(bench, !strcmp(lie->op, TAGGED), pool);
+    const bool secret = !strcmp(lie->op, SECRET) || !strcmp(lie->op, SEALED);
+    const char *reason = sign(bench, !strcmp(lie->op, TAGGED), secret, pool);
     is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
     is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
     is_int(help_notices, 0, "… and nothing else");

@@ -1,0 +1,67 @@
+#include "base/base.h"
+#include "tap.h"
+
+#include <string.h>
+
+static apr_pool_t *pool;
+
+typedef struct row_t {
+    const char *name, *key;
+    size_t grows; /* what 5 bytes become longer by */
+} row_t;
+
+static void test_way(const row_t *row)
+{
+    sr_cipher_t cipher, other;
+    unsigned char secret[64], again[64], plain[64];
+    apr_size_t size, length;
+    ok(sr_cipher_read(&cipher, row->name, row->key), "%s: a key of %zu digits", row->name, strlen(row->key));
+    is_str(sr_cipher_name(&cipher), row->name, "… has its name");
+    sr_cipher_encrypt(secret, &size, &cipher, 7, 0, "Hello", 5);
+    is_int((long long)size, (long long)(5 + row->grows), "… the length");
+    ok(!memmem(secret, size, "Hell", 4), "… hides it");
+    sr_cipher_encrypt(again, &length, &cipher, 7, 0, "Hello", 5);
+    ok(length == size && !memcmp(secret, again, size), "… the same way each time");
+    ok(sr_cipher_decrypt(plain, &length, &cipher, 7, 0, secret, size) && length == 5 && !memcmp(plain, "Hello", 5),
+       "… and back");
+    other = cipher;
+    other.key[0] ^= 1;
+    ok(!sr_cipher_decrypt(plain, &length, &other, 7, 0, secret, size) || length != 5 || memcmp(plain, "Hello", 5),
+       "… not by another key");
+    sr_cipher_encrypt(secret, &size, &cipher, 7, 0, "", 0);
+    ok(sr_cipher_decrypt(plain, &length, &cipher, 7, 0, secret, size) && length == 0, "… nothing, and back");
+}
+
+/* RFC 6229 and FIPS 197 test the ciphers; that the keys of objects are made right is what qpdf reads, which
+ * pdf_encrypted.c asks. Here: the number and generation count before version 5, and what is no key. */
+int main(void)
+{
+    static const row_t rows[] = {
+        {"rc4", "0102030405", 0},
+        {"rc4", "0102030405060708090a0b0c0d0e0f10", 0},
+        {"aes128", "0102030405060708090a0b0c0d0e0f10", 27},
+        {"aes256", "0102030405060708090a0b0c0d0e0f100102030405060708090a0b0c0d0e0f10", 27},
+    };
+    sr_cipher_t cipher;
+    unsigned char one[64], two[64];
+    apr_size_t size;
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) test_way(&rows[i]);
+    ok(!sr_cipher_read(&cipher, "rc4", "01020304"), "a key that is too short");
+    ok(!sr_cipher_read(&cipher, "aes128", "0102030405"), "… or of another length");
+    ok(!sr_cipher_read(&cipher, "aes256", rows[2].key), "… or for another method");
+    ok(!sr_cipher_read(&cipher, "rc4", "010203040"), "… or of odd digits");
+    ok(!sr_cipher_read(&cipher, "rc4", "010203040G"), "… or none");
+    ok(!sr_cipher_read(&cipher, "none", "0102030405"), "no method");
+    ok(!sr_cipher_read(&cipher, "aes128", apr_pstrcat(pool, rows[3].key, rows[3].key, NULL)), "a key that is too long");
+    ok(!sr_cipher_read(&cipher, "rc4", NULL) && !sr_cipher_read(&cipher, NULL, "0102030405"), "nothing");
+    sr_cipher_read(&cipher, "aes128", rows[2].key);
+    sr_cipher_encrypt(one, &size, &cipher, 7, 0, "Hello", 5);
+    sr_cipher_encrypt(two, &size, &cipher, 7, 1, "Hello", 5);
+    ok(memcmp(one, two, size) != 0, "another generation, another secret");
+    ok(!sr_cipher_decrypt(two, &size, &cipher, 7, 0, one, 31) && !sr_cipher_decrypt(two, &size, &cipher, 7, 0, one, 16),
+       "what is no number of blocks");
+    apr_pool_destroy(pool);
+    return done();
+}
