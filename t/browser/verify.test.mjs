@@ -2,7 +2,7 @@
 // JavaScript, in two languages; axe finds nothing in any state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ann, ask, assertAccessible, create, devices, isWide, place, shoot, shown, visit } from './browser.mjs'
+import { ann, ask, assertAccessible, create, devices, isWide, place, settled, shoot, shown, visit } from './browser.mjs'
 import { contract } from './pdf.mjs'
 
 const form = place('/verify')
@@ -23,6 +23,7 @@ async function signedDocument() {
 const file = (buffer, name = 'lease - signed.pdf') => ({ name, mimeType: 'application/pdf', buffer })
 
 async function check(page, buffer) {
+    await settled(page)
     await page.locator('#file').setInputFiles(file(buffer))
     await page.getByRole('button', { name: 'Check document' }).click()
 }
