@@ -14,11 +14,14 @@
 #include "pdf/pdf.h"
 #include "store/store.h"
 
+/* A table of what a process has found out (recent.c). */
+typedef struct sr_recent_t sr_recent_t;
+
 /* What a process remembers of who may see what (seen.c). */
-typedef struct sr_seen_t sr_seen_t;
+typedef sr_recent_t sr_seen_t;
 
 /* What a process knows of how documents stand (standing.c). */
-typedef struct sr_standing_t sr_standing_t;
+typedef sr_recent_t sr_standing_t;
 
 /* What a process remembers of its folders of documents (folder.c). */
 typedef struct sr_folders_t sr_folders_t;
@@ -165,17 +168,24 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 /* Looks up the sizes of all pages (`boxes`), where they are known. */
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
+/* ----------------------------------------------------------------------------------------------- recent.c */
+/* A table of fixed size, for any number of threads; NULL when there is no memory. Keys are SHA-256 in hexadecimal, each
+ * with a value of `value_size` bytes, which is copied. What is kept may be forgotten at any time. */
+sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
+/* `recent` may be NULL: nothing is kept. */
+bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
+void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
+
 /* ------------------------------------------------------------------------------------------------- seen.c */
-/* A table of fixed size, for any number of threads; NULL when there is no memory. */
+/* A table of recent.c. */
 sr_seen_t *sr_seen_create(apr_pool_t *pool);
-/* What is kept is a SHA-256 in hexadecimal, and may be forgotten at any time. `seen` may be NULL: nothing is kept. */
 #define SR_SEEN_OWNER_LENGTH 16
 /* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_seen_add was given, and a NUL. */
 bool sr_seen_has(sr_seen_t *seen, const char *digest, char *owner);
 void sr_seen_add(sr_seen_t *seen, const char *digest, const char *owner);
 
 /* --------------------------------------------------------------------------------------------- standing.c */
-/* A table of fixed size, for any number of threads; NULL when there is no memory. */
+/* A table of recent.c. */
 sr_standing_t *sr_standing_create(apr_pool_t *pool);
 /* Which version of a document (uuid) stands, and its owner as above, if that was found out less than a second ago and
  * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
