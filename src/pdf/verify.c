@@ -7,6 +7,7 @@
 
 #include <apr_encode.h>
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,20 +61,13 @@ static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t want
 
 /* ------------------------------------------------------------------------------------------------ the gap */
 
-static int digit(unsigned char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* "<", an even number of digits, ">": decoded in place. */
 static bool decode_hex(unsigned char *text, apr_size_t *length)
 {
     apr_size_t digits = *length - 2;
     if (text[0] != '<' || text[*length - 1] != '>' || digits % 2) return false;
     for (apr_size_t i = 0; i < digits; i += 2) {
-        int high = digit(text[1 + i]), low = digit(text[2 + i]);
+        const int high = OPENSSL_hexchar2int(text[1 + i]), low = OPENSSL_hexchar2int(text[2 + i]);
         if (high < 0 || low < 0) return false;
         text[i / 2] = (unsigned char)(high << 4 | low);
     }

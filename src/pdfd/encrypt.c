@@ -4,6 +4,7 @@
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
+#include <openssl/crypto.h>
 #include <string.h>
 
 bool sr_pdfd_cipher_find(sr_cipher_t *cipher, const sr_pdfd_bytes_t *bytes)
@@ -23,18 +24,14 @@ void sr_pdfd_cipher_tell(json_t *answer, const sr_cipher_t *cipher, apr_pool_t *
     json_object_set_new(answer, "key", json_string(sr_text_hex(cipher->key, cipher->length, pool)));
 }
 
-static int hex_value(int c)
-{
-    return isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
-}
-
 static void decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)
 {
     int digits = 0;
     unsigned char byte = 0;
     for (; at < end; at++) {
-        if (!isxdigit(*at)) continue;
-        byte = (unsigned char)(byte << 4 | hex_value(*at));
+        const int value = OPENSSL_hexchar2int(*at);
+        if (value < 0) continue;
+        byte = (unsigned char)(byte << 4 | value);
         if (++digits % 2 == 0) sr_pdfd_put(out, &byte, 1);
     }
     byte = (unsigned char)(byte << 4);
