@@ -8,7 +8,7 @@ use Mojo::UserAgent;
 use Mojo::Util 'html_unescape';
 use Sigreq::Here      qw(suite place organisation signed);
 use Sigreq::Multipart qw(part multipart BOUNDARY);
-use Sigreq::PDF       qw(pdf pdf_of_size);
+use Sigreq::PDF       qw(pdf pdf_of_size turned);
 use Sigreq::Signer    'signers_of';
 use Test::More;
 
@@ -85,19 +85,12 @@ subtest 'what is found' => sub {
 };
 
 subtest 'changed between two signatures' => sub {
-    my $start  = $ours =~ /.*startxref\n(\d+)/s ? $1 : die;
-    my ($page) = $ours =~ m{.*\n((\d+) 0 obj\n<<[^>]*/Type */Page\b.*?)\nendobj}s ? ($2) : die;
-    my $text   = $ours =~ m{.*\n\Q$page\E 0 obj\n(.*?)\nendobj}s ? $1 : die;
-    $text =~ s/>>\s*\z/\/Rotate 90>>/;
-    my $xref   = length($ours) + length(my $object = "$page 0 obj\n$text\nendobj\n");
-    my $root   = $ours =~ m{.*/Root (\d+ 0 R)}s ? $1 : die;
-    my $update = $object . sprintf "xref\n$page 1\n%010d 00000 n \ntrailer\n<</Size 10000/Root $root/Prev $start>>\n"
-        . "startxref\n$xref\n%%%%EOF\n", length $ours;
+    my $turned = turned($ours);
     local $ENV{SIGN_ALIAS} = 'm';
-    my $res = check(signed($ours . $update, $test, 'Mallory'));
+    my $res = check(signed($turned, $test, 'Mallory'));
     is(finding($res), 'changed', 'the finding');
     like(words($res), qr/Changed after this signature, without an explanation: Page 1/, 'what was changed');
-    $res = check(signed($ours . $update, $test, 'Mallory'), 'Accept-Language' => 'de');
+    $res = check(signed($turned, $test, 'Mallory'), 'Accept-Language' => 'de');
     like(words($res), qr/Nach dieser Signatur ohne Erkl.rung ge.ndert: Seite 1/, "and in the reader's language");
 };
 

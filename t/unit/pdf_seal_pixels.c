@@ -295,15 +295,21 @@ static const void *make_photograph(size_t *size, const int *bar, apr_pool_t *poo
     return data;
 }
 
-/* The paper is gone: the ink alone changes the page, and fills the field but for the padding. */
-static void test_paper(apr_pool_t *pool)
+/* Signs with such a photograph, in a field of 150 x 50. */
+static const char *sign_photograph(change_t *is, const int *bar, apr_pool_t *pool)
 {
     const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
     size_t size;
-    const void *png = make_photograph(&size, (int[]){300, 200, 500, 220}, pool);
-    change_t is = {0};
+    const void *png = make_photograph(&size, bar, pool);
     sr_pdf_signature_t signature = {.image = png, .image_size = size};
-    const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+    return sign_at(is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+}
+
+/* The paper is gone: the ink alone changes the page, and fills the field but for the padding. */
+static void test_paper(apr_pool_t *pool)
+{
+    change_t is = {0};
+    const char *reason = sign_photograph(&is, (int[]){300, 200, 500, 220}, pool);
     /* 200 x 20 pixels and 3 of padding on each side, in 150 x 50 points */
     ok(!reason && fabs(is.left - 3 / 206.0) < 0.02 && fabs(is.right - 203 / 206.0) < 0.02
            && fabs(is.bottom - is.top - 20 / 206.0 * 3) < 0.05,
@@ -316,12 +322,8 @@ static void test_paper(apr_pool_t *pool)
 /* A signature that was cut close reaches from edge to edge: it is no table that the paper lies on. */
 static void test_close_cut(apr_pool_t *pool)
 {
-    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
-    size_t size;
-    const void *png = make_photograph(&size, (int[]){0, 170, 600, 230}, pool);
     change_t is = {0};
-    sr_pdf_signature_t signature = {.image = png, .image_size = size};
-    const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+    const char *reason = sign_photograph(&is, (int[]){0, 170, 600, 230}, pool);
     ok(!reason && is.left < 0.03 && is.right > 0.97, "a bar from edge to edge: from %.3f to %.3f%s%s", is.left,
        is.right, reason ? ": " : "", reason ? reason : "");
 }

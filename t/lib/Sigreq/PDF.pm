@@ -4,7 +4,7 @@ package Sigreq::PDF;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end);
+our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end turned);
 
 # pdf(pages => N or [{mediabox, cropbox, rotate, text, more, content, resources}, …], pad => BYTES,
 #     inherit => {mediabox, rotate}, objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
@@ -103,6 +103,19 @@ sub attributes {
     }
     $out .= "/Rotate $page->{rotate}" if defined $page->{rotate};
     return $out . ($page->{more} // '');
+}
+
+# The document with an update that turns its last page, whatever has signed it before.
+sub turned {
+    my $pdf    = shift;
+    my $start  = $pdf =~ /.*startxref\n(\d+)/s ? $1 : die;
+    my ($page) = $pdf =~ m{.*\n((\d+) 0 obj\n<<[^>]*/Type */Page\b.*?)\nendobj}s ? ($2) : die;
+    my $text   = $pdf =~ m{.*\n\Q$page\E 0 obj\n(.*?)\nendobj}s ? $1 : die;
+    $text =~ s/>>\s*\z/\/Rotate 90>>/;
+    my $xref   = length($pdf) + length(my $object = "$page 0 obj\n$text\nendobj\n");
+    my $root   = $pdf =~ m{.*/Root (\d+ 0 R)}s ? $1 : die;
+    return $pdf . $object . sprintf "xref\n$page 1\n%010d 00000 n \ntrailer\n<</Size 10000/Root $root/Prev $start>>\n"
+        . "startxref\n$xref\n%%%%EOF\n", length $pdf;
 }
 
 1;
