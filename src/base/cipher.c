@@ -1,5 +1,5 @@
-/* cipher.c: the encryption of strings and streams in a PDF (ISO 32000-2, 7.6.3). What an initialisation vector is made
- * of is the content, so that the same object is encrypted to the same bytes by whoever has the key. RC4 is here because
+/* cipher.c: the encryption of strings and streams in a PDF (ISO 32000-2, 7.6.3). An initialisation vector is made of
+ * the key and the content, so that every process with the key encrypts an object to the same bytes. RC4 is here because
  * OpenSSL has it in a module that would have to be loaded from a file. */
 #include "base/base.h"
 

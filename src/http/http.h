@@ -109,7 +109,7 @@ typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t 
  * arrives slowly and too many others do. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
 /* readers.c: takes a place among the threads that wait for slow bodies, or that give one a moment before it is refused;
- * false if there is none. */
+ * false if no place is free. */
 typedef enum sr_reader_t { SR_READER_WAITS, SR_READER_LINGERS } sr_reader_t;
 bool sr_http_readers_enter(int *place, sr_reader_t what);
 void sr_http_readers_leave(int place);
@@ -136,7 +136,7 @@ sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **
  * The one file of a request.
  */
 typedef struct sr_http_file_sink_t {
-    sr_error_t *(*begin)(void *baton, const char *name); /* when it begins; `name` NULL: it has none */
+    sr_error_t *(*begin)(void *baton, const char *name); /* when the file begins; `name` is NULL if it has no name */
     sr_http_sink_t data;                                 /* its bytes */
     void *baton;
     apr_off_t max_file, max_request;

@@ -22,7 +22,7 @@ static const char *word(const work_t *work, int which, const char *key)
     return text ? text : "";
 }
 
-/* A text with the value in the place of its {…}. */
+/* A text whose placeholder {…} is replaced by the value. */
 static const char *filled(const work_t *work, const char *text, const char *value)
 {
     const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -206,7 +206,7 @@ static const char *masked(const char *email, apr_pool_t *pool)
     return apr_pstrcat(pool, apr_pstrmemdup(pool, email, first), "\xe2\x80\xa6", at, NULL);
 }
 
-/* By what a signer was told from others: who has the link. */
+/* How a signer was identified: by having the link, which was sent to an address or distributed by the requester. */
 static const char *identification(const work_t *work, const json_t *signer)
 {
     const json_t *created = event_of(work, "created", NULL);
@@ -356,7 +356,7 @@ static json_t *verify_rows(const work_t *work)
     return rows;
 }
 
-/* What stands beside the seal. */
+/* The text beside the seal. */
 static void set_seal(json_t *object, const work_t *work)
 {
     const char *service = work->completion->service, *sha256 = work->completion->seal_sha256;

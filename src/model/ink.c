@@ -9,7 +9,7 @@
 
 #define MAX_SIDE 100000.0 /* of the canvas, in whatever unit the client has */
 #define MAX_ASPECT 50.0
-#define PRESSURE 0.5 /* of a pen that has none to tell: what pointer events say of a mouse (W3C Pointer Events) */
+#define PRESSURE 0.5 /* of a device without a sensor: the value of pointer events of a mouse (W3C Pointer Events) */
 
 /* How the trimmed drawing looks. docs/api.md says this, too. The size of ink is its height, or a quarter of its width
  * if that is more: what counts in a field that is wider than high. */
@@ -57,7 +57,7 @@ static sr_error_t *add_point(reading_t *reading, double x, double y, double pres
     return NULL;
 }
 
-/* An empty stroke is none. */
+/* Empty strokes are left out. */
 static sr_error_t *end_stroke(reading_t *reading)
 {
     if (reading->count == (reading->strokes ? reading->ends[reading->strokes - 1] : 0)) return NULL;

@@ -57,7 +57,7 @@ const sr_language_t *sr_language_of(const char *tag)
     return NULL;
 }
 
-/* q in thousandths (RFC 9110, 12.4.2); what is none counts as 0: such a range is not asked for. */
+/* q in thousandths (RFC 9110, 12.4.2); a malformed value counts as 0: the range is not asked for. */
 static int weight_of(const char *parameters)
 {
     const char *q = strcasestr(parameters, "q=");

@@ -121,7 +121,7 @@ typedef struct sr_ink_t {
     const char *text;
     int points;
 } sr_ink_t;
-/* Checks, trims and normalises. Errors: SR_EBADREQUEST, in words for whoever wrote the client. */
+/* Checks, trims and normalises. Errors: SR_EBADREQUEST, in words for the author of the client. */
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- remarks.c

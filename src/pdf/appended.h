@@ -49,7 +49,7 @@ const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes,
 const char *sr_pdf_appended_trailer(sr_pdf_trailer_t *trailer, const void *bytes, apr_size_t length);
 
 /* Takes a token and says what it begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0:
- * it is none. */
+ * no token follows. */
 char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token);
 bool sr_pdf_span_is(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_begins(const sr_pdf_span_t *span, const char *text);

@@ -1,7 +1,8 @@
 /* decrypted.c: an update of an encrypted document as it would be without encryption, to be checked like any other. The
  * key is what a worker says. A wrong one does not lead to the texts that were asked for, and the prepared fields were
- * confirmed by another worker, which has found the key by itself; so who has them and the signature right has the
- * document's key. Each string and stream must be encrypted as the writer does it, which leaves no choice. */
+ * confirmed by another worker, which has found the key by itself. So a key with which both the fields and the
+ * signature are read is that of the document. Each string and stream must be encrypted as the writer does it, which
+ * leaves no choice. */
 #include "pdf/appended.h"
 
 #include <ctype.h>

@@ -56,7 +56,7 @@ static pid_t process_of(apr_uint64_t visit)
     return (pid_t)(visit >> (2 * NAME_BITS));
 }
 
-/* Puts the visit into a free place; -1: there is none. */
+/* Puts the visit into a free place. Gives its number, or -1 if no place is free. */
 static int take_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
     for (int i = 0; i < shared->visit_room_of_all; i++)
