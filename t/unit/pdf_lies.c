@@ -3,12 +3,8 @@
  * None may be sealed. The liar stands between the client and a true helper, and changes the answers to "prepare" or
  * "fill"; this program is the liar as well. What a new appearance draws within its field cannot be told from what was
  * asked for, so there is no such lie here. */
-#include "pdf/appended.h"
-#include "pdf/protocol.h"
+#include "lies.h"
 #include "pdf_seal.h"
-
-#include <fcntl.h>
-#include <sys/socket.h>
 
 /* With tags: 7 the structure's root, 8 the element of the document, 9 the tree; prepared: 10 the empty appearance, 11
  * to 13 the fields, 14 to 16 their elements, 17 the form.
@@ -17,27 +13,6 @@
  * drawn, 14 and 15 the appearances of 8 and 9. */
 #define ANN "ann"
 #define BOB "bob"
-
-typedef enum where_t {
-    NOWHERE,
-    OBJECT,  /* `find` in the object of that number becomes `put` */
-    DROP,    /* the object is left out */
-    ADD,     /* `put` is an object of that number */
-    TWICE,   /* the object is there once more, changed like OBJECT */
-    TRAILER, /* in the trailer */
-    TABLE,   /* in the cross-reference table */
-    BETWEEN, /* `put` comes before the object */
-    END,     /* `put` is the end */
-    KEY,     /* the key that is told begins with `put` */
-    NO_KEY   /* no key is told */
-} where_t;
-
-typedef struct lie_t {
-    const char *op, *name;
-    where_t where;
-    int number;
-    const char *find, *put;
-} lie_t;
 
 #define TAGGED "tagged" /* an op: to prepare a document with tags */
 
@@ -204,200 +179,7 @@ static const lie_t LIES[] = {
     {"fill", "more after the end", END, 0, NULL, "4 0 obj\n(hidden)\nendobj\n"},
 };
 
-static apr_pool_t *root;
 static char script[] = "/tmp/sigreq-lies-XXXXXX";
-
-/* ------------------------------------------------------------------------------------------------------- the liar */
-
-typedef struct piece_t {
-    int number;
-    const char *text; /* what is between "obj" and "endobj" */
-    size_t length;
-} piece_t;
-
-typedef struct update_t {
-    piece_t pieces[32];
-    int count;
-    const char *trailer;
-} update_t;
-
-/* The pieces of a true update. */
-static update_t take_apart(const char *bytes, size_t length)
-{
-    update_t update = {.count = 0};
-    const char *at = bytes + (*bytes == '\n');
-    while (strncmp(at, "xref\n", 5) != 0) {
-        piece_t *piece = &update.pieces[update.count++];
-        char *body;
-        piece->number = (int)strtol(at, &body, 10);
-        piece->text = body + strlen(" 0 obj\n");
-        const char *end = memmem(piece->text, (size_t)(bytes + length - piece->text), "\nendobj\n", 8);
-        piece->length = (size_t)(end - piece->text);
-        at = end + 8;
-    }
-    const char *from = strstr(at, "trailer\n"), *to = strstr(from, "startxref");
-    update.trailer = apr_pstrmemdup(root, from, (size_t)(to - from));
-    return update;
-}
-
-static piece_t changed(const piece_t *piece, const lie_t *lie)
-{
-    const char *found = memmem(piece->text, piece->length, lie->find, strlen(lie->find));
-    pdf_t text = {0};
-    if (!found) return *piece;
-    pdf_add(&text, piece->text, (size_t)(found - piece->text));
-    pdf_add(&text, lie->put, strlen(lie->put));
-    found += strlen(lie->find);
-    pdf_add(&text, found, (size_t)(piece->text + piece->length - found));
-    return (piece_t){piece->number, text.data, text.size};
-}
-
-static void lie_about(update_t *update, const lie_t *lie)
-{
-    for (int i = 0; i < update->count; i++) {
-        piece_t *piece = &update->pieces[i];
-        if (piece->number != lie->number) continue;
-        if (lie->where == OBJECT) *piece = changed(piece, lie);
-        if (lie->where == TWICE) update->pieces[update->count++] = changed(piece, lie);
-        if (lie->where == DROP) memmove(piece, piece + 1, sizeof *piece * (size_t)(--update->count - i));
-        if (lie->where == TWICE || lie->where == DROP) return;
-    }
-    if (lie->where == ADD) update->pieces[update->count++] = (piece_t){lie->number, lie->put, strlen(lie->put)};
-}
-
-static int by_number(const void *a, const void *b)
-{
-    return ((const int *)a)[0] - ((const int *)b)[0];
-}
-
-static const char *replaced(const char *text, const lie_t *lie)
-{
-    const char *found = strstr(text, lie->find);
-    if (!found) return text;
-    return apr_pstrcat(root, apr_pstrmemdup(root, text, (size_t)(found - text)), lie->put, found + strlen(lie->find),
-                       NULL);
-}
-
-/* An update of the pieces, whose section is right. Its highest number is said where it was raised. */
-static pdf_t put_together(const update_t *update, const lie_t *lie, size_t base, bool newline)
-{
-    pdf_t out = {0}, table = {0};
-    int offsets[32][2], highest = 0;
-    if (newline) pdf_print(&out, "\n");
-    for (int i = 0; i < update->count; i++) {
-        const piece_t *piece = &update->pieces[i];
-        if (lie->where == BETWEEN && piece->number == lie->number) pdf_print(&out, "%s", lie->put);
-        offsets[i][0] = piece->number;
-        offsets[i][1] = (int)(base + out.size);
-        if (piece->number > highest) highest = piece->number;
-        pdf_print(&out, "%d 0 obj\n", piece->number);
-        pdf_add(&out, piece->text, piece->length);
-        pdf_print(&out, "\nendobj\n");
-    }
-    size_t start = base + out.size;
-    qsort(offsets, (size_t)update->count, sizeof *offsets, by_number);
-    for (int i = 0; i < update->count;) {
-        int end = i + 1;
-        while (end < update->count && offsets[end][0] == offsets[end - 1][0] + 1) end++;
-        pdf_print(&table, "%d %d\n", offsets[i][0], end - i);
-        for (; i < end; i++) pdf_print(&table, "%010d 00000 n \n", offsets[i][1]);
-    }
-    const char *rows = lie->where == TABLE ? replaced(table.data, lie) : table.data, *trailer = update->trailer;
-    char *size = strstr(trailer, "/Size ");
-    if (size && atoi(size + 6) <= highest)
-        trailer = apr_psprintf(root, "trailer\n<</Size %d%s", highest + 1, strstr(trailer, "/Root"));
-    if (lie->where == TRAILER) trailer = replaced(trailer, lie);
-    pdf_print(&out, "xref\n%s%sstartxref\n%zu\n%%%%EOF\n", rows, trailer, start);
-    if (lie->where == END) pdf_print(&out, "%s", lie->put);
-    return out;
-}
-
-/* Makes the byte ranges right. The offset of the digits' "<". */
-static size_t mend_ranges(pdf_t *out, size_t base)
-{
-    char *contents = memmem(out->data, out->size, "/Contents<", 10);
-    if (!contents) return 0;
-    size_t at = (size_t)(contents + 9 - out->data), to = at + 2 * SR_PDF_CONTENTS_BYTES + 2;
-    char range[100];
-    int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)(base + at),
-                          (unsigned long long)(base + to), (unsigned long long)(out->size - to));
-    memset(contents - SR_PDF_RANGE_WIDTH, ' ', SR_PDF_RANGE_WIDTH);
-    memcpy(contents - SR_PDF_RANGE_WIDTH, range, (size_t)length);
-    return at;
-}
-
-static const char *tell(const lie_t *lie, const char *answer, int document, int result)
-{
-    struct stat info;
-    json_t *json;
-    if (sr_json_parse(&json, answer, strlen(answer), root)) abort();
-    size_t length = (size_t)json_integer_value(json_object_get(json, "length"));
-    char *bytes = apr_pcalloc(root, length + 1), last;
-    if (fstat(document, &info) || pread(result, bytes, length, 0) != (ssize_t)length) abort();
-    if (pread(document, &last, 1, info.st_size - 1) != 1) abort();
-    const char *cipher = sr_json_string(json, "cipher"), *key = sr_json_string(json, "key");
-    const char *secret = "";
-    if (lie->where == KEY) key = apr_pstrcat(root, lie->put, key + strlen(lie->put), NULL);
-    if (cipher && lie->where != NO_KEY)
-        secret = apr_psprintf(root, ",\"cipher\":\"%s\",\"key\":\"%s\"", cipher, key);
-    update_t update = take_apart(bytes, length);
-    lie_about(&update, lie);
-    pdf_t out = put_together(&update, lie, (size_t)info.st_size, last != '\n');
-    size_t contents = mend_ranges(&out, (size_t)info.st_size);
-    if (pwrite(result, out.data, out.size, 0) != (ssize_t)out.size) abort();
-    return contents ? apr_psprintf(root, "{\"length\":%d,\"contents\":%d%s}", (int)out.size, (int)contents, secret)
-                    : apr_psprintf(root, "{\"length\":%d%s}", (int)out.size, secret);
-}
-
-/* A worker of the true helper, whose socket is the result. */
-static int start_helper(const char *program)
-{
-    int ends[2];
-    sr_pdf_header_t header;
-    const char *text;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
-    if (!fork()) {
-        dup2(ends[1], SR_PDF_SOCKET);
-        close(ends[1]);
-        execl(program, program, (char *)NULL);
-        _exit(1);
-    }
-    close(ends[1]);
-    int64_t deadline = sr_pdf_clock() + 5000000;
-    if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, root) != SR_PDF_WIRE_OK) abort();
-    int template = ends[0];
-    if (!(header.flags & SR_PDF_TEMPLATE) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
-    const int sent[SR_PDF_DESCRIPTORS] = {ends[1], -1};
-    sr_pdf_send(template, 0, 0, "{\"cpu\":60}", sent, deadline);
-    close(ends[1]);
-    if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, root) != SR_PDF_WIRE_OK) abort();
-    return ends[0];
-}
-
-/* Hands on questions and answers. */
-static int act(const lie_t *lie, const char *program)
-{
-    int64_t deadline = sr_pdf_clock() + 60000000;
-    int own = fcntl(SR_PDF_SOCKET, F_DUPFD_CLOEXEC, 10);
-    close(SR_PDF_SOCKET);
-    int helper = start_helper(program);
-    sr_pdf_send(own, 0, 0, "{}", NULL, deadline);
-    for (;;) {
-        sr_pdf_header_t header, answered;
-        const char *question, *answer;
-        int got[SR_PDF_DESCRIPTORS];
-        if (sr_pdf_receive(&header, &question, got, own, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 0;
-        sr_pdf_send(helper, header.id, 0, question, got, deadline);
-        if (sr_pdf_receive(&answered, &answer, NULL, helper, 1 << 24, deadline, root) != SR_PDF_WIRE_OK) return 1;
-        const char *op = strcmp(lie->op, TAGGED) && strcmp(lie->op, SECRET) ? lie->op : SR_PDF_OP_PREPARE;
-        if (!strcmp(op, SEALED)) op = SR_PDF_OP_FILL;
-        if (strstr(question, apr_psprintf(root, "\"op\":\"%s\"", op)) && strstr(answer, "\"length\":"))
-            answer = tell(lie, answer, got[0], got[1]);
-        for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
-            if (got[i] >= 0) close(got[i]);
-        sr_pdf_send(own, header.id, answered.flags, answer, NULL, deadline);
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------- who is lied to */
 
@@ -452,7 +234,7 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     static const char nonsense[] = "it made the PDF helper answer nonsense";
     const lie_t *lie = &LIES[index];
     apr_pool_t *pool;
-    apr_pool_create(&pool, root);
+    apr_pool_create(&pool, lies_pool);
     FILE *file = fopen(script, "w");
     if (!file) abort();
     fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, index, help_program());
@@ -468,12 +250,24 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     apr_pool_destroy(pool);
 }
 
+/* As the liar: the one lie of this process. */
+static const lie_t *chosen;
+
+static const lie_t *choose(const char *request)
+{
+    const bool fills = !strcmp(chosen->op, SR_PDF_OP_FILL) || !strcmp(chosen->op, SEALED);
+    return lies_asks(request, fills ? SR_PDF_OP_FILL : SR_PDF_OP_PREPARE) ? chosen : NULL;
+}
+
 int main(int argc, char **argv)
 {
     char self[PATH_MAX];
     apr_initialize();
-    apr_pool_create(&root, NULL);
-    if (argc == 3) return act(&LIES[atoi(argv[1])], argv[2]);
+    apr_pool_create(&lies_pool, NULL);
+    if (argc == 3) {
+        chosen = &LIES[atoi(argv[1])];
+        return lies_act(choose, argv[2]);
+    }
     if (!realpath("/proc/self/exe", self)) abort();
     close(mkstemp(script));
     seal_bench_t bench = seal_begin(20000);
