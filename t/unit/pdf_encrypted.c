@@ -139,6 +139,7 @@ static void test_others(const pdf_t *pdf, const char *name)
                                         "1 .78 .78 RG"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ok(memmem(text.data, text.size, words[i], strlen(words[i])) != NULL, "… has %s", words[i]);
+    free(text.data);
     if (!make_has("pdfsig") || !make_has("pdftoppm")) {
         skip("pdfsig is not installed (poppler-utils)");
         return;

@@ -19,23 +19,28 @@
 #define SECRET "secret" /* to prepare a document that is encrypted */
 #define SEALED "sealed" /* to fill it */
 
+/* With where_t: it takes the document to find the lie, so another worker finds it. */
+#define CONFIRMED 64u
+/* What the log says if another worker does not make the same update. */
+#define DIFFERS "the fields are added otherwise than they have to be"
+
 #define EVIL "<</Length 44>>stream\nBT /F 24 Tf 72 700 Td (1,000,000 EURO) Tj ET\nendstream"
 #define PAGE "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
 
 static const lie_t LIES[] = {
     {"prepare", "nothing", NOWHERE, 0, NULL, NULL},
-    {"prepare", "the page has another content", OBJECT, 3, "/Contents 4 0 R", "/Contents 5 0 R"},
-    {"prepare", "the page is larger", OBJECT, 3, "792 ]", "999 ]"},
-    {"prepare", "the page does something", OBJECT, 3, "/Type /Page", "/Type /Page /AA << /O 6 0 R >>"},
-    {"prepare", "the page loses its annotations", OBJECT, 3, "6 0 R  8 0 R", "8 0 R"},
+    {"prepare", "the page has another content", OBJECT | CONFIRMED, 3, "/Contents 4 0 R", "/Contents 5 0 R"},
+    {"prepare", "the page is larger", OBJECT | CONFIRMED, 3, "792 ]", "999 ]"},
+    {"prepare", "the page does something", OBJECT | CONFIRMED, 3, "/Type /Page", "/Type /Page /AA << /O 6 0 R >>"},
+    {"prepare", "the page loses its annotations", OBJECT | CONFIRMED, 3, "6 0 R  8 0 R", "8 0 R"},
     {"prepare", "the page has one annotation more", OBJECT, 3, "9 0 R ", "9 0 R 6 0 R "},
     {"prepare", "a field is not on the page", OBJECT, 3, "9 0 R ", ""},
-    {"prepare", "the catalog has other pages", OBJECT, 1, "/Pages 2 0 R", "/Pages 6 0 R"},
-    {"prepare", "the catalog does something", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OpenAction 6 0 R"},
-    {"prepare", "the catalog has another extension", OBJECT, 1, "/ESIC", "/EVIL"},
-    {"prepare", "the catalog has no extension", OBJECT, 1, "/Extensions<<" SR_PDF_EXTENSION ">>", ""},
-    {"prepare", "the catalog has layers", OBJECT, 1, "/Pages 2 0 R", "/Pages 2 0 R /OCProperties 6 0 R"},
-    {"prepare", "the catalog has a form twice", OBJECT, 1, "/Pages 2 0 R", "/AcroForm 6 0 R /Pages 2 0 R"},
+    {"prepare", "the catalog has other pages", OBJECT | CONFIRMED, 1, "/Pages 2 0 R", "/Pages 6 0 R"},
+    {"prepare", "the catalog does something", OBJECT | CONFIRMED, 1, "/Pages 2 0 R", "/Pages 2 0 R /OpenAction 6 0 R"},
+    {"prepare", "the catalog has another extension", OBJECT | CONFIRMED, 1, "/ESIC", "/EVIL"},
+    {"prepare", "the catalog has no extension", OBJECT | CONFIRMED, 1, "/Extensions<<" SR_PDF_EXTENSION ">>", ""},
+    {"prepare", "the catalog has layers", OBJECT | CONFIRMED, 1, "/Pages 2 0 R", "/Pages 2 0 R /OCProperties 6 0 R"},
+    {"prepare", "the catalog has a form twice", OBJECT | CONFIRMED, 1, "/Pages 2 0 R", "/AcroForm 6 0 R /Pages 2 0 R"},
     {"prepare", "the form has no field of bob", OBJECT, 11, " 10 0 R ", " "},
     {"prepare", "the form does more", OBJECT, 11, "<</SigFlags", "<</XFA 6 0 R/SigFlags"},
     {"prepare", "a field is elsewhere", OBJECT, 8, "Rect[50 ", "Rect[51 "},
@@ -48,7 +53,7 @@ static const lie_t LIES[] = {
     {"prepare", "a field can be seen by nobody", OBJECT, 8, "/F 132", "/F 134"},
     {"prepare", "a field is called otherwise", OBJECT, 8, "/TU(Signature)", "/TU(Amount)"},
     {"prepare", "a field is called nothing", OBJECT, 8, "/TU(Signature)", ""},
-    {"prepare", "a field is turned", OBJECT, 8, "]/AP", "]/MK<</R 90>>/AP"},
+    {"prepare", "a field is turned", OBJECT | CONFIRMED, 8, "]/AP", "]/MK<</R 90>>/AP"},
     {"prepare", "a field has a value", OBJECT, 8, "/FT/Sig", "/FT/Sig/V 6 0 R"},
     {"prepare", "a field looks like something", OBJECT, 8, "/N 7 0 R", "/N 5 0 R"},
     {"prepare", "the empty appearance is not", OBJECT, 7, "/Length 0>>stream\n", "/Length 1>>stream\nx"},
@@ -63,7 +68,7 @@ static const lie_t LIES[] = {
     {"prepare", "the page is there twice", TWICE, 3, "/Contents 4 0 R", "/Contents 5 0 R"},
     {"prepare", "another catalog", TRAILER, 0, "/Root 1 0 R", "/Root 6 0 R"},
     {"prepare", "an encryption", TRAILER, 0, "/Root", "/Encrypt 6 0 R/Root"},
-    {"prepare", "another trailer before", TRAILER, 0, "/Prev ", "/Prev 1"},
+    {"prepare", "another trailer before", TRAILER | CONFIRMED, 0, "/Prev ", "/Prev 1"},
     {"prepare", "a hidden section", TRAILER, 0, "/Root", "/XRefStm 17/Root"},
     {"prepare", "room for more", TRAILER, 0, "/Size 12", "/Size 99"},
     {"prepare", "an entry into the middle", TABLE, 0, " 00000 n", " 00001 n"},
@@ -85,21 +90,22 @@ static const lie_t LIES[] = {
     {TAGGED, "all fields have other numbers", OBJECT, 11, "/StructParent 0", "/StructParent 7"},
     {TAGGED, "the element of the document has a kid less", OBJECT, 8, "16 0 R ]", "]"},
     {TAGGED, "the element of the document has a kid more", OBJECT, 8, "16 0 R ]", "16 0 R 6 0 R ]"},
-    {TAGGED, "the element of the document loses a kid", OBJECT, 8, "/S /Document", "/S /Document /ActualText (9)"},
+    {TAGGED, "the element of the document loses a kid", OBJECT | CONFIRMED, 8, "/S /Document",
+     "/S /Document /ActualText (9)"},
     {TAGGED, "the element of the document is not there", DROP, 8, NULL, NULL},
-    {TAGGED, "the structure has another tree", OBJECT, 7, "/ParentTree 9 0 R", "/ParentTree 6 0 R"},
+    {TAGGED, "the structure has another tree", OBJECT | CONFIRMED, 7, "/ParentTree 9 0 R", "/ParentTree 6 0 R"},
     {TAGGED, "the structure has another next number", OBJECT, 7, "NextKey 3", "NextKey 9"},
     {TAGGED, "the structure is not there", DROP, 7, NULL, NULL},
     {TAGGED, "the tree has another element", OBJECT, 9, "2 16 0 R ", "2 15 0 R "},
     {TAGGED, "the tree is not there", DROP, 9, NULL, NULL},
-    {TAGGED, "the page has no order of tabs", OBJECT, 3, "/Tabs/S", ""},
+    {TAGGED, "the page has no order of tabs", OBJECT | CONFIRMED, 3, "/Tabs/S", ""},
 
     {SECRET, "nothing, with encryption", NOWHERE, 0, NULL, NULL},
     {SECRET, "another key", KEY, 0, NULL, "00"},
     {SECRET, "no key", NO_KEY, 0, NULL, NULL},
-    {SECRET, "another encryption", TRAILER, 0, "/Encrypt 6 0 R", "/Encrypt 4 0 R"},
+    {SECRET, "another encryption", TRAILER | CONFIRMED, 0, "/Encrypt 6 0 R", "/Encrypt 4 0 R"},
     {SECRET, "no encryption", TRAILER, 0, "/Encrypt 6 0 R", ""},
-    {SECRET, "another identifier, of which the key is made", TRAILER, 0, "/ID[<3", "/ID[<4"},
+    {SECRET, "another identifier, of which the key is made", TRAILER | CONFIRMED, 0, "/ID[<3", "/ID[<4"},
     {SECRET, "a name that is not encrypted", OBJECT, 9, "/TU<", "/TU(Signature)/TU<"},
     {SECRET, "a name that is encrypted otherwise", OBJECT, 9, "/TU<", "/TU<00"},
     {SECRET, "an appearance that is not encrypted", OBJECT, 7, "/Length 32>>stream\n", "/Length 33>>stream\n "},
@@ -233,6 +239,7 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
 {
     static const char nonsense[] = "it made the PDF helper answer nonsense";
     const lie_t *lie = &LIES[index];
+    const bool confirmed = lie->where & CONFIRMED;
     apr_pool_t *pool;
     apr_pool_create(&pool, lies_pool);
     FILE *file = fopen(script, "w");
@@ -243,20 +250,23 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     /* one process for all questions: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_document(help_pool(script, 1, 20000, pool), 0, pool);
     const bool secret = !strcmp(lie->op, SECRET) || !strcmp(lie->op, SEALED);
+    help_last_notice[0] = '\0';
     const char *reason = sign(bench, !strcmp(lie->op, TAGGED), secret, pool);
     is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
     is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
+    is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "… as %s has found",
+           confirmed ? "another worker" : "this process");
     is_int(help_notices, 0, "… and nothing else");
     apr_pool_destroy(pool);
 }
 
 /* As the liar: the one lie of this process. */
-static const lie_t *chosen;
+static lie_t chosen;
 
 static const lie_t *choose(const char *request)
 {
-    const bool fills = !strcmp(chosen->op, SR_PDF_OP_FILL) || !strcmp(chosen->op, SEALED);
-    return lies_asks(request, fills ? SR_PDF_OP_FILL : SR_PDF_OP_PREPARE) ? chosen : NULL;
+    const bool fills = !strcmp(chosen.op, SR_PDF_OP_FILL) || !strcmp(chosen.op, SEALED);
+    return lies_asks(request, fills ? SR_PDF_OP_FILL : SR_PDF_OP_PREPARE) ? &chosen : NULL;
 }
 
 int main(int argc, char **argv)
@@ -265,7 +275,8 @@ int main(int argc, char **argv)
     apr_initialize();
     apr_pool_create(&lies_pool, NULL);
     if (argc == 3) {
-        chosen = &LIES[atoi(argv[1])];
+        chosen = LIES[atoi(argv[1])];
+        chosen.where &= ~CONFIRMED;
         return lies_act(choose, argv[2]);
     }
     if (!realpath("/proc/self/exe", self)) abort();
