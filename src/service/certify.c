@@ -25,12 +25,6 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
     *text = (text_t){both, text->length + length};
 }
 
-static sr_error_t *join(sr_joined_t *joined, sr_documents_t *documents, const text_t *text, apr_pool_t *pool)
-{
-    return sr_documents_join(joined, documents, apr_array_make(pool, 0, sizeof(const char *)), text->bytes,
-                             text->length, pool);
-}
-
 /* The audit trail as it will be: what is stored, and what this step adds. */
 static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_step_t *step)
 {
@@ -74,7 +68,7 @@ static sr_error_t *add_mark(json_t *marks, apr_size_t *room, sr_documents_t *doc
     apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
     sr_joined_t joined;
     APR_ARRAY_PUSH(files, const char *) = revised->sha256;
-    SR_TRY(sr_documents_join(&joined, documents, files, NULL, 0, pool));
+    SR_TRY(sr_documents_join(&joined, documents, files, pool));
     void *bytes = apr_palloc(pool, (apr_size_t)joined.size);
     SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, (apr_size_t)joined.size, pool));
     json_t *mark = sr_pdf_mark(bytes, (apr_size_t)joined.size, *room < MARK_MAX ? *room : MARK_MAX, pool);
@@ -146,16 +140,18 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
 static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_documents_t *documents,
                            const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
+    const apr_array_header_t *nothing = apr_array_make(pool, 0, sizeof(const char *));
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_pdf_field_t));
     sr_pdf_field_t *field = apr_array_push(fields);
     sr_pdf_update_t update;
     *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
     memcpy(field->rect, composed->field.rect, sizeof field->rect);
-    SR_TRY(join(joined, documents, text, pool));
+    SR_TRY(sr_documents_join_in_memory(joined, documents, nothing, pool));
+    SR_TRY(sr_documents_extend(joined, documents, nothing, text->bytes, text->length, pool));
     SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
     append(text, update.bytes, update.length, pool);
-    return join(joined, documents, text, pool);
+    return sr_documents_extend(joined, documents, nothing, update.bytes, update.length, pool);
 }
 
 sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)

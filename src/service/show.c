@@ -143,7 +143,7 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
 static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_documents_t *documents,
                         const apr_array_header_t *files)
 {
-    if (sr_documents_join(joined, documents, files, NULL, 0, work->pool))
+    if (sr_documents_join(joined, documents, files, work->pool))
         SR_TRY(sr_documents_join_in_memory(joined, documents, files, work->pool));
     return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
 }

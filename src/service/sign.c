@@ -47,19 +47,20 @@ static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update,
     return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
 
+/* Joins the files of the document, followed by what was prepared for it. */
 static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed_document_t *document,
                         const sr_pdf_update_t *prepared, apr_pool_t *pool)
 {
     const apr_array_header_t *files = sr_signed_document_files(document, pool);
-    SR_TRY(sr_documents_join(joined, s->documents, files, prepared ? prepared->bytes : NULL,
-                             prepared ? prepared->length : 0, pool));
+    SR_TRY(prepared ? sr_documents_extend(joined, s->documents, files, prepared->bytes, prepared->length, pool)
+                    : sr_documents_join(joined, s->documents, files, pool));
     if (strcmp(joined->sha256, sr_signed_document_sha256(document)))
         return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
     return NULL;
 }
 
-/* With the first signature: the document is then joined with what the submission's worker has prepared, and one that
- * has read no document before confirms that. */
+/* With the first signature: the document is extended by what the submission's worker has prepared, and one that has
+ * read no document before confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
                                  const signing_t *s, const sr_signing_t *signing, const sr_signed_document_t *document,
                                  sr_joined_t *joined, apr_pool_t *pool)

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW ((off_t)4 * 1024 * 1024)
-
 sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
                               apr_pool_t *pool)
 {
@@ -28,49 +26,22 @@ sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, co
 
 /* --- one after the other */
 
+#define PIECE ((apr_size_t)64 << 10)
+#define MOST_IN_MEMORY ((apr_off_t)4 << 20) /* bytes; what is larger is joined on the disk */
+
 typedef struct joint_t {
+    sr_documents_t *documents;
     sr_sha256_t *digest;
     sr_temporary_t *file; /* NULL: there is one file, which is read alone; or it goes to memory */
     int memory;           /* descriptor of a file in memory, or -1 */
     apr_off_t size;
+    char *piece;
+    apr_pool_t *pool;
 } joint_t;
 
-static sr_error_t *add_to_memory(int descriptor, const char *bytes, apr_size_t length, apr_pool_t *pool)
+static joint_t joint_of(sr_documents_t *documents, apr_pool_t *pool)
 {
-    while (length > 0) {
-        const ssize_t written = write(descriptor, bytes, length);
-
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return sr_documents_trouble(pool, "writing to", "memory");
-        bytes += written;
-        length -= (apr_size_t)written;
-    }
-    return NULL;
-}
-
-static sr_error_t *add_mapped(joint_t *joint, const void *data, apr_size_t length, apr_pool_t *pool)
-{
-    sr_sha256_update(joint->digest, data, length);
-    joint->size += (apr_off_t)length;
-    if (joint->memory >= 0) return add_to_memory(joint->memory, data, length, pool);
-    return joint->file ? sr_temporary_write(joint->file, data, length) : NULL;
-}
-
-/* A window of the file at a time: what is mapped counts as memory of the process, and a document may be large. */
-static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path, apr_pool_t *pool)
-{
-    struct stat status;
-
-    if (fstat(descriptor, &status) != 0) return sr_documents_trouble(pool, "looking at", path);
-    for (off_t at = 0; at < status.st_size; at += WINDOW) {
-        const size_t length = (size_t)(status.st_size - at < WINDOW ? status.st_size - at : WINDOW);
-        void *data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, descriptor, at);
-        if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading", path);
-        sr_error_t *error = add_mapped(joint, data, length, pool);
-        munmap(data, length);
-        SR_TRY(error);
-    }
-    return NULL;
+    return (joint_t){documents, sr_sha256_begin(pool), NULL, -1, 0, apr_palloc(pool, PIECE), pool};
 }
 
 static apr_status_t close_descriptor(void *descriptor)
@@ -87,21 +58,70 @@ static void own(int descriptor, apr_pool_t *pool)
     apr_pool_cleanup_register(pool, kept, close_descriptor, apr_pool_cleanup_null);
 }
 
+/* *reader cannot write: it may be given away. */
+static sr_error_t *open_memory(int *memory, int *reader, apr_pool_t *pool)
+{
+    *memory = memfd_create("sigreq-document", MFD_CLOEXEC);
+    if (*memory < 0) return sr_documents_trouble(pool, "making a file in", "memory");
+    own(*memory, pool);
+    *reader = open(apr_psprintf(pool, "/proc/self/fd/%d", *memory), O_RDONLY | O_CLOEXEC);
+    if (*reader < 0) return sr_documents_trouble(pool, "reopening a file in", "memory");
+    own(*reader, pool);
+    return NULL;
+}
+
+static sr_error_t *write_memory(int memory, apr_off_t at, const char *bytes, apr_size_t length, apr_pool_t *pool)
+{
+    while (length > 0) {
+        const ssize_t written = pwrite(memory, bytes, length, at);
+
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return sr_documents_trouble(pool, "writing to", "memory");
+        at += written;
+        bytes += written;
+        length -= (apr_size_t)written;
+    }
+    return NULL;
+}
+
+static sr_error_t *add_piece(joint_t *joint, apr_size_t length)
+{
+    const apr_off_t at = joint->size;
+
+    sr_sha256_update(joint->digest, joint->piece, length);
+    joint->size += (apr_off_t)length;
+    if (joint->memory >= 0) return write_memory(joint->memory, at, joint->piece, length, joint->pool);
+    return joint->file ? sr_temporary_write(joint->file, joint->piece, length) : NULL;
+}
+
+/* Read, not mapped: to unmap is slow where many threads share the memory. */
+static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path)
+{
+    for (apr_off_t at = 0;;) {
+        const ssize_t got = pread(descriptor, joint->piece, PIECE, at);
+
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return sr_documents_trouble(joint->pool, "reading", path);
+        if (got == 0) return NULL;
+        SR_TRY(add_piece(joint, (apr_size_t)got));
+        at += got;
+    }
+}
+
 /* Adds the files; *descriptor is the last one's when nothing is written, else -1. */
-static sr_error_t *add_files(int *descriptor, joint_t *joint, sr_documents_t *documents,
-                             const apr_array_header_t *files, apr_pool_t *pool)
+static sr_error_t *add_files(int *descriptor, joint_t *joint, const apr_array_header_t *files)
 {
     const bool writes = joint->file || joint->memory >= 0;
-    int i;
 
     *descriptor = -1;
-    for (i = 0; i < files->nelts; i++) {
-        const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
+    for (int i = 0; i < files->nelts; i++) {
+        const char *const sha256 = APR_ARRAY_IDX(files, i, const char *);
+        const char *const path = sr_documents_path(joint->documents, sha256, joint->pool);
         const int opened = open(path, O_RDONLY | O_CLOEXEC);
         sr_error_t *error;
 
-        if (opened < 0) return sr_documents_trouble(pool, "opening", path);
-        error = add_descriptor(joint, opened, path, pool);
+        if (opened < 0) return sr_documents_trouble(joint->pool, "opening", path);
+        error = add_descriptor(joint, opened, path);
         if (writes || error) close(opened);
         else *descriptor = opened;
         SR_TRY(error);
@@ -109,16 +129,31 @@ static sr_error_t *add_files(int *descriptor, joint_t *joint, sr_documents_t *do
     return NULL;
 }
 
-sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
-                              const void *tail, apr_size_t tail_length, apr_pool_t *pool)
+static sr_error_t *measure(apr_off_t *size, sr_documents_t *documents, const apr_array_header_t *files,
+                           apr_pool_t *pool)
 {
-    joint_t joint = {sr_sha256_begin(pool), NULL, -1, 0};
+    *size = 0;
+    for (int i = 0; i < files->nelts; i++) {
+        const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
+        struct stat status;
+
+        if (stat(path, &status) != 0) return sr_documents_trouble(pool, "looking at", path);
+        *size += status.st_size;
+    }
+    return NULL;
+}
+
+static sr_error_t *join_in_file(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                                const void *tail, apr_size_t tail_length, apr_pool_t *pool)
+{
+    joint_t joint = joint_of(documents, pool);
     int descriptor;
 
     if (files->nelts > 1 || tail_length) SR_TRY(sr_temporary_open(&joint.file, documents, pool));
-    SR_TRY(add_files(&descriptor, &joint, documents, files, pool));
-    joined->sha256 = sr_sha256_end_hex(joint.digest, pool);
-    joined->size = joint.size + (apr_off_t)tail_length;
+    SR_TRY(add_files(&descriptor, &joint, files));
+    *joined = (sr_joined_t){.memory = -1,
+                            .size = joint.size + (apr_off_t)tail_length,
+                            .sha256 = sr_sha256_end_hex(joint.digest, pool)};
     if (joint.file) {
         SR_TRY(sr_temporary_write(joint.file, tail, tail_length));
         SR_TRY(sr_temporary_reopen(&descriptor, joint.file));
@@ -132,13 +167,31 @@ sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, co
 sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                                         apr_pool_t *pool)
 {
-    joint_t joint = {sr_sha256_begin(pool), NULL, memfd_create("sigreq-document", MFD_CLOEXEC), 0};
-    int ignored;
+    joint_t joint = joint_of(documents, pool);
+    int reader = -1, ignored;
 
-    if (joint.memory < 0) return sr_documents_trouble(pool, "making a file in", "memory");
-    own(joint.memory, pool);
-    SR_TRY(add_files(&ignored, &joint, documents, files, pool));
-    *joined = (sr_joined_t){joint.memory, joint.size, sr_sha256_end_hex(joint.digest, pool)};
+    SR_TRY(open_memory(&joint.memory, &reader, pool));
+    SR_TRY(add_files(&ignored, &joint, files));
+    *joined = (sr_joined_t){reader, joint.memory, joint.size, sr_sha256_end_hex(joint.digest, pool)};
+    return NULL;
+}
+
+sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                              apr_pool_t *pool)
+{
+    apr_off_t size;
+
+    SR_TRY(measure(&size, documents, files, pool));
+    if (size <= MOST_IN_MEMORY && !sr_documents_join_in_memory(joined, documents, files, pool)) return NULL;
+    return join_in_file(joined, documents, files, NULL, 0, pool);
+}
+
+sr_error_t *sr_documents_extend(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                                const void *tail, apr_size_t length, apr_pool_t *pool)
+{
+    if (joined->memory < 0) return join_in_file(joined, documents, files, tail, length, pool);
+    SR_TRY(write_memory(joined->memory, joined->size, tail, length, pool));
+    joined->size += (apr_off_t)length;
     return NULL;
 }
 

@@ -367,17 +367,23 @@ const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr
 /* Makes some bytes durable as a file without a report. *sha256 is in `pool`. */
 sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
                               apr_pool_t *pool);
-/* A document as it stands: the files (const char *, SHA-256) one after the other, then `tail`, which is not stored. */
+/* A document as it is now: the files (const char *, SHA-256) one after the other. A small one is in memory, a large one
+ * of several files is a temporary file, and what is one large file is read where it is. */
 typedef struct sr_joined_t {
     int descriptor;     /* to read, at offset 0; closed with the pool */
+    int memory;         /* the same file, for sr_documents_extend alone, or -1: it is on the disk */
     apr_off_t size;     /* of all */
     const char *sha256; /* of the files, read anew: to compare with what they should be */
 } sr_joined_t;
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
-                              const void *tail, apr_size_t tail_length, apr_pool_t *pool);
-/* The same without a tail, where there is no room on the disk: to be read, and then forgotten. */
+                              apr_pool_t *pool);
+/* The same in memory, whatever its size, where there is no room on the disk: to be read, and then forgotten. */
 sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                                         apr_pool_t *pool);
+/* Adds bytes to the end of what was joined of these files; they are not stored. A large document must not be extended
+ * twice. *joined may get another descriptor, and its sha256 remains that of the files. */
+sr_error_t *sr_documents_extend(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
+                                const void *tail, apr_size_t length, apr_pool_t *pool);
 
 /* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key: at most until that
  * time, then it is SR_EUNAVAILABLE. The turn ends with the pool, with the process, or by sr_documents_turn_end. */

@@ -86,7 +86,8 @@ static void check_join(const char *const *contents, int count, const char *tail)
 
     for (i = 0; i < count; i++) all = apr_pstrcat(pool, all, contents[i], NULL);
     apr_pool_create(&own, pool);
-    error = sr_documents_join(&joined, documents, files, tail, strlen(tail), own);
+    error = sr_documents_join(&joined, documents, files, own);
+    if (!error && *tail) error = sr_documents_extend(&joined, documents, files, tail, strlen(tail), own);
     if (!ok(!error, "%d files and a tail of %d bytes", count, (int)strlen(tail))) {
         apr_pool_destroy(own);
         return;
@@ -122,16 +123,21 @@ static void test_large(void)
     const apr_size_t length = 3000001;
     const char *const content = make_content(length), *const more = make_content(length + 12345) + 12345;
     apr_array_header_t *const files = apr_array_make(pool, 2, sizeof(const char *));
-    char *const all = apr_palloc(pool, 2 * length);
+    char *const all = apr_palloc(pool, 2 * length + 6);
     sr_joined_t joined;
 
     APR_ARRAY_PUSH(files, const char *) = kept(content, length);
     APR_ARRAY_PUSH(files, const char *) = kept(more, length);
     memcpy(all, content, length);
     memcpy(all + length, more, length);
-    ok(!sr_documents_join(&joined, documents, files, NULL, 0, pool), "two large files");
+    ok(!sr_documents_join(&joined, documents, files, pool), "two large files");
     ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length), "as one");
     is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "with its hash");
+    is_int(joined.memory, -1, "and not in memory");
+    memcpy(all + 2 * length, "a tail", 6);
+    ok(!sr_documents_extend(&joined, documents, files, "a tail", 6, pool), "extended");
+    ok(joined.size == (apr_off_t)(2 * length) + 6 && is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
+    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "the hash is of the files alone");
 }
 
 /* Damage on the disk is no error here: the hash tells, which the caller compares. */
@@ -148,16 +154,16 @@ static void test_damaged(void)
 
     apr_pool_create(&own, pool);
     put_file(path, "a sig");
-    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own), "a file that is shorter now");
+    ok(!sr_documents_join(&joined, documents, files, own), "a file that is shorter now");
     is_int(joined.size, 15, "gives the size that there is");
     ok(strcmp(joined.sha256, want) != 0, "and another hash");
     put_file(path, "a signaturf");
-    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own), "a file with a byte changed");
+    ok(!sr_documents_join(&joined, documents, files, own), "a file with a byte changed");
     ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "has another hash too");
     put_file(path, "a signature");
-    ok(!sr_documents_join(&joined, documents, files, NULL, 0, own) && !strcmp(joined.sha256, want), "put right again");
+    ok(!sr_documents_join(&joined, documents, files, own) && !strcmp(joined.sha256, want), "put right again");
     unlink(path);
-    error = sr_documents_join(&joined, documents, files, NULL, 0, own);
+    error = sr_documents_join(&joined, documents, files, own);
     ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, path),
        "a missing file is an error that says so");
     apr_pool_destroy(own);
