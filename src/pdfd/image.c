@@ -1,8 +1,10 @@
 /* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is
  * left is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and
  * only what is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is, since readers of
- * PDF decode it as well, but for its notes: where and with what a photograph was taken is nobody's business.
+ * PDF decode it as well, but for its notes: where and with what a photograph was taken is nobody's business. One that
+ * has to be turned (orient.c) is encoded again.
  * (ISO 32000-2, 7.4.8 and 8.9.5) */
+#include "pdfd/page.h"
 #include "pdfd/pdfd.h"
 
 #include <openssl/evp.h>
@@ -24,6 +26,7 @@ static const char NO_CMYK[] = "The JPEG image is in printing colours (CMYK); RGB
 static const char BLANK[] = "The image is fully transparent";
 static const char NO_INK[] = "The image shows nothing but paper";
 
+#define HEADERS_ROOM 4096 /* more than the headers of a JPEG take */
 #define MAX_SCANS 100 /* of a progressive JPEG: each one costs as much as the whole image */
 
 typedef struct image_t {
@@ -31,6 +34,7 @@ typedef struct image_t {
     apr_size_t size;
     sr_pdfd_pixels_t pixels; /* once it is decoded */
     int components;          /* of a JPEG */
+    int orientation;         /* of a JPEG: 1 to 8; 1 is upright */
     apr_pool_t *pool;
 } image_t;
 
@@ -125,6 +129,13 @@ static void decode_rows(jpeg_t *jpeg, image_t *image)
     jpeg_finish_decompress(&jpeg->decoder);
 }
 
+/* What the first segment of this kind says. */
+static int orientation_of(const jpeg_t *jpeg)
+{
+    const struct jpeg_marker_struct *segment = jpeg->decoder.marker_list;
+    return segment ? sr_pdfd_orientation(segment->data, segment->data_length) : 1;
+}
+
 static const char *decode_jpeg(image_t *image)
 {
     jpeg_t jpeg = {.decoder = {.client_data = &jpeg}};
@@ -138,7 +149,9 @@ static const char *decode_jpeg(image_t *image)
         jpeg.decoder.progress = &jpeg.progress;
         jpeg.progress.progress_monitor = count_scans;
         jpeg_mem_src(&jpeg.decoder, image->data, image->size);
+        jpeg_save_markers(&jpeg.decoder, JPEG_APP0 + 1, 0xffff);
         jpeg_read_header(&jpeg.decoder, TRUE);
+        image->orientation = orientation_of(&jpeg);
         image->components = jpeg.decoder.num_components;
         wrong = begin_pixels(image, jpeg.decoder.image_width, jpeg.decoder.image_height);
         if (!wrong && image->components != 1 && image->components != 3) wrong = NO_CMYK;
@@ -182,6 +195,23 @@ static const char *copy_without_notes(sr_pdfd_buffer_t *out, const image_t *imag
     return BROKEN;
 }
 
+static uint32_t pixel(const unsigned char *rgba)
+{
+    return (uint32_t)rgba[0] << 16 | (uint32_t)rgba[1] << 8 | rgba[2];
+}
+
+/* The pixels as a JPEG, which overwrites them. */
+static const char *encode_again(sr_pdfd_buffer_t *out, const image_t *image)
+{
+    sr_pdfd_raster_t raster = {.width = image->pixels.width, .height = image->pixels.height};
+    unsigned char *bytes = image->pixels.rgba->data;
+    const apr_size_t size = image->pixels.rgba->size, room = size + HEADERS_ROOM;
+    raster.pixels = (uint32_t *)(void *)bytes;
+    for (apr_size_t i = 0; i < size; i += 4) raster.pixels[i / 4] = pixel(bytes + i);
+    out->size = sr_pdfd_jpeg_encode(sr_pdfd_grow(out, room), room, &raster, image->components == 1);
+    return out->size ? NULL : BROKEN;
+}
+
 /* ------------------------------------------------------------------------------------------------- all of them */
 
 static const struct {
@@ -205,6 +235,8 @@ static bool is_opaque(const sr_pdfd_pixels_t *pixels)
 static const char *use(sr_pdfd_drawing_t *drawing, image_t *image)
 {
     sr_pdfd_pixels_t *pixels = &image->pixels;
+    const bool turned = image->orientation > 1;
+    if (turned) sr_pdfd_orient(pixels, image->orientation, image->pool);
     const bool opaque = is_opaque(pixels), is_paper = opaque && sr_pdfd_paper_remove(pixels, image->pool);
     if ((is_paper || !opaque) && !sr_pdfd_paper_trim(pixels, image->pool)) return is_paper ? NO_INK : BLANK;
     drawing->width = pixels->width;
@@ -215,7 +247,7 @@ static const char *use(sr_pdfd_drawing_t *drawing, image_t *image)
     }
     drawing->jpeg = sr_pdfd_buffer(image->pool);
     drawing->is_gray = image->components == 1;
-    return copy_without_notes(drawing->jpeg, image);
+    return turned ? encode_again(drawing->jpeg, image) : copy_without_notes(drawing->jpeg, image);
 }
 
 const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)

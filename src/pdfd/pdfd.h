@@ -4,8 +4,8 @@
  * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
  * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
  * encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · drawing.c (what ink.c, glyphs.c, image.c,
- * paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c · changes.cc
- * (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c ·
+ * changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -370,6 +370,12 @@ typedef struct sr_pdfd_pixels_t {
 bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
 /* Cuts off what cannot be seen, and leaves some room around the rest. False: nothing can be seen. */
 bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- orient.c */
+/* How an image is to be shown, 1 to 8 as Exif counts, by a segment APP1 of its JPEG file. 1: as it is, or unknown. */
+int sr_pdfd_orientation(const unsigned char *segment, apr_size_t size);
+/* Mirrors and turns the pixels by that. */
+void sr_pdfd_orient(sr_pdfd_pixels_t *pixels, int orientation, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- covers.c */
 typedef enum sr_pdfd_key_t {

@@ -273,6 +273,108 @@ static void test_images(apr_pool_t *pool)
     ok(memmem(jpeg, size, "secret", 6) && !memmem(last.data, last.size, "secret", 6), "its comment is left out");
 }
 
+/* --- which way up a photograph is */
+
+#define UPRIGHT_WIDTH 96
+#define UPRIGHT_HEIGHT 32
+#define NOTE_VALUE 37 /* where it is in the notes */
+
+/* Where the first row and the first column of the file are to be seen, by orientation (Exif 3.0, 4.6.5.1.6). */
+static const char SIDES[8][3] = {"TL", "TR", "BR", "BL", "LT", "RT", "RB", "LB"};
+
+static void look_at(int *x, int *y, char side, int index)
+{
+    if (side == 'T') *y = index;
+    if (side == 'B') *y = UPRIGHT_HEIGHT - 1 - index;
+    if (side == 'L') *x = index;
+    if (side == 'R') *x = UPRIGHT_WIDTH - 1 - index;
+}
+
+/* Ink along the top and the left of paper; or a quarter at the bottom right of something dark: light, or bright red. */
+static void put_pixel(unsigned char *to, int x, int y, bool paper, int channels)
+{
+    static const unsigned char red[3] = {255, 60, 0};
+    const bool quarter = x >= UPRIGHT_WIDTH / 2 && y >= UPRIGHT_HEIGHT / 2;
+    memset(to, paper ? (x < 8 || y < 8 ? 40 : 230) : quarter ? 200 : 40, (size_t)channels);
+    if (quarter && channels == 3) memcpy(to, red, 3);
+}
+
+static const void *make_oriented(size_t *size, int orientation, bool paper, int channels, apr_pool_t *pool)
+{
+    static const unsigned char exif[] = "Exif\0\0MM\0*\0\0\0\x08\0\2"
+                                        "\1\x0f\0\2\0\0\0\4abc\0"
+                                        "\1\x12\0\3\0\0\0\1\0\0\0\0"
+                                        "\0\0\0\0";
+    const char *sides = SIDES[orientation - 1];
+    const bool turned = orientation > 4;
+    unsigned char *data = NULL, row[3 * UPRIGHT_WIDTH], *note = apr_pmemdup(pool, exif, sizeof exif - 1);
+    struct jpeg_compress_struct encoder;
+    struct jpeg_error_mgr errors;
+    JSAMPLE *rows = row;
+    unsigned long length = 0;
+    note[NOTE_VALUE] = (unsigned char)orientation;
+    encoder.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&encoder);
+    jpeg_mem_dest(&encoder, &data, &length);
+    encoder.image_width = turned ? UPRIGHT_HEIGHT : UPRIGHT_WIDTH;
+    encoder.image_height = turned ? UPRIGHT_WIDTH : UPRIGHT_HEIGHT;
+    encoder.input_components = channels;
+    encoder.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&encoder);
+    jpeg_start_compress(&encoder, TRUE);
+    jpeg_write_marker(&encoder, JPEG_APP0 + 1, note, sizeof exif - 1);
+    for (int down = 0; down < (int)encoder.image_height; down++) {
+        for (int across = 0; across < (int)encoder.image_width; across++) {
+            int x = 0, y = 0;
+            look_at(&x, &y, sides[0], down);
+            look_at(&x, &y, sides[1], across);
+            put_pixel(row + across * channels, x, y, paper, channels);
+        }
+        jpeg_write_scanlines(&encoder, &rows, 1);
+    }
+    jpeg_finish_compress(&encoder);
+    jpeg_destroy_compress(&encoder);
+    void *copy = apr_pmemdup(pool, data, length);
+    free(data);
+    *size = length;
+    return copy;
+}
+
+/* The gray in the middle of a quarter of the area, where the page is rendered at 100 dpi: 300 x 200 points. */
+static int gray_of_quarter(const raster_t *page, const sr_area_t *area, int quarter)
+{
+    const double x = area->x + area->w * (quarter % 2 ? 0.7 : 0.3), y = area->y + area->h * (quarter / 2 ? 0.75 : 0.25);
+    return page->gray[(int)(y / 200 * page->height) * page->width + (int)(x / 300 * page->width)];
+}
+
+static void test_orientation(int orientation, bool paper)
+{
+    const sr_area_t area = {.x = 30, .y = 30, .w = 180, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
+    apr_pool_t *pool;
+    size_t size;
+    change_t is;
+    apr_pool_create(&pool, bench.pool);
+    const int channels = !paper && orientation % 2 ? 3 : 1, light = channels == 3 ? 112 : 200;
+    const void *jpeg = make_oriented(&size, orientation, paper, channels, pool);
+    sr_pdf_signature_t signature = {.image = jpeg, .image_size = size};
+    const char *reason = sign_at(&is, "/MediaBox[0 0 300 200]", &area, &signature, pool);
+    if (paper) {
+        ok(!reason && is.quarter[0] > 500 && is.quarter[1] > 500 && is.quarter[2] > 200 && is.quarter[3] < 20,
+           "orientation %d, ink on paper: %d, %d, %d and %d pixels in the quarters%s%s", orientation, is.quarter[0],
+           is.quarter[1], is.quarter[2], is.quarter[3], reason ? ": " : "", reason ? reason : "");
+    } else {
+        raster_t page = render(&last, pool);
+        int gray[4];
+        for (int i = 0; i < 4; i++) gray[i] = gray_of_quarter(&page, &area, i);
+        ok(!reason && fabs(is.left - 15.0 / 180) < 0.02 && gray[0] < 60 && gray[1] < 60 && gray[2] < 60
+               && abs(gray[3] - light) < 10,
+           "orientation %d, a photograph: from %.3f; %d, %d, %d and %d are the grays of the quarters", orientation,
+           is.left, gray[0], gray[1], gray[2], gray[3]);
+        ok(!memmem(last.data, last.size, "Exif", 4), "without its notes");
+    }
+    apr_pool_destroy(pool);
+}
+
 /* A PNG of paper that is lighter on its right, as in a photograph, with a little noise, and a bar of ink on it:
  * {left, top, right, bottom}. */
 static const void *make_photograph(size_t *size, const int *bar, apr_pool_t *pool)
@@ -380,6 +482,10 @@ int main(void)
     test_trim();
     test_typed();
     test_images(bench.pool);
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        test_orientation(orientation, true);
+        test_orientation(orientation, false);
+    }
     test_paper(bench.pool);
     test_close_cut(bench.pool);
     test_refused(bench.pool);
