@@ -325,7 +325,8 @@ static void test_classes(bool is_public)
     ok(!sr_pdf_ping(workers, pool), "and a ping");
     bool hangs = !is_gone(spares[0]);
     ok(hangs, "are answered while pages hang (%d ms)", (int)(help_now() - begun));
-    is_int(getpriority(PRIO_PROCESS, (id_t)spares[0]), 10, "a worker that shows pages stands back");
+    const int own = getpriority(PRIO_PROCESS, 0); /* 19 if somebody runs the tests so */
+    is_int(getpriority(PRIO_PROCESS, (id_t)spares[0]), own > 10 ? own : 10, "a worker that shows pages stands back");
     for (int i = 0; i < SR_PDF_SPARES; i++) kill(spares[i], SIGCONT);
     for (int i = 0; i < 4; i++) {
         pthread_join(pages[i].thread, NULL);
