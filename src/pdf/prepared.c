@@ -196,13 +196,11 @@ static bool is_element(const check_t *check, const sr_pdf_object_t *object, int 
     const char *end = apr_psprintf(check->pool, "/K<</Type/OBJR/Obj %" APR_INT64_T_FMT " 0 R>>>>",
                                    check->first + 1 + index);
     sr_pdf_span_t left = object->body, own;
-    apr_int64_t number;
     if (object->is_stream || !sr_pdf_take_text(&left, "<</Type/StructElem/S/Form/P ")) return false;
     if (!sr_pdf_take_value(&left, parent) || !sr_pdf_span_ends(parent, " R")) return false;
     if (!sr_pdf_take_text(&left, "/Pg ") || !sr_pdf_take_value(&left, &own) || !sr_pdf_span_same(page, &own))
         return false;
-    own = *parent;
-    return sr_pdf_span_is(&left, end) && sr_pdf_take_number(&own, &number) && number < check->first;
+    return sr_pdf_span_is(&left, end);
 }
 
 static const char *check_elements(check_t *check)
@@ -242,7 +240,7 @@ static const char *check_leaf(check_t *check, const char *numbers)
     return NULL;
 }
 
-/* The element that holds the new ones, or the root does; the root; the tree. */
+/* The element of the document that holds the new ones, or the root does; the root; the tree. */
 static const char *check_structure(const check_t *check, int *index)
 {
     const apr_int64_t first = check->first + 1 + check->fields->nelts;
