@@ -135,11 +135,15 @@ build/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
 build/embed/plurals.h: tools/plurals src/model/languages.def
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/plurals src/model/languages.def >$@
+build/embed/dates.h: tools/dates src/model/languages.def
+	@mkdir -p $(@D)
+	$(call say,EMBED)tools/dates src/model/languages.def >$@
 build/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
 $(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h
 $(call obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
+$(call obj,src/model/caption.c): build/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)

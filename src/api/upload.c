@@ -11,7 +11,7 @@
 #define SIGNERS_MAX (4 * 1024 * 1024)
 #define KEY_MAX 255
 
-enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, LOCALE, TEXT_COUNT };
+enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, LOCALE, CAPTION, TEXT_COUNT };
 static const struct {
     const char *name;
     apr_size_t max;
@@ -21,6 +21,7 @@ static const struct {
     [SKIP_INTRO] = {"skipIntro", TEXT_MAX},
     [SEND_EMAIL] = {"sendEmail", TEXT_MAX},
     [LOCALE] = {"locale", TEXT_MAX},
+    [CAPTION] = {"caption", TEXT_MAX},
 };
 
 typedef struct text_t {
@@ -195,6 +196,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.skip_intro = receiver.text[SKIP_INTRO].data;
     request.send_email = receiver.text[SEND_EMAIL].data;
     request.locale = receiver.text[LOCALE].data;
+    request.caption = receiver.text[CAPTION].data;
     sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
     drop_spools(&receiver);
     SR_TRY(error);

@@ -1,6 +1,6 @@
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · caption.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -287,5 +287,10 @@ typedef struct sr_rates_t {
     sr_rate_t of[SR_RATE_COUNT];
     unsigned given; /* a bit for each that was configured */
 } sr_rates_t;
+
+/* ----------------------------------------------------------------------------------------------- caption.c */
+/* The height of a caption's line in a field that is so many points high, as displayed; 0: it has no caption. The
+ * signature has the rest of the field, above the line. */
+double sr_caption_line(double height);
 
 #endif

@@ -115,17 +115,12 @@ static json_t *one_item(json_t *rows)
 
 /* --- times: in the time zone of the signer, if their browser has told it; else in that of this server */
 
-typedef struct zone_t {
-    const char *name;
-    int offset; /* minutes */
-} zone_t;
-
-static zone_t zone_of_server(apr_time_t when, apr_pool_t *pool)
+sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool)
 {
     const time_t seconds = (time_t)apr_time_sec(when);
     struct tm local = {0};
     localtime_r(&seconds, &local);
-    return (zone_t){apr_pstrdup(pool, local.tm_zone ? local.tm_zone : "UTC"), (int)(local.tm_gmtoff / 60)};
+    return (sr_zone_t){apr_pstrdup(pool, local.tm_zone ? local.tm_zone : "UTC"), (int)(local.tm_gmtoff / 60)};
 }
 
 /* The event of that kind and signer, or NULL. */
@@ -139,24 +134,24 @@ static const json_t *event_of(const work_t *work, const char *kind, const char *
     return NULL;
 }
 
-static bool has_zone(zone_t *zone, const work_t *work, const char *signer)
+static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
 {
     const json_t *event = signer ? event_of(work, "signed", signer) : NULL;
     const json_t *detail = event ? json_object_get(event, "detail") : NULL;
     const char *name = detail ? sr_json_string(detail, "timeZone") : NULL;
     if (!name) return false;
-    *zone = (zone_t){name, (int)json_integer_value(json_object_get(detail, "utcOffset"))};
+    *zone = (sr_zone_t){name, (int)json_integer_value(json_object_get(detail, "utcOffset"))};
     return true;
 }
 
 /* "2026-11-20 19:09:23 +01:00"; NULL for 0. */
 static const char *time_text(const work_t *work, apr_time_t when, const char *signer)
 {
-    zone_t zone;
+    sr_zone_t zone;
     char text[40];
     struct tm local;
     if (!when) return NULL;
-    if (!has_zone(&zone, work, signer)) zone = zone_of_server(when, work->pool);
+    if (!has_zone(&zone, work, signer)) zone = sr_zone_of_server(when, work->pool);
     const time_t seconds = (time_t)apr_time_sec(when) + zone.offset * 60;
     strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &local));
     return apr_psprintf(work->pool, "%s %c%02d:%02d", text, zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
@@ -285,7 +280,7 @@ static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mar
     const char *uuid = sr_json_string(signer, "uuid"), *version = sr_json_string(how, "consent");
     const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
     apr_time_t opened = time_at(how, "openedAt"), done = time_at(how, "signedAt");
-    zone_t zone;
+    sr_zone_t zone;
     json_t *rows = json_array();
     if (!opened) opened = time_at(signer, "openedAt");
     if (!done) done = time_at(signer, "completedAt");
@@ -332,7 +327,7 @@ static const char *actor(const work_t *work, const json_t *event)
 static json_t *event_rows(const work_t *work)
 {
     const sr_completion_t *completion = work->completion;
-    const zone_t zone = zone_of_server(completion->time, work->pool);
+    const sr_zone_t zone = sr_zone_of_server(completion->time, work->pool);
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(completion->events); i++) {
         const json_t *event = json_array_get(completion->events, i);

@@ -1,7 +1,7 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
  * Sections: warnings.c · pages.c · area.c · ink.c · remarks.c · signers.c · submission.c · event.c · language.c ·
- * consent.c · signing.c · signature.c · completion.c · webhook.c · token.c
+ * consent.c · signing.c · signature.c · caption.c · completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -158,6 +158,7 @@ typedef struct sr_field_t {
     const char *document_uuid; /* once resolved */
     sr_area_t area;
     const json_t *area_sent;  /* the object it was read from, or NULL */
+    const char *caption;      /* of sr_caption_read, or NULL: nothing was sent */
     sr_placement_t placement; /* once resolved */
 } sr_field_t;
 
@@ -174,6 +175,7 @@ typedef struct sr_signers_rules_t {
     bool send_email;            /* an email is then required of each signer */
     sr_origin_t default_origin; /* where an area names none */
     const char *locale;         /* where a signer names none; or NULL */
+    const char *caption;        /* where a field names none, of sr_caption_read; or NULL */
     int max_signers;
     int max_fields;        /* of all signers together */
     sr_remarks_t *remarks; /* gets the members that are not known, or NULL */
@@ -190,7 +192,7 @@ sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_head
 #define SR_SIGNERS_TEXTS_MAX 262144
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
                                    const apr_array_header_t *documents, apr_pool_t *pool);
-/* Remarks on each resolved area that is partly or wholly outside of its page. */
+/* Remarks on each resolved area that is partly or wholly outside of its page, or too low for its caption. */
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
 
 /* ------------------------------------------------------------------------------------------- submission.c
@@ -394,7 +396,31 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 /* The bytes of an image, which stay the caller's. */
 sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool);
 
+/* ---------------------------------------------------------------------------------------------- caption.c
+ * The small line under a signature: "Ann Lee · November 22, 2026 · 4b68a1f0".
+ */
+/* Reads "name", "date", "id", each at most once, separated by commas: without spaces then, "" for a blank text. False:
+ * it is something else. */
+bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool);
+#define SR_CAPTION_RULE "caption must be name, date or id, or several of them separated by commas"
+typedef struct sr_captions_t {
+    const json_t *submitter;       /* of the submission's view */
+    const sr_language_t *language; /* of a signer without a locale */
+    const sr_client_t *client;     /* for its time zone */
+    apr_time_t when;
+} sr_captions_t;
+/* What sr_pdf_signature_t has of a signer's captions (the pool's), or NULL if no field has one: {"texts":["…"],
+ * "fields":[0,-1,…]}, each text once, and for each field in a document (or NULL) the number of its text or -1. */
+const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool);
+/* The same number of one field of a signer. */
+int sr_caption_number(const json_t *submitter, const json_t *field, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------- completion.c */
+typedef struct sr_zone_t {
+    const char *name;
+    int offset; /* minutes that it is ahead of UTC */
+} sr_zone_t;
+sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool);
 typedef struct sr_completion_t {
     const json_t *view; /* the submission's, all of whose signers have signed, as it is read: links do not matter */
     const json_t *events;    /* its audit trail, an array; and the hash of the last, which stands for all before it */

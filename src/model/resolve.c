@@ -53,6 +53,9 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
     if (outside || crosses)
         sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
                   outside ? "" : "partly ", field->area.page);
+    const int side = page->rotate % 180 ? 0 : 1;
+    if (field->caption && *field->caption && sr_caption_line(rect[side + 2] - rect[side]) == 0)
+        sr_remark(remarks, "Signer %d, Field %d: the area is too low for a caption", signer, number);
 }
 
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents)

@@ -1,6 +1,7 @@
 /* signers.c: the `signers` part of POST /signatures, checked in the order of the contract's error table: signer by
  * signer (firstname, lastname, email, locale, fields), and within each signer field by field (type, name, document,
- * area, x/y, w/h, page, origin). The first failure is the answer. What the fields name is looked up by resolve.c. */
+ * area, x/y, w/h, page, origin, caption). The first failure is the answer. What the fields name is looked up by
+ * resolve.c. */
 #include "model/model.h"
 
 #include <limits.h>
@@ -8,7 +9,7 @@
 
 #define MAX_NAME 500
 #define MAX_EMAIL 254  /* RFC 5321, 4.5.3.1.3, less the angle brackets */
-#define VALUES_EACH 50 /* JSON values for each signer and field allowed: a field has 11, and a client may add its own  \
+#define VALUES_EACH 50 /* JSON values for each signer and field allowed: a field has 12, and a client may add its own  \
                         */
 #define MAX_ECHO 254   /* characters of a malformed email that its message repeats */
 
@@ -194,10 +195,22 @@ static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *v
     return NULL;
 }
 
+/* Null is left out: the form's applies. An empty text is no caption. */
+static sr_error_t *take_caption(const char **caption, const place_t *at, const json_t *field,
+                                const sr_signers_rules_t *rules)
+{
+    const json_t *value = json_object_get(field, "caption");
+    *caption = rules->caption;
+    if (!value || json_is_null(value)) return NULL;
+    if (!json_is_string(value) || !sr_caption_read(caption, json_string_value(value), at->pool))
+        return refuse(at, "A " SR_CAPTION_RULE);
+    return NULL;
+}
+
 static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t *value,
                               const sr_signers_rules_t *rules)
 {
-    static const char *const known[] = {"type", "name", "document", "area", NULL};
+    static const char *const known[] = {"type", "name", "document", "area", "caption", NULL};
     static const char *const known_of_area[] = {"x", "y", "w", "h", "page", "origin", NULL};
 
     if (!json_is_object(value)) return refuse(at, "Must be an object");
@@ -209,7 +222,8 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
     if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
     SR_TRY(take_text(&field->name, at, value, &name_rule));
     SR_TRY(take_text(&field->document, at, value, &document_rule));
-    return take_area(&field->area, at, field->area_sent, rules->default_origin);
+    SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
+    return take_caption(&field->caption, at, value, rules);
 }
 
 /* --- signers */

@@ -70,20 +70,39 @@ static json_t *documents(const sr_signing_t *signing, const char *link, apr_pool
     return list;
 }
 
-static const char *uuid_of(const sr_signing_t *signing, const char *name)
+static const sr_signed_document_t *document_of(const sr_signing_t *signing, const char *name)
 {
     int i;
 
     for (i = 0; name && i < signing->documents->nelts; i++) {
         const sr_signed_document_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
 
-        if (!strcmp(document->name, name)) return document->uuid;
+        if (!strcmp(document->name, name)) return document;
     }
     return NULL;
 }
 
+/* The number of the field's caption in the answer of {link}/preview, and how much of its height that takes, in percent.
+ * NULL: it has none. */
+static json_t *caption(const sr_signing_t *signing, const sr_signed_document_t *document, const json_t *field,
+                       apr_pool_t *pool)
+{
+    const int number = sr_caption_number(signing->submitter, field, pool);
+    const json_t *rect = json_object_get(field, "rect");
+    const int index = (int)json_integer_value(json_object_get(field, "page"));
+    const sr_pages_t *boxes = number >= 0 && document ? document->boxes : NULL;
+    const sr_page_t *page = boxes ? sr_pages_at(boxes, index) : NULL;
+    if (!page) return NULL;
+    const size_t side = page->rotate % 180 ? 0 : 1;
+    const double height =
+        json_number_value(json_array_get(rect, side + 2)) - json_number_value(json_array_get(rect, side));
+    const double line = sr_caption_line(height);
+    if (line == 0) return NULL;
+    return json_pack("{s:i,s:f}", "number", number, "height", 100 * line / height);
+}
+
 /* His fields, each with the uuid of its document in place of the name. */
-static json_t *fields(const sr_signing_t *signing)
+static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
 {
     static const char *const keys[] = {"name", "type", "page", "percent", NULL};
     const json_t *const own = json_object_get(signing->submitter, "fields");
@@ -94,9 +113,12 @@ static json_t *fields(const sr_signing_t *signing)
         const json_t *const field = json_array_get(own, i);
         json_t *const row = json_object();
 
-        json_object_set_new(row, "document",
-                            sr_json_string_or_null(uuid_of(signing, sr_json_string(field, "document"))));
+        const sr_signed_document_t *const document = document_of(signing, sr_json_string(field, "document"));
+        json_t *const line = caption(signing, document, field, pool);
+
+        json_object_set_new(row, "document", sr_json_string_or_null(document ? document->uuid : NULL));
         copy(row, field, keys);
+        if (line) json_object_set_new(row, "caption", line);
         json_array_append_new(list, row);
     }
     return list;
@@ -126,7 +148,7 @@ json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent
     json_object_set_new(terms, "text", json_string(consent->text));
     json_object_set_new(view, "consent", terms);
     json_object_set_new(view, "documents", documents(signing, link, pool));
-    json_object_set_new(view, "fields", fields(signing));
+    json_object_set_new(view, "fields", fields(signing, pool));
     json_object_set_new(
         view, "certificate",
         sr_json_string_or_null(signing->certificate_sha256 ? apr_pstrcat(pool, link, "/certificate", NULL) : NULL));

@@ -59,6 +59,7 @@ static json_t *field_view(const sr_field_t *field)
     json_object_set_new(object, "area", area_view(field));
     json_object_set_new(object, "percent", percent);
     json_object_set_new(object, "rect", numbers(field->placement.rect, 4));
+    if (field->caption) json_object_set_new(object, "caption", json_string(field->caption));
     return object;
 }
 

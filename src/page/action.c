@@ -158,6 +158,18 @@ static sr_error_t *read_json_signature(sr_signature_t *signature, json_t *body, 
     return NULL;
 }
 
+static void read_json_zone(sr_page_action_t *action, const json_t *body)
+{
+    action->time_zone = json_object_get(body, "timeZone");
+    action->utc_offset = json_object_get(body, "utcOffset");
+}
+
+static void read_form_zone(sr_page_action_t *action, const form_t *form, apr_pool_t *pool)
+{
+    if (form->time_zone) action->time_zone = sr_json_own(json_string(form->time_zone), pool);
+    if (form->utc_offset) action->utc_offset = sr_json_own(json_integer(atoi(form->utc_offset)), pool);
+}
+
 static sr_error_t *read_json(sr_page_action_t *action, sr_http_t *http)
 {
     json_t *body;
@@ -172,8 +184,7 @@ static sr_error_t *read_json(sr_page_action_t *action, sr_http_t *http)
     if (version && !json_is_string(version))
         return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
     SR_TRY(read_consent(action, http, json_is_true(json_object_get(body, "consent")), json_string_value(version)));
-    action->time_zone = json_object_get(body, "timeZone");
-    action->utc_offset = json_object_get(body, "utcOffset");
+    read_json_zone(action, body);
     return read_json_signature(&action->signature, body, http->pool);
 }
 
@@ -184,21 +195,26 @@ sr_error_t *sr_page_read_action(sr_page_action_t *action, sr_http_t *http)
     SR_TRY(read_any_form(&is_form, &form, http));
     if (!is_form) return read_json(action, http);
     action->reason = form.reason;
-    if (form.time_zone) action->time_zone = sr_json_own(json_string(form.time_zone), http->pool);
-    if (form.utc_offset) action->utc_offset = sr_json_own(json_integer(atoi(form.utc_offset)), http->pool);
+    read_form_zone(action, &form, http->pool);
     SR_TRY(read_name(action, form.action, http->pool));
     if (action->action != SR_SIGNING_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));
     return form_signature(&action->signature, &form, http->pool);
 }
 
-sr_error_t *sr_page_read_signature(sr_signature_t *signature, sr_http_t *http)
+sr_error_t *sr_page_read_signature(sr_page_action_t *action, sr_http_t *http)
 {
     form_t form = {0};
     json_t *body;
     bool is_form;
     SR_TRY(read_any_form(&is_form, &form, http));
-    if (is_form) return form_signature(signature, &form, http->pool);
+    if (is_form) {
+        read_form_zone(action, &form, http->pool);
+        SR_TRY(read_consent(action, http, true, form.version));
+        return form_signature(&action->signature, &form, http->pool);
+    }
     SR_TRY(sr_http_read_json(&body, http, JSON_MAX, JSON_VALUES));
-    return read_json_signature(signature, body, http->pool);
+    read_json_zone(action, body);
+    SR_TRY(read_consent(action, http, true, sr_json_string(body, "consentVersion")));
+    return read_json_signature(&action->signature, body, http->pool);
 }

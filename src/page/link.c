@@ -79,10 +79,16 @@ sr_error_t *sr_page_get(sr_http_t *http)
     return sr_page_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
 }
 
-static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_page_action_t *action)
+static sr_client_t client_with_zone(sr_http_t *http, const sr_page_action_t *action)
 {
     sr_client_t client = client_of(http);
     sr_client_set_zone(&client, action->time_zone, action->utc_offset);
+    return client;
+}
+
+static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_page_action_t *action)
+{
+    const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_SIGNING_REFUSE)
         return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
     return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);
@@ -127,11 +133,13 @@ static sr_error_t *reply_unknown(sr_http_t *http, const sr_pdf_preview_t *previe
 sr_error_t *sr_page_preview(sr_http_t *http)
 {
     sr_signing_t *signing;
-    sr_signature_t signature = {0};
+    sr_page_action_t action = {0};
     sr_pdf_preview_t preview;
     SR_TRY(admit(http, &signing, true));
-    SR_TRY(sr_page_read_signature(&signature, http));
-    SR_TRY(sr_service_preview(http->service, &preview, signing, &signature, http->pool));
+    SR_TRY(sr_page_read_signature(&action, http));
+    const sr_client_t client = client_with_zone(http, &action);
+    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
+                              sr_language_of(action.consent->language), http->pool));
     if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
     if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);
     return sr_error(http->pool, SR_EBADREQUEST, "%s", preview.reason);

@@ -61,8 +61,9 @@ typedef struct sr_page_action_t {
 /* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */
 bool sr_page_answers_json(sr_http_t *http);
 sr_error_t *sr_page_read_action(sr_page_action_t *action, sr_http_t *http);
-/* A signature alone: {"signature":{…}}, or a form with it. */
-sr_error_t *sr_page_read_signature(sr_signature_t *signature, sr_http_t *http);
+/* A signature alone: {"signature":{…}}, or a form with it; and the time zone and the text to agree to, whose language
+ * that of a caption may be. */
+sr_error_t *sr_page_read_signature(sr_page_action_t *action, sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------ theme.c */
 typedef struct sr_page_theme_t {

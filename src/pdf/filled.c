@@ -33,11 +33,13 @@ static bool is_new_reference(const check_t *check, const sr_pdf_span_t *value, c
            && number < check->end && (!from || number < from->number);
 }
 
-/* Nothing, the colours of PDF/A, or images and forms by name. */
+/* Nothing, the colours of PDF/A, the font of a caption, or images and forms by name. */
 static bool are_resources(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *object)
 {
     sr_pdf_span_t left = *value, key, reference;
-    if (sr_pdf_span_is(value, "<<>>") || sr_pdf_span_is(value, SR_PDF_RESOURCES)) return true;
+    if (sr_pdf_span_is(value, "<<>>") || sr_pdf_span_is(value, SR_PDF_RESOURCES)
+        || sr_pdf_span_is(value, SR_PDF_CAPTION_RESOURCES) || sr_pdf_span_is(value, SR_PDF_CAPTION_ARCHIVAL))
+        return true;
     if (!sr_pdf_take_text(&left, "<</XObject<<")) return false;
     while (!sr_pdf_span_is(&left, ">>>>"))
         if (!sr_pdf_take_entry(&left, &key, &reference) || !is_new_reference(check, &reference, object)) return false;

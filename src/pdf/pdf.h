@@ -190,6 +190,7 @@ typedef struct sr_pdf_signature_t {
     const char *hash; /* of sr_cms_identity_hash; NULL: SHA-256 */
     apr_time_t time;
     bool test; /* its appearances say TEST */
+    const json_t *captions; /* of sr_captions_json, for the fields in this document as they were prepared; or NULL */
     /* What is seen in all of the signer's fields: one of the three. */
     const sr_ink_t *ink;
     const char *text;  /* UTF-8; at most 200 characters */
@@ -226,11 +227,11 @@ typedef struct sr_pdf_preview_t {
     const apr_array_header_t *unknown; /* with a reason: characters (const char *) that cannot be drawn. Or NULL */
     /* {"width":w,"height":h,"paths":[{"d":"M…","stroke":s},…]}, as SVG's paths, filled where there is no stroke; or
      * {"width":w,"height":h,"type":"image/png","image":"…"} in base64. A field shows it as large as it fits, in the
-     * middle. */
+     * middle. If there are captions, "captions":[…] has the paths of each. */
     const char *drawing;
     apr_size_t length;
 } sr_pdf_preview_t;
-/* Of a signature, `ink`, `text` or `image` alone is looked at. Errors: SR_EUNAVAILABLE. */
+/* Of a signature, `captions` and `ink`, `text` or `image` alone are looked at. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_pool_t *pool);
 

@@ -12,6 +12,7 @@ void sr_pdf_signature_ask(json_t *question, const sr_pdf_signature_t *signature,
     json_t *ink = NULL;
     if (signature->ink && !sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
         json_object_set(question, "ink", ink);
+    if (signature->captions) json_object_set(question, "captions", (json_t *)signature->captions);
     if (signature->text) json_object_set_new(question, "text", json_string(signature->text));
     if (!signature->image) return;
     char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
@@ -29,6 +30,7 @@ typedef struct answer_t {
     sr_pdf_preview_t *preview;
     sr_pdf_output_t *output;
     const char *text; /* that was asked about, or NULL */
+    size_t captions;  /* how many were asked about */
 } answer_t;
 
 static bool is_made_of(const json_t *value, const char *letters)
@@ -47,20 +49,41 @@ static bool is_path(const json_t *path)
 static bool is_image(const json_t *drawing)
 {
     const char *type = sr_json_string(drawing, "type");
-    return type && (!strcmp(type, "image/png") || !strcmp(type, "image/jpeg")) && json_object_size(drawing) == 4
+    return type && (!strcmp(type, "image/png") || !strcmp(type, "image/jpeg"))
            && is_made_of(json_object_get(drawing, "image"),
                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
 }
 
-static bool is_drawing(const json_t *drawing)
+static bool has_size(const json_t *drawing)
+{
+    return json_number_value(json_object_get(drawing, "width")) > 0
+           && json_number_value(json_object_get(drawing, "height")) > 0;
+}
+
+static bool has_paths(const json_t *drawing)
 {
     const json_t *paths = json_object_get(drawing, "paths");
-    if (!(json_number_value(json_object_get(drawing, "width")) > 0)) return false;
-    if (!(json_number_value(json_object_get(drawing, "height")) > 0)) return false;
-    if (!paths) return is_image(drawing);
     for (size_t i = 0; i < json_array_size(paths); i++)
         if (!is_path(json_array_get(paths, i))) return false;
-    return json_array_size(paths) > 0 && json_object_size(drawing) == 3;
+    return json_array_size(paths) > 0;
+}
+
+/* As many as were asked about, of paths alone. */
+static bool are_captions(const json_t *captions, size_t wanted)
+{
+    for (size_t i = 0; i < json_array_size(captions); i++) {
+        const json_t *caption = json_array_get(captions, i);
+        if (!has_size(caption) || !has_paths(caption) || json_object_size(caption) != 3) return false;
+    }
+    return json_array_size(captions) == wanted;
+}
+
+static bool is_drawing(const json_t *drawing, size_t captions)
+{
+    const bool has_image = !json_object_get(drawing, "paths");
+    const size_t members = (has_image ? 4 : 3) + (captions > 0);
+    return has_size(drawing) && (has_image ? is_image(drawing) : has_paths(drawing))
+           && are_captions(json_object_get(drawing, "captions"), captions) && json_object_size(drawing) == members;
 }
 
 static bool read_drawing(answer_t *answer, apr_pool_t *pool)
@@ -71,7 +94,7 @@ static bool read_drawing(answer_t *answer, apr_pool_t *pool)
     if (pread(answer->output->descriptor, text, length, 0) != (ssize_t)length) return false;
     text[length] = '\0';
     *answer->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
-    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing);
+    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, answer->captions);
 }
 
 /* Characters are named that are in the text, and no others. */
@@ -108,6 +131,7 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
 {
     bool failed = false;
     answer_t answer = {.preview = preview, .output = apr_palloc(pool, sizeof *answer.output), .text = signature->text};
+    answer.captions = json_array_size(json_object_get(signature->captions, "texts"));
     sr_pdf_question_t question = {.op = SR_PDF_OP_PREVIEW, .class = SR_PDF_SHOW, .descriptor = -1};
     *preview = (sr_pdf_preview_t){.reason = sr_pdf_signature_fault(signature)};
     if (preview->reason) return NULL;

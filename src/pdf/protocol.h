@@ -36,12 +36,13 @@
  *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
  *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"} for what the signer has sent
  *     "time","test"
- *     and "ink", "text" or "image" (base64)
+ *     and "ink", "text" or "image" (base64),
+ *     perhaps "captions" (model.h, caption.c)
  *   The last three also answer                  {"fault":"document","reason":"…"}
  *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
- *     "ink", "text" or "image", as in fill        {"fault":"signature","reason":"…","unknown":[n,…]}:
- *                                               code points that no font has; may be absent
+ *     "ink", "text" or "image", and perhaps       {"fault":"signature","reason":"…","unknown":[n,…]}:
+ *     "captions", as in fill                      code points that no font has; may be absent
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
  *                                               "fault"},…]}, or as of probe. What cannot be told is left
@@ -120,6 +121,12 @@
     "/Matrix[.4124 .2126 .0193 .3576 .7152 .1192 .1805 .0722 .9505]>>]"
 #define SR_PDF_GRAY "[/CalGray<</WhitePoint[.9505 1 1.089]/Gamma 2.2>>]"
 #define SR_PDF_RESOURCES "<</ColorSpace<</DefaultRGB" SR_PDF_RGB ">>>>"
+
+/* The resources of a caption: a font for the text that is not seen, only found and copied. Readers have it, and need
+ * not even that (text rendering mode 3). The second one is for PDF/A. */
+#define SR_PDF_CAPTION_FONT "/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>"
+#define SR_PDF_CAPTION_RESOURCES "<<" SR_PDF_CAPTION_FONT ">>"
+#define SR_PDF_CAPTION_ARCHIVAL "<<" SR_PDF_CAPTION_FONT "/ColorSpace<</DefaultRGB" SR_PDF_RGB ">>>>"
 
 /* An image as an uploaded signature. */
 #define SR_PDF_MAX_IMAGE_BYTES (1 << 20)

@@ -1,25 +1,27 @@
 /* appearance.c: what is seen of a signature. The mark itself, drawn, typed or an image, is one object that all of the
  * signer's widgets show; each widget has a form that fits it in, upright as the page is displayed. Whatever was signed
- * in the test environment says so beneath it. In PDF/A, colours depend on no device. (ISO 32000-2, 8.10 and 12.5.5) */
+ * in the test environment says so beneath it. A caption (caption.c) is a line at the bottom. In PDF/A, colours depend
+ * on no device. (ISO 32000-2, 8.10 and 12.5.5) */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
 #include <string.h>
 
-double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height)
-{
-    return fmin(widget->width / width, widget->height / height);
-}
-
-void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content)
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const char *resources,
+                       const sr_pdfd_buffer_t *content)
 {
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool);
     double box[4] = {0, 0, mark->width, mark->height};
     sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
     sr_pdfd_put_numbers(keys, box, 4);
-    sr_pdfd_print(keys, "]/Resources%s", update->archival ? SR_PDF_RESOURCES : "<<>>");
+    sr_pdfd_print(keys, "]/Resources%s", resources);
     mark->object = sr_pdfd_object_number(update);
     sr_pdfd_stream(update, mark->object, (const char *)keys->data, content->data, content->size);
+}
+
+static const char *colours(const sr_pdfd_update_t *update)
+{
+    return update->archival ? SR_PDF_RESOURCES : "<<>>";
 }
 
 const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters)
@@ -34,7 +36,7 @@ const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const j
     }
     sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
     sr_pdfd_drawing_content(content, &drawing);
-    sr_pdfd_mark_form(mark, update, content);
+    sr_pdfd_mark_form(mark, update, colours(update), content);
     return NULL;
 }
 
@@ -53,18 +55,23 @@ int64_t sr_pdfd_test_form(sr_pdfd_update_t *update)
     sr_pdfd_mark_t mark = {.width = TEST_WIDTH, .height = TEST_HEIGHT};
     sr_pdfd_buffer_t *content = sr_pdfd_buffer(update->pool);
     sr_pdfd_put_text(content, TEST);
-    sr_pdfd_mark_form(&mark, update, content);
+    sr_pdfd_mark_form(&mark, update, colours(update), content);
     return mark.object;
 }
 
-/* Draws `name`, whose own size is width x height, as large as it fits and in the middle. An image is one unit large
- * whatever its pixels are. */
-static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const sr_pdfd_widget_t *widget, double width,
-                       double height, bool is_image)
+/* A part of a widget, as wide as that. */
+typedef struct part_t {
+    double bottom, width, height;
+} part_t;
+
+/* Draws `name` as large as it fits and in the middle. An image is one unit large whatever its pixels are. */
+static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const part_t *part, const sr_pdfd_mark_t *mark)
 {
-    double scale = sr_pdfd_fit(widget, width, height), w = width * scale, h = height * scale;
-    const double matrix[6] = {is_image ? w : scale,    0, 0, is_image ? h : scale, (widget->width - w) / 2,
-                              (widget->height - h) / 2};
+    const bool is_image = mark->is_image;
+    double scale = fmin(part->width / mark->width, part->height / mark->height);
+    double w = mark->width * scale, h = mark->height * scale;
+    const double matrix[6] = {
+        is_image ? w : scale, 0, 0, is_image ? h : scale, (part->width - w) / 2, part->bottom + (part->height - h) / 2};
     sr_pdfd_put_text(out, "q ");
     /* A scale needs more digits than a place does. */
     sr_pdfd_print(out, "%.8f 0 0 %.8f ", matrix[0], matrix[3]);
@@ -86,8 +93,11 @@ static void put_matrix(sr_pdfd_buffer_t *out, const sr_pdfd_widget_t *widget)
 }
 
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
-                           int64_t warning)
+                           int64_t warning, const sr_pdfd_mark_t *caption)
 {
+    const sr_pdfd_mark_t test = {.width = TEST_WIDTH, .height = TEST_HEIGHT};
+    const double line = caption ? sr_caption_line(widget->height) : 0;
+    const part_t above = {line, widget->width, widget->height - line}, below = {0, widget->width, line};
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *content = sr_pdfd_buffer(update->pool);
     double box[4] = {0, 0, widget->width, widget->height};
     sr_pdfd_put_text(keys, "/Type/XObject/Subtype/Form/BBox[");
@@ -97,10 +107,14 @@ int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *wid
     sr_pdfd_print(keys, "/Resources<</XObject<</M %lld 0 R", (long long)mark->object);
     if (warning) {
         sr_pdfd_print(keys, "/T %lld 0 R", (long long)warning);
-        put_fitted(content, "/T", widget, TEST_WIDTH, TEST_HEIGHT, false);
+        put_fitted(content, "/T", &above, &test);
+    }
+    if (line > 0) {
+        sr_pdfd_print(keys, "/C %lld 0 R", (long long)caption->object);
+        put_fitted(content, "/C", &below, caption);
     }
     sr_pdfd_put_text(keys, ">>>>");
-    put_fitted(content, "/M", widget, mark->width, mark->height, mark->is_image);
+    put_fitted(content, "/M", &above, mark);
     int64_t number = sr_pdfd_object_number(update);
     sr_pdfd_stream(update, number, (const char *)keys->data, content->data, content->size);
     return number;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_VALUES 6
-static const char COLOUR[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink; round ends, round corners */
+static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink; round ends, round corners */
 
 /* Like an operator of a page's content: m, l, c, h, f and S of a path; w before it for the width of a stroke. */
 typedef struct step_t {
@@ -54,7 +54,7 @@ static const step_t *step_at(const sr_pdfd_drawing_t *drawing, size_t index)
 
 void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing)
 {
-    sr_pdfd_put_text(out, COLOUR);
+    sr_pdfd_put_text(out, drawing->colour ? drawing->colour : INK);
     if (drawing->left != 0 || drawing->bottom != 0) {
         sr_pdfd_put_text(out, "1 0 0 1 ");
         sr_pdfd_put_number(out, -drawing->left);

@@ -14,6 +14,7 @@ typedef struct fill_t {
     sr_pdfd_update_t update;
     const char *signer, *name, *reason, *contact, *time; /* reason, contact: or NULL */
     apr_array_header_t *widgets;               /* sr_pdfd_widget_t */
+    apr_array_header_t *captions;              /* sr_pdfd_mark_t */
     int64_t signature;
     apr_size_t range, contents; /* offsets in what is appended */
     apr_pool_t *pool;
@@ -47,7 +48,7 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
     return *text == '_' ? atoi(text + 1) : 0;
 }
 
-static const char *add_widget(fill_t *fill, qpdf_oh field)
+static const char *add_widget(fill_t *fill, qpdf_oh field, int number)
 {
     qpdf_data q = fill->document.q;
     sr_pdfd_widget_t widget = {.field = field};
@@ -58,6 +59,7 @@ static const char *add_widget(fill_t *fill, qpdf_oh field)
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return SR_PDFD_DAMAGED;
     if (qpdf_oh_is_dictionary(q, look)) qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, look, "/R"), &widget.rotate);
+    widget.number = number;
     widget.width = side[widget.rotate % 180 ? 3 : 2] - side[widget.rotate % 180 ? 1 : 0];
     widget.height = side[widget.rotate % 180 ? 2 : 3] - side[widget.rotate % 180 ? 0 : 1];
     if (!(widget.width > 0 && widget.height > 0)) return SR_PDFD_DAMAGED;
@@ -76,7 +78,7 @@ static const char *find_widgets(fill_t *fill)
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         int ordinal = qpdf_oh_is_dictionary(q, field) ? read_ordinal(fill, field) : 0;
-        if (ordinal > 0) reason = add_widget(fill, field);
+        if (ordinal > 0) reason = add_widget(fill, field, ordinal);
         else qpdf_oh_release(q, field);
         has_signature |= ordinal == 1;
     }
@@ -128,12 +130,13 @@ static void put_range(fill_t *fill)
     memcpy(out->data + fill->range, range, (size_t)length);
 }
 
-static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, bool test)
+static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_t *parameters)
 {
-    int64_t warning = test ? sr_pdfd_test_form(&fill->update) : 0;
+    int64_t warning = json_is_true(json_object_get(parameters, "test")) ? sr_pdfd_test_form(&fill->update) : 0;
     for (int i = 0; i < fill->widgets->nelts; i++) {
         const sr_pdfd_widget_t *widget = &APR_ARRAY_IDX(fill->widgets, i, sr_pdfd_widget_t);
-        rewrite_widget(fill, widget, sr_pdfd_appearance(&fill->update, widget, mark, warning));
+        const sr_pdfd_mark_t *caption = sr_pdfd_caption_of(fill->captions, widget, parameters);
+        rewrite_widget(fill, widget, sr_pdfd_appearance(&fill->update, widget, mark, warning, caption));
     }
     put_signature(fill);
     const char *reason = sr_pdfd_update_end(&fill->update);
@@ -156,8 +159,9 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
     fill.update.archival = archival;
     fill.signature = fill.update.signature = sr_pdfd_object_number(&fill.update);
     reason = sr_pdfd_mark(&mark, &fill.update, question->text);
+    if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, question->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
-    reason = put_all(&fill, &mark, json_is_true(json_object_get(question->text, "test")));
+    reason = put_all(&fill, &mark, question->text);
     if (reason) return sr_pdfd_document_fault(reason);
     json_t *answer = sr_pdfd_result(question, fill.update.out->data, fill.update.out->size);
     json_object_set_new(answer, "contents", json_integer((json_int_t)fill.contents));

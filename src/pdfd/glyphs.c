@@ -1,6 +1,6 @@
-/* glyphs.c: a typed signature as filled outlines, so that no reader needs the font. The text is parted into runs of one
- * direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and Devanagari need. It
- * draws outlines, so of what typeset.c needs pango for, the lines, there is one. */
+/* glyphs.c: a typed signature or a caption as filled outlines, so that no reader needs the font. The text is parted
+ * into runs of one direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and
+ * Devanagari need. It draws outlines, so of what typeset.c needs pango for, the lines, there is one. */
 #include "pdfd/glyphs.h"
 
 #include <fribidi.h>
@@ -26,6 +26,7 @@ typedef struct text_t {
     const sr_pdfd_font_t *fonts[SR_PDF_MAX_TYPED];
     run_t runs[SR_PDF_MAX_TYPED];
     int length, run_count;
+    sr_pdfd_style_t style;
 } text_t;
 
 /* ------------------------------------------------------------------------------------------------- into runs */
@@ -86,7 +87,7 @@ static void find_scripts(text_t *text)
 static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
 {
     const sr_pdfd_font_t *font;
-    for (int i = 0; (font = sr_pdfd_font(SR_PDFD_TYPED, i)); i++) {
+    for (int i = 0; (font = sr_pdfd_font(text->style, i)); i++) {
         int at = from;
         while (at < to && has(font, text->characters[at])) at++;
         if (at == to) return font;
@@ -246,18 +247,28 @@ static double draw(pen_t *pen, const text_t *text)
     return x;
 }
 
-const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+static void analyse(text_t *text)
 {
-    text_t *text = apr_pcalloc(pool, sizeof *text);
-    pen_t pen = {.out = drawing, .low = {0, -DESCENT}, .high = {0, ASCENT}};
-    *drawing = (sr_pdfd_drawing_t){.digits = DIGITS, .steps = sr_pdfd_buffer(pool)};
-    const char *wrong = json_is_string(value) ? read_characters(text, json_string_value(value)) : "That is no text";
-    if (wrong) return wrong;
     find_levels(text);
     find_scripts(text);
     find_fonts(text);
-    wrong = find_unknown(drawing, text, pool);
-    if (wrong) return wrong;
+}
+
+/* False: all of them are known. */
+static bool replace_unknown(text_t *text)
+{
+    bool replaced = false;
+    for (int i = 0; i < text->length; i++) {
+        if (text->fonts[i]) continue;
+        text->characters[i] = '?';
+        replaced = true;
+    }
+    return replaced;
+}
+
+static const char *draw_analysed(sr_pdfd_drawing_t *drawing, text_t *text)
+{
+    pen_t pen = {.out = drawing, .low = {0, -DESCENT}, .high = {0, ASCENT}};
     find_runs(text);
     reorder(text);
     pen.high[0] = fmax(pen.high[0], draw(&pen, text));
@@ -268,4 +279,33 @@ const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, a
     drawing->left = pen.low[0] - MARGIN;
     drawing->bottom = pen.low[1] - MARGIN;
     return NULL;
+}
+
+static const char *begin(text_t **text, sr_pdfd_drawing_t *drawing, sr_pdfd_style_t style, const json_t *value,
+                         apr_pool_t *pool)
+{
+    *text = apr_pcalloc(pool, sizeof **text);
+    (*text)->style = style;
+    *drawing = (sr_pdfd_drawing_t){.digits = DIGITS, .steps = sr_pdfd_buffer(pool)};
+    const char *wrong = json_is_string(value) ? read_characters(*text, json_string_value(value)) : "That is no text";
+    if (!wrong) analyse(*text);
+    return wrong;
+}
+
+const char *sr_pdfd_draw_text(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+{
+    text_t *text;
+    const char *wrong = begin(&text, drawing, SR_PDFD_TYPED, value, pool);
+    if (!wrong) wrong = find_unknown(drawing, text, pool);
+    return wrong ? wrong : draw_analysed(drawing, text);
+}
+
+const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool)
+{
+    text_t *text;
+    const char *wrong = begin(&text, drawing, SR_PDFD_PLAIN, value, pool);
+    if (wrong) return wrong;
+    if (replace_unknown(text)) analyse(text);
+    wrong = find_unknown(drawing, text, pool); /* not even a question mark */
+    return wrong ? wrong : draw_analysed(drawing, text);
 }

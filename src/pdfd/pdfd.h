@@ -3,9 +3,10 @@
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
  * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
  * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
- * encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · drawing.c (what ink.c, glyphs.c, image.c,
- * orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c · signatures.c ·
- * changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c (fontmap.h)
+ * encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c (what ink.c,
+ * glyphs.c, image.c, orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c ·
+ * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c
+ * (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -303,6 +304,7 @@ typedef struct sr_pdfd_widget_t {
     qpdf_oh field;
     int rotate;           /* of the page */
     double width, height; /* as displayed, in points */
+    int number;           /* of the signer's places, from 1 */
 } sr_pdfd_widget_t;
 
 /* What the widgets show: a form or an image XObject. */
@@ -314,15 +316,23 @@ typedef struct sr_pdfd_mark_t {
 
 /* Adds the signature that the parameters of "fill" have. What is wrong with it, or NULL. */
 const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const json_t *parameters);
-/* How much larger something of a size is in a widget, where it is as large as it fits. */
-double sr_pdfd_fit(const sr_pdfd_widget_t *widget, double width, double height);
-/* Adds a mark's form, whose size is set, with its content. */
-void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const sr_pdfd_buffer_t *content);
+/* Adds a mark's form, whose size is set, with its resources and content. */
+void sr_pdfd_mark_form(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const char *resources,
+                       const sr_pdfd_buffer_t *content);
 /* The word TEST, and the number of its form. */
 int64_t sr_pdfd_test_form(sr_pdfd_update_t *update);
-/* Adds a widget's appearance and returns its number. `warning`: of the word TEST, or 0. */
+/* Adds a widget's appearance and returns its number. `warning`: of the word TEST, or 0; `caption`: or NULL. */
 int64_t sr_pdfd_appearance(sr_pdfd_update_t *update, const sr_pdfd_widget_t *widget, const sr_pdfd_mark_t *mark,
-                           int64_t warning);
+                           int64_t warning, const sr_pdfd_mark_t *caption);
+
+/* --------------------------------------------------------------------------------------------- caption.c */
+/* Adds the captions that the parameters of "fill" have. Each text is drawn once. What is wrong with them, or NULL. */
+const char *sr_pdfd_captions(apr_array_header_t **marks, sr_pdfd_update_t *update, const json_t *parameters);
+/* The caption of a widget, or NULL. */
+const sr_pdfd_mark_t *sr_pdfd_caption_of(const apr_array_header_t *marks, const sr_pdfd_widget_t *widget,
+                                         const json_t *parameters);
+/* ,"captions":[…] for the parameters of "preview", if they have any. What is wrong with them, or NULL. */
+const char *sr_pdfd_captions_json(sr_pdfd_buffer_t *out, const json_t *parameters, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- drawing.c
  * What a signature looks like: strokes and filled outlines in blue, or an image.
@@ -331,6 +341,7 @@ typedef struct sr_pdfd_drawing_t {
     double width, height, left, bottom; /* of its box, in units of its own; y goes up */
     sr_pdfd_buffer_t *steps;            /* NULL: it is an image */
     int digits;                         /* of places, behind the point: 1 or 2 */
+    const char *colour;                 /* operators that set it; NULL: blue ink */
     json_t *unknown;                    /* of a text that cannot be drawn: the code points that no font has. Or NULL */
     /* Of an image of width x height pixels: these, 4 bytes each, from the top; or the file as it came. */
     sr_pdfd_buffer_t *rgba, *jpeg;
@@ -340,6 +351,8 @@ typedef struct sr_pdfd_drawing_t {
 /* Draws what a parameter of a question has. What is wrong with it, or NULL. */
 typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool);
 sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
+/* glyphs.c: a line of plain text; a question mark for each character that no font has. */
+sr_pdfd_drawer_t sr_pdfd_draw_line;
 /* The one that the parameters name. */
 sr_pdfd_drawer_t sr_pdfd_draw_any;
 /* A step of a path, as the operator of a page's content: m, l, c, h; w before a path that S ends; f. */

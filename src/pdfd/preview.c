@@ -12,5 +12,9 @@ json_t *sr_pdfd_preview(const sr_pdfd_question_t *question, apr_pool_t *pool)
     }
     sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
     sr_pdfd_drawing_json(out, &drawing, pool);
+    out->size--; /* the last bracket */
+    reason = sr_pdfd_captions_json(out, question->text, pool);
+    if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
+    sr_pdfd_put_text(out, "}");
     return sr_pdfd_result(question, out->data, out->size);
 }

@@ -33,6 +33,14 @@ static sr_error_t *read_locale(const char **locale, const sr_create_t *request, 
     return NULL;
 }
 
+/* NULL: nothing was sent, or nothing but spaces. */
+static sr_error_t *read_caption(const char **caption, const sr_create_t *request, apr_pool_t *pool)
+{
+    *caption = NULL;
+    if (!request->caption || sr_text_is_blank(request->caption)) return NULL;
+    return sr_caption_read(caption, request->caption, pool) ? NULL : sr_error(pool, SR_EVALIDATION, SR_CAPTION_RULE);
+}
+
 static sr_error_t *check_name(const char *name, apr_pool_t *pool)
 {
     if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EVALIDATION, "A name must be provided");
@@ -123,6 +131,7 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
         json_array_append_new(said, json_string(document->name));
         json_array_append_new(said, json_string(document->sha256));
     }
+    if (request->caption) json_array_append_new(said, json_string(request->caption));
     const char *text = sr_json_text(said, pool);
     return sr_sha256_hex(text, strlen(text), pool);
 }
@@ -187,7 +196,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
                          const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *signers;
-    const char *locale;
+    const char *locale, *caption;
     SR_TRY(sr_uploads_check(service, intake, request, pool));
     SR_TRY(check_pages(service, intake->documents, pool));
     SR_TRY(check_name(request->name, pool));
@@ -196,9 +205,11 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
     SR_TRY(read_locale(&locale, request, pool));
+    SR_TRY(read_caption(&caption, request, pool));
     const sr_signers_rules_t rules = {.send_email = submission->send_email,
                                       .default_origin = service->area_origin,
                                       .locale = locale,
+                                      .caption = caption,
                                       .max_signers = service->max_signers,
                                       .max_fields = service->max_fields,
                                       .remarks = request->remarks};

@@ -3,9 +3,12 @@
 #include "service/service.h"
 
 sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
-                               const sr_signature_t *signature, apr_pool_t *pool)
+                               const sr_signature_t *signature, const sr_client_t *client,
+                               const sr_language_t *language, apr_pool_t *pool)
 {
-    const sr_pdf_signature_t what = {.ink = signature->ink,
+    const sr_captions_t captions = {signing->submitter, language, client, sr_time_now()};
+    const sr_pdf_signature_t what = {.captions = sr_captions_json(&captions, NULL, pool),
+                                     .ink = signature->ink,
                                      .text = signature->text,
                                      .image = signature->image,
                                      .image_size = signature->image_size};

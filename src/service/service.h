@@ -91,6 +91,7 @@ typedef struct sr_create_t {
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
     const char *locale;                  /* the same: of signers who have none of their own */
+    const char *caption;                 /* the same: of fields that have none of their own */
     const char *idempotency_key;         /* or NULL */
     sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
 } sr_create_t;
@@ -245,9 +246,11 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- preview.c */
-/* How the signature will look. Errors: SR_ECONFLICT for who cannot sign any more, SR_EUNAVAILABLE. */
+/* How the signature will look, and the captions of the signer's fields if they signed now. `client` and `language` are
+ * as in sr_captions_t. Errors: SR_ECONFLICT for who cannot sign any more, SR_EUNAVAILABLE. */
 sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
-                               const sr_signature_t *signature, apr_pool_t *pool);
+                               const sr_signature_t *signature, const sr_client_t *client,
+                               const sr_language_t *language, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
 /* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */

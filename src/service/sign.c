@@ -79,10 +79,12 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 /* --- sealing */
 
 static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
-                        const sr_signature_t *signature, const sr_signed_document_t *document,
+                        const signing_t *s, const sr_signed_document_t *document,
                         const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
+    const sr_signature_t *signature = s->signature;
+    const sr_captions_t captions = {signing->submitter, sr_language_of(s->consent->language), step->client, step->now};
     const apr_size_t first = document->revisions->nelts
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
                                  : prepared->length;
@@ -94,6 +96,7 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                                      .contact = sr_signing_contact(signing, step->pool),
                                      .time = step->now,
                                      .test = signing->environment == SR_TEST,
+                                     .captions = sr_captions_json(&captions, document->name, pool),
                                      .ink = signature->ink,
                                      .text = signature->text,
                                      .image = signature->image,
@@ -136,7 +139,7 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     apr_pool_create(&work, step->pool);
     SR_TRY(join(&joined, s, document, NULL, work));
     SR_TRY(prepare_first(service, own, &prepared, s, step->signing, document, &joined, work));
-    SR_TRY(fill(own, &revision, step, s->signature, document, &prepared, &joined, work));
+    SR_TRY(fill(own, &revision, step, s, document, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));

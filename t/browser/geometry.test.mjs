@@ -121,8 +121,8 @@ async function make(page, mark) {
     if (await page.locator('#finish').isVisible()) await page.locator('#finish .quiet[data-close]').click()
 }
 
-/** Where the ink is, from the left, top, right and bottom, in parts of what the image shows. */
-const inkOf = (page, bytes) => page.evaluate(async url => {
+/** Where the ink, or the gray text of a caption is, from the left, top, right and bottom, in parts of what is shown. */
+const inkOf = (page, bytes, gray = false) => page.evaluate(async ([url, wanted]) => {
     const bitmap = await createImageBitmap(await (await fetch(url)).blob())
     const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
     context.drawImage(bitmap, 0, 0)
@@ -130,14 +130,15 @@ const inkOf = (page, bytes) => page.evaluate(async url => {
     const box = [width, height, 0, 0]
     for (let at = 0; at < width * height; at++) {
         const [red, green, blue] = data.subarray(4 * at), x = at % width, y = Math.floor(at / width)
-        if (red > 140 || blue < green + 20) continue
+        const isGray = Math.abs(red - green) < 12 && Math.abs(green - blue) < 12
+        if (red > 140 || !(wanted ? isGray : blue >= green + 20)) continue
         box[0] = Math.min(box[0], x)
         box[1] = Math.min(box[1], y)
         box[2] = Math.max(box[2], x + 1)
         box[3] = Math.max(box[3], y + 1)
     }
     return [box[0] / width, box[1] / height, box[2] / width, box[3] / height]
-}, `data:image/png;base64,${bytes.toString('base64')}`)
+}, [`data:image/png;base64,${bytes.toString('base64')}`, gray])
 
 /** The field's place on the page, which is the part of the screen that is looked at. */
 const placeOf = page => page.locator('.page').first().evaluate((sheet, [x, y, w, h]) => {
@@ -155,13 +156,13 @@ const painted = page => page.waitForFunction(() => {
         && canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
 })
 
-async function seenOnPage(page, look) {
+async function seenOnPage(page, look, gray) {
     const seen = []
     for (const size of sizes) {
         await page.setViewportSize(size)
         const clip = await placeOf(page)
         await painted(page)
-        seen.push(await inkOf(look, await page.screenshot({ clip, fullPage: true, animations: 'disabled' })))
+        seen.push(await inkOf(look, await page.screenshot({ clip, fullPage: true, animations: 'disabled' }), gray))
     }
     return seen
 }
@@ -185,16 +186,16 @@ async function seal(link, sent, mark) {
     return Buffer.from(await (await fetch(`${link}/documents/${state.documents[0].uuid}`)).arrayBuffer())
 }
 
-async function seenInPdf(bytes, number, look) {
+async function seenInPdf(bytes, number, look, gray) {
     const file = join(folder, `${number}.pdf`), scale = DPI / 72, round = value => String(Math.round(value * scale))
     writeFileSync(file, bytes)
     const top = 792 - area.y - area.h, images = [`${file}.poppler`, `${file}.mupdf.png`]
     await run('pdftoppm', ['-r', String(DPI), '-png', '-singlefile', '-x', round(area.x), '-y', round(top),
         '-W', round(area.w), '-H', round(area.h), file, images[0]])
     await run('mutool', ['draw', '-q', '-r', String(DPI), '-o', images[1], file, '1'])
-    const whole = await inkOf(look, readFileSync(images[1]))
+    const whole = await inkOf(look, readFileSync(images[1]), gray)
     const within = (value, from, size, all) => (value * all - from) / size
-    return [await inkOf(look, readFileSync(`${images[0]}.png`)),
+    return [await inkOf(look, readFileSync(`${images[0]}.png`), gray),
         whole.map((value, at) => (at % 2 ? within(value, top, area.h, 792) : within(value, area.x, area.w, 612)))]
 }
 
@@ -226,6 +227,36 @@ test('the ink of the page is the ink of the PDF', async () => {
             const [seen, pdf] = await Promise.all([seenOnPage(page, look), sealed])
             assertSame(mark, seen, pdf)
         }
+        await look.close()
+    })
+})
+
+test('with a caption, ink and caption of the page and of the last step are those of the PDF', async () => {
+    const signers = [{ ...ann, locale: 'ar', fields: [{ ...field(0, area), caption: 'name,date,id' }] }]
+    const [shown, sealed] = await Promise.all([1, 2].map(() => create({ pdf: blank, signers })))
+    await visit(shown.links[0], { deviceScaleFactor: 2, viewport: sizes[0], expected }, async page => {
+        const look = await page.context().browser().newPage(), mark = { name: 'a caption', text: 'Ann Lee' }
+        let sent
+        page.on('request', request => {
+            if (request.url().endsWith('/preview')) sent = JSON.parse(request.postData())
+        })
+        await ready(page)
+        await make(page, mark)
+        const bytes = await seal(sealed.links[0].replace(/\?.*/, ''), sent, mark)
+        for (const gray of [false, true]) {
+            const pdf = await seenInPdf(bytes, `caption-${gray}`, look, gray)
+            assert.ok(gray ? pdf[0][1] > 0.85 : pdf[0][3] < 0.9, `the caption is below: ${pdf[0]}`)
+            assertSame(mark, await seenOnPage(page, look, gray), pdf)
+        }
+        await page.setViewportSize(sizes[0])
+        await page.locator('[data-next]').click()
+        const image = await page.locator('[data-review]').screenshot()
+        const [ink, caption] = [await inkOf(look, image), await inkOf(look, image, true)]
+        const [[inPdf], [below]] =
+            await Promise.all([false, true].map(gray => seenInPdf(bytes, `last-${gray}`, look, gray)))
+        const ratio = (a, b) => (b[2] - b[0]) / (a[2] - a[0]), apart = (a, b) => (b[1] - a[3]) / (a[3] - a[1])
+        assert.ok(Math.abs(ratio(ink, caption) - ratio(inPdf, below)) < 0.05, 'as wide as the ink says')
+        assert.ok(Math.abs(apart(ink, caption) - apart(inPdf, below)) < 0.05, 'as far below')
         await look.close()
     })
 })

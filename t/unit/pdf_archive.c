@@ -145,6 +145,13 @@ static const char *content_of(const json_t *stream, apr_pool_t *pool)
     return (const char *)data;
 }
 
+/* ISO 19005-1, 6.3.4; ISO 19005-2, 6.2.11.4: a font that is not embedded is used for text that is not painted alone. */
+static bool is_hidden(const char *content)
+{
+    return seal_count(content, " Tj") == 1 && strstr(content, "BDC BT 3 Tr /F 1 Tf ") != NULL
+           && seal_count(content, " Tr ") == 1;
+}
+
 /* ISO 19005-1, 6.2.3.3; ISO 19005-2, 6.2.4.3: no colours of a device. ISO 19005-1, 6.4: no soft masks. */
 static bool is_good_stream(const file_t *file, const json_t *stream)
 {
@@ -154,6 +161,8 @@ static bool is_good_stream(const file_t *file, const json_t *stream)
         return json_is_true(get(file, dictionary, "/ImageMask")) || json_is_array(space);
     if (!is(file, dictionary, "/Subtype", "/Form")) return true;
     const char *content = content_of(stream, file->pool);
+    const json_t *fonts = get(file, get(file, dictionary, "/Resources"), "/Font");
+    if (fonts && !is_hidden(content)) return false;
     if (!strstr(content, "rg\n") && !strstr(content, "RG ") && !strstr(content, "rg ")) return true;
     return json_is_array(get(file, get(file, get(file, dictionary, "/Resources"), "/ColorSpace"), "/DefaultRGB"));
 }
@@ -211,6 +220,7 @@ static const char *sign(pdf_t *pdf, int kind, apr_pool_t *pool)
         sr_pdf_signature_t signature = {.signer = i ? "bob" : "ann", .name = "Ann", .time = apr_time_now()};
         unsigned char image[200];
         signature.test = kind < 2;
+        if (kind == 1) signature.captions = help_captions("Caption", pool);
         if (kind == 0) signature.ink = seal_ink(SEAL_INK, pool);
         if (kind == 1) signature.text = "Ann Lee";
         if (kind == 2) signature.image = image;

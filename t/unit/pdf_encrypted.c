@@ -100,6 +100,7 @@ static const char *fill(pdf_t *pdf, int signer)
                                     .contact = "Example Ltd",
                                     .time = apr_time_from_sec(1800000000 + signer),
                                     .test = true,
+                                    .captions = help_captions("Caption (1)", root),
                                     .text = "Ann"};
     int fd = help_descriptor(pdf->data, pdf->size);
     sr_error_t *error = sr_pdf_fill(&revision, workers, fd, (apr_off_t)pdf->size, &signature, root);
@@ -136,7 +137,7 @@ static void test_others(const pdf_t *pdf, const char *name)
     const pdf_t text = read_file(apr_psprintf(root, "%s.txt", file));
     static const char *const words[] = {"(Signature_s0)", "(Signature_s1_2)", "/TU (Signature)", "(Ann \\(\\\\ Lee)",
                                         "(a \\(note\\) \\\\)", "(Example Ltd)", "(D:20270115080001Z)", "(de)",
-                                        "1 .78 .78 RG"};
+                                        "1 .78 .78 RG", "/ActualText(Caption \\(1\\))"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ok(memmem(text.data, text.size, words[i], strlen(words[i])) != NULL, "… has %s", words[i]);
     free(text.data);
@@ -152,7 +153,7 @@ static void test_others(const pdf_t *pdf, const char *name)
 
 static void test_way(size_t way)
 {
-    static const char *const secrets[] = {"Signature_s0", "Example Ltd", "Ann (", "D:2027", ".78 .78"};
+    static const char *const secrets[] = {"Signature_s0", "Example Ltd", "Ann (", "D:2027", ".78 .78", "(Caption"};
     pdf_t pdf = made(way);
     sr_pdf_probe_t probe;
     const char *says = help_say(help_probe(&probe, workers, pdf.data, pdf.size, root), &probe, root);

@@ -133,4 +133,10 @@ static inline int help_descriptors(void)
     return count;
 }
 
+/* A caption in the first of a signer's fields. */
+static inline const json_t *help_captions(const char *text, apr_pool_t *pool)
+{
+    return sr_json_own(json_pack("{s:[s],s:[i]}", "texts", text, "fields", 0), pool);
+}
+
 #endif

@@ -119,6 +119,8 @@ static const lie_t LIES[] = {
     {"fill", "nothing", NOWHERE, 0, NULL, NULL},
     {"fill", "an appearance has colours of the document", OBJECT, 13, "/Resources<<>>",
      "/Resources<</ColorSpace<</DefaultRGB 6 0 R>>>>"},
+    {"fill", "an appearance has a caption's font with an encoding of the document", OBJECT, 13, "/Resources<<>>",
+     "/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding 5 0 R>>>>>>"},
     {"fill", "the content is there again", ADD, 4, NULL, EVIL},
     {"fill", "the page is there again", ADD, 3, NULL, PAGE "/Annots[8 0 R 9 0 R 10 0 R]>>"},
     {"fill", "the page has another content", ADD, 3, NULL,

@@ -17,6 +17,8 @@ function placeButton(button, { x, y, w, h }) {
 const placeInk = (canvas, { x, y, w, h }) =>
     Object.assign(canvas.style, { left: `${x}%`, top: `${y}%`, width: `${w}%`, height: `${h}%` })
 
+export const shapeOf = canvas => canvas.clientWidth / canvas.clientHeight
+
 const SLACK = 0.01 // percent
 
 /** Whether a place is 'outside' of its page, or 'partly'; else undefined. */
@@ -52,7 +54,7 @@ function makeButton(field, number, all) {
         button.setAttribute('aria-label', text(mark ? 'field.signed' : 'field', { number, all, name: field.name }))
         tag.hidden = Boolean(mark)
         canvas.hidden = !mark
-        if (mark) paint(canvas, mark)
+        if (mark) paint(canvas, mark, field)
     }
     // a tag that has no room in a small field stands above it
     const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)

@@ -2,6 +2,8 @@
 import { prepareDialog, whileBusy } from './dialog.js'
 import { showOutcome } from './leaving.js'
 import { paint, toSend } from './mark.js'
+import { shapeOf } from './fields.js'
+import { timeZone } from './preview.js'
 import { act } from './service.js'
 import { text } from './texts.js'
 
@@ -13,11 +15,6 @@ async function send(dialog, button, { link, label }, what, memory) {
     dialog.say(text(result.outcome, { reason: result.reason }))
     button.focus()
 }
-
-/** For the certificate of completion, which tells times as the signer knows them. */
-const timeZone = () => ({
-    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
-})
 
 /** All places, below the names of their documents: each leads to its field. */
 function listPlaces(dialog, fields, visit) {
@@ -46,7 +43,9 @@ export function prepareFinish({ link, version, mark, fields, visit }) {
     return {
         open: () => {
             dialog.present()
-            paint(dialog.querySelector('[data-review]'), mark())
+            const own = fields.find(({ field }) => field.caption) // if one has a caption, it is shown as an example
+            const how = own && { caption: own.field.caption, shape: shapeOf(own.canvas) }
+            paint(dialog.querySelector('[data-review]'), mark(), how)
         },
     }
 }

@@ -1,7 +1,9 @@
 // mark.js: a signature as the signer made it: {type: 'drawn', width, height, strokes: [[[x, y, pressure]…]…]},
 // {type: 'typed', text} or {type: 'uploaded', image: data URL}; and, in `shown`, as the service draws it (preview.js).
-// What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF.
+// What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF. A field may have a
+// caption, {number, height}: one of those that were drawn with the mark, in so many percent of the field at the bottom.
 export const INK = '#0d1a73' // as in the PDF (src/pdfd/drawing.c)
+const CAPTION = '#404040' // the same (src/pdfd/caption.c)
 
 const SIDE_MAX = 4096 // pixels: a field can be larger than any screen
 
@@ -25,8 +27,8 @@ function imageOf(shown) {
     return images.get(shown)
 }
 
-function paintPaths(context, paths) {
-    Object.assign(context, { strokeStyle: INK, fillStyle: INK, lineCap: 'round', lineJoin: 'round' })
+function paintPaths(context, paths, colour) {
+    Object.assign(context, { strokeStyle: colour, fillStyle: colour, lineCap: 'round', lineJoin: 'round' })
     for (const { d, stroke } of paths) {
         const path = new Path2D(d)
         if (!stroke) context.fill(path)
@@ -35,18 +37,36 @@ function paintPaths(context, paths) {
     }
 }
 
-/** Paints it as large as the canvas allows. */
-export async function paint(canvas, mark) {
+/** Paints a drawing, or its image, as large as it fits into a box. */
+function paintFitted(context, shown, { left, top, width, height }, { image, colour = INK } = {}) {
+    const scale = Math.min(width / shown.width, height / shown.height)
+    context.save()
+    context.translate(left + (width - shown.width * scale) / 2, top + (height - shown.height * scale) / 2)
+    context.scale(scale, scale)
+    if (image) context.drawImage(image, 0, 0, shown.width, shown.height)
+    else paintPaths(context, shown.paths, colour)
+    context.restore()
+}
+
+/** The largest box of a shape (width / height) in the middle of a canvas; without a shape, all of it. */
+function boxOf(width, height, shape = width / height) {
+    const inner = { width: Math.min(width, height * shape), height: Math.min(height, width / shape) }
+    return { left: (width - inner.width) / 2, top: (height - inner.height) / 2, ...inner }
+}
+
+/** Paints it as a field shows it, with a caption if the field has one, which needs the `shape` of the field. */
+export async function paint(canvas, mark, { caption, shape } = {}) {
     if (!canvas.clientWidth) return // it is not shown
     const shown = mark?.shown, image = shown?.image ? await imageOf(shown) : null
     const { width, height } = fit(canvas), context = canvas.getContext('2d')
     context.clearRect(0, 0, width, height)
     if (!shown) return
-    const scale = Math.min(width / shown.width, height / shown.height)
-    context.translate((width - shown.width * scale) / 2, (height - shown.height * scale) / 2)
-    context.scale(scale, scale)
-    if (image) context.drawImage(image, 0, 0, shown.width, shown.height)
-    else paintPaths(context, shown.paths)
+    const text = caption && shown.captions?.[caption.number]
+    const box = boxOf(width, height, text ? shape : undefined)
+    const line = text ? (box.height * caption.height) / 100 : 0
+    paintFitted(context, shown, { ...box, height: box.height - line }, { image })
+    const below = { ...box, top: box.top + box.height - line, height: line }
+    if (text) paintFitted(context, text, below, { colour: CAPTION })
 }
 
 const UNITS = 4096 // that the longer side of a drawing is sent in

@@ -3,12 +3,18 @@ import { bodyOf, toSend } from './mark.js'
 import { ask } from './service.js'
 import { text } from './texts.js'
 
+/** Times and dates are told as the signer knows them, in captions and in the certificate of completion. */
+export const timeZone = () => ({
+    timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone, utcOffset: -new Date().getTimezoneOffset(),
+})
+
 /** The mark with what is `shown` of it, or a `fault`: why there is nothing to show, for the signer. */
 export async function preview(mark) {
-    const { link } = document.getElementById('main').dataset
+    const { link, consent } = document.getElementById('main').dataset
+    const what = { signature: toSend(mark), consentVersion: consent, ...timeZone() }
     let answer
     try {
-        answer = await ask(`${link}/preview`, { method: 'POST', ...bodyOf({ signature: toSend(mark) }) })
+        answer = await ask(`${link}/preview`, { method: 'POST', ...bodyOf(what) })
     } catch {
         return { fault: text('lost') }
     }

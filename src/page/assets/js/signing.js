@@ -5,6 +5,7 @@ import { prepareFinish, prepareRefuse } from './finish.js'
 import { setUnsent } from './leaving.js'
 import { recall, remember } from './memory.js'
 import { preparePages } from './pages.js'
+import { preview } from './preview.js'
 import { prepareSignature } from './signature.js'
 import { setTexts, text } from './texts.js'
 
@@ -57,9 +58,19 @@ export function startSigning(main) {
         return true
     }
 
+    /** Since the captions were drawn, the day or the language may have changed. */
+    async function renew(before) {
+        const { mark: drawn } = await preview(before)
+        if (!drawn || mark !== before) return
+        mark = drawn
+        remember(link, { mark })
+        for (const field of fields) if (field.mark) field.set(mark)
+    }
+
     bar = prepareBar(fields, { visit, press, finish: finish.open })
     const { placed = [] } = recall(link)
     if (mark) for (const at of placed) fields[at]?.set(mark)
     if (mark && placed.length) { setUnsent(true); bar.bring() }
+    if (mark?.shown.captions) renew(mark)
     bar.show()
 }

@@ -1,0 +1,169 @@
+/* caption.c: the small line under a signature: which words it may be made of, and what they are for a signer. The date
+ * is written as CLDR has it in the signer's language (tools/dates). */
+#include "model/model.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "embed/dates.h"
+
+#define NAME_MAX_CHARACTERS 100 /* the helper draws at most 200 in all */
+#define ID_LENGTH 8
+
+/* Marks of direction: the line's own, and around each part, which then changes no other. */
+#define LEFT_TO_RIGHT "\xe2\x80\x8e"
+#define RIGHT_TO_LEFT "\xe2\x80\x8f"
+#define ISOLATE "\xe2\x81\xa8"
+#define END_ISOLATE "\xe2\x81\xa9"
+#define BETWEEN " \xc2\xb7 "
+
+/* --- which words there are */
+
+typedef const char *part_t(const sr_captions_t *captions, apr_pool_t *pool);
+static part_t name_text, date_text, id_text;
+
+static const struct {
+    const char *word;
+    part_t *text;
+} parts[] = {{"name", name_text}, {"date", date_text}, {"id", id_text}};
+#define PART_COUNT (sizeof parts / sizeof *parts)
+
+/* The number of a word, or -1. */
+static int part_of(const char *word)
+{
+    for (int i = 0; i < (int)PART_COUNT; i++)
+        if (!strcmp(parts[i].word, word)) return i;
+    return -1;
+}
+
+bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool)
+{
+    unsigned int seen = 0;
+    *caption = "";
+    if (sr_text_is_blank(text)) return true;
+    for (const char *at = text, *comma; at; at = comma ? comma + 1 : NULL) {
+        comma = strchr(at, ',');
+        at += strspn(at, " ");
+        apr_size_t length = strcspn(at, ",");
+        while (length && at[length - 1] == ' ') length--;
+        const char *word = apr_pstrmemdup(pool, at, length);
+        const int part = part_of(word);
+        if (part < 0 || seen & 1u << part) return false;
+        seen |= 1u << part;
+        *caption = **caption ? apr_pstrcat(pool, *caption, ",", word, NULL) : word;
+    }
+    return true;
+}
+
+/* --- what they are */
+
+static const char *name_text(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    return sr_text_cut(sr_signing_name(captions->submitter, pool), NAME_MAX_CHARACTERS, pool);
+}
+
+static const char *id_text(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    return apr_pstrmemdup(pool, sr_signing_alias(sr_json_string(captions->submitter, "uuid"), pool), ID_LENGTH);
+}
+
+/* The signer's own language, if they have a locale that there are texts in; else the one they read the page in. */
+static const dates_t *dates_of(const sr_captions_t *captions)
+{
+    const char *locale = sr_json_string(captions->submitter, "locale");
+    const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
+    const char *tag = (language ? language : captions->language)->tag;
+    const dates_t *row = embedded_dates;
+    while (row->tag && strcmp(row->tag, tag) != 0) row++;
+    return row;
+}
+
+static const char *number_text(const dates_t *dates, int number, apr_pool_t *pool)
+{
+    const char *text = "";
+    for (const char *digit = apr_itoa(pool, number); *digit; digit++)
+        text = apr_pstrcat(pool, text, dates->digits[*digit - '0'], NULL);
+    return text;
+}
+
+/* In the time zone of the signer's browser, if that is known; else in that of this server. */
+static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    const sr_client_t *client = captions->client;
+    const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
+    const time_t seconds = (time_t)apr_time_sec(captions->when) + offset * 60;
+    const dates_t *dates = dates_of(captions);
+    struct tm local;
+    gmtime_r(&seconds, &local);
+    const char *text = "";
+    for (const char *at = dates->months[local.tm_mon]; *at; at++) {
+        const bool day = !strncmp(at, "{d}", 3), year = !strncmp(at, "{y}", 3);
+        const int number = day ? local.tm_mday : local.tm_year + 1900;
+        text = day || year ? apr_pstrcat(pool, text, number_text(dates, number, pool), NULL)
+                           : apr_psprintf(pool, "%s%c", text, *at);
+        if (day || year) at += 2;
+    }
+    return text;
+}
+
+static const char *text_of(const sr_captions_t *captions, const char *caption, apr_pool_t *pool)
+{
+    const char *text = dates_of(captions)->rtl ? RIGHT_TO_LEFT : LEFT_TO_RIGHT, *between = "";
+    char *state = NULL, *word = apr_strtok(apr_pstrdup(pool, caption), ",", &state);
+    for (; word; word = apr_strtok(NULL, ",", &state), between = BETWEEN) {
+        const int part = part_of(word);
+        if (part < 0) continue; /* of a later version */
+        text = apr_pstrcat(pool, text, between, ISOLATE, parts[part].text(captions, pool), END_ISOLATE, NULL);
+    }
+    return text;
+}
+
+/* --- of all fields of a signer */
+
+static const char *caption_of(const json_t *field)
+{
+    const char *caption = sr_json_string(field, "caption");
+    return caption && *caption ? caption : NULL;
+}
+
+static int index_of(const apr_array_header_t *list, const char *caption)
+{
+    for (int i = 0; i < list->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(list, i, const char *), caption)) return i;
+    return -1;
+}
+
+static apr_array_header_t *distinct(const json_t *fields, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, 4, sizeof(const char *));
+    for (size_t i = 0; i < json_array_size(fields); i++) {
+        const char *caption = caption_of(json_array_get(fields, i));
+        if (caption && index_of(list, caption) < 0) APR_ARRAY_PUSH(list, const char *) = caption;
+    }
+    return list;
+}
+
+int sr_caption_number(const json_t *submitter, const json_t *field, apr_pool_t *pool)
+{
+    const char *caption = caption_of(field);
+    return caption ? index_of(distinct(json_object_get(submitter, "fields"), pool), caption) : -1;
+}
+
+const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool)
+{
+    const json_t *fields = json_object_get(captions->submitter, "fields");
+    const apr_array_header_t *list = distinct(fields, pool);
+    if (!list->nelts) return NULL;
+    json_t *json = sr_json_own(json_object(), pool), *texts = json_array(), *numbers = json_array();
+    json_object_set_new(json, "texts", texts);
+    json_object_set_new(json, "fields", numbers);
+    for (int i = 0; i < list->nelts; i++)
+        json_array_append_new(texts, json_string(text_of(captions, APR_ARRAY_IDX(list, i, const char *), pool)));
+    for (size_t i = 0; document && i < json_array_size(fields); i++) {
+        const json_t *field = json_array_get(fields, i);
+        const char *own = sr_json_string(field, "document"), *caption = caption_of(field);
+        if (own && !strcmp(own, document))
+            json_array_append_new(numbers, json_integer(caption ? index_of(list, caption) : -1));
+    }
+    return json;
+}
