@@ -72,8 +72,8 @@ build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
 build/t/pdf_seal_pixels: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
-build/t/pdf_revisions: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
-build/t/pdf_revisions: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
+build/t/pdf_revisions build/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
+build/t/pdf_revisions build/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
 build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)

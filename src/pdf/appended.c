@@ -121,7 +121,9 @@ char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
         kind = '/';
     } else kind = take_regular(left) ? '0' : 0;
     token->end = left->at;
-    return kind != '0' || is_number(token) || is_word(token) ? kind : 0;
+    if (kind == '0' && !is_number(token) && !is_word(token)) kind = 0;
+    if (!kind) left->at = token->at; /* what is no token is left */
+    return kind;
 }
 
 bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
