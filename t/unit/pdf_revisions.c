@@ -224,6 +224,14 @@ static const case_t RULES[] = {
 
     /* new fields */
     {"a field without a name", {{0}}, {{9, "10 0 R", "61 0 R 10 0 R"}, {61, NULL, "<</FT/Sig>>"}}, NAMED("")},
+    {"a field that was an object before",
+     {{60, NULL, "<</FT/Sig/T(old)/Subtype/Widget" UNSEEN ">>"}},
+     {{9, "10 0 R", "60 0 R 10 0 R"}},
+     NAMED("old")},
+    {"a field with a name that is taken",
+     {{0}},
+     {{9, "10 0 R", "61 0 R 10 0 R"}, {61, NULL, "<</FT/Sig/T(amount)" UNSEEN ">>"}},
+     NAMED("amount")},
     {"a field with a parent", {{0}}, NEW_FIELD(UNSEEN "/Parent 10 0 R"), NAMED("new")},
     {"a field without a place", {{0}}, NEW_FIELD(""), NOTHING},
     {"a field with a place that is none", {{0}}, NEW_FIELD("/Rect[(a) 0 0 0]"), NOTHING},
