@@ -104,13 +104,11 @@ static const json_t *plural(const json_t *entry, const char *plurals, json_int_t
     return form ? form : json_object_get(entry, "other");
 }
 
-/* What is filled into a text may run in the other direction: it is isolated from what is around it. Two places with a
- * space between are one name: "Kim Roe" keeps its order among Arabic words. */
+/* What is filled into a text may run in the other direction: it is isolated from what is around it. */
 static void write_text(writer_t *writer, const scope_t *scope, const char *key)
 {
     static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
     const json_t *entry = json_object_get(writer->template->texts, key);
-    bool open = false;
     if (json_is_object(entry))
         entry = plural(entry, writer->template->plurals, json_integer_value(look_up(scope, "count")));
     for (const char *text = as_text(entry, writer->pool); *text;) {
@@ -119,12 +117,11 @@ static void write_text(writer_t *writer, const scope_t *scope, const char *key)
         text += plain;
         if (!*text) return;
         const json_t *value = look_up(scope, apr_pstrmemdup(writer->pool, text + 1, place - 1));
-        const bool isolated = open || (json_is_string(value) && !writer->template->together);
-        write_bytes(writer, isolate, isolated && !open ? 3 : 0);
+        const size_t isolated = json_is_string(value) && !writer->template->together ? 3 : 0;
+        write_bytes(writer, isolate, isolated);
         write_escaped(writer, as_text(value, writer->pool));
+        write_bytes(writer, end, isolated);
         text += place + (text[place] == '}');
-        open = isolated && !strncmp(text, " {", 2);
-        write_bytes(writer, end, isolated && !open ? 3 : 0);
     }
 }
 

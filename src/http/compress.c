@@ -1,7 +1,7 @@
 /* compress.c: HTML and JSON as gzip, where the client takes it. Only successful answers to GET and HEAD are compressed:
  * what is created for a POST, such as a token, and errors, which may repeat what was sent, leave as they are. So no
- * secret is compressed together with a text that the sender of this request has chosen (docs/security.md). A module
- * such as mod_deflate sees Content-Encoding and leaves the answer alone. */
+ * secret is compressed together with a text that the sender of this request has chosen (docs/security.md). Modules
+ * such as mod_deflate are told to leave all answers alone (router.c). */
 #include "http/http.h"
 
 #include <http_protocol.h>

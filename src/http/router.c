@@ -60,8 +60,17 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
     return route->handler(http);
 }
 
+/* What leaves compressed is decided here (compress.c): mod_deflate and mod_brotli would compress new tokens, errors and
+ * images too, and change ETags so that they are never found again. */
+static void forbid_compression(request_rec *r)
+{
+    apr_table_setn(r->subprocess_env, "no-gzip", "1");
+    apr_table_setn(r->subprocess_env, "no-brotli", "1");
+}
+
 void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes)
 {
+    forbid_compression(http->r);
     sr_error_t *error = sr_http_rate_end(http, answer(http, routes));
     if (error) sr_http_error(http, error);
 }

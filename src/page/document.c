@@ -1,4 +1,4 @@
-/* document.c: what there is to read behind a signing link: the documents as they stand, and the certificate. */
+/* document.c: what a signing link lets its signer read: the documents as they are now, and the certificate. */
 #include "page/page.h"
 
 static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)

@@ -106,7 +106,7 @@ static void add_documents(json_t *values, const json_t *texts, const char *link,
     }
 }
 
-/* Where he signs, in words. */
+/* Where the signer signs, in words. */
 static void add_places(json_t *values)
 {
     const json_t *documents = json_object_get(values, "documents"), *fields = json_object_get(values, "fields");
@@ -237,7 +237,7 @@ sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
     const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
     const bool signing = !strcmp(state, "sent") || !strcmp(state, "opened");
     const json_t *person = json_object_get(view, "signer");
-    json_t *texts;
+    json_t *requester = json_object_get(view, "requester"), *texts;
     sr_page_theme_t theme;
     sr_page_theme(&theme, http);
     SR_TRY(sr_page_texts(&texts, http, &theme));
@@ -245,6 +245,7 @@ sr_error_t *sr_page_show(sr_http_t *http, json_t *view, const char *signer)
     set_text(view, "title", title_of(view, http->pool));
     set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
     set_text(view, "fullname", sr_signing_name(person, http->pool));
+    set_text(requester, "name", sr_signing_name(requester, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);

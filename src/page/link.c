@@ -35,7 +35,7 @@ static sr_client_t client_of(sr_http_t *http)
     return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
 }
 
-/* What every handler begins with: who it is, and how he wants to be answered. */
+/* What every handler begins with: who it is, and what kind of answer they want. */
 static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 {
     http->show_error = json ? NULL : sr_page_error;
@@ -69,7 +69,7 @@ sr_error_t *sr_page_get(sr_http_t *http)
     SR_TRY(begin(http, &signer, json));
     const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    /* who only looks whether it is there, or fetches in advance, has not opened it */
+    /* HEAD, or a fetch in advance, does not open the link */
     if (http->r->header_only || sr_http_is_prefetch(http))
         SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
     else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));

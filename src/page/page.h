@@ -43,7 +43,7 @@ sr_error_t *sr_page_verify_post(sr_http_t *http);
 
 /* Who may put the page into a frame, as in a Content-Security-Policy. */
 const char *sr_page_ancestors(sr_http_t *http);
-/* A path parameter that must be a uuid; what is none is no link. */
+/* A path parameter that must be a uuid; anything else is not found. */
 sr_error_t *sr_page_uuid(const char **uuid, sr_http_t *http, int param);
 /* The absolute URL of a link. */
 const char *sr_page_link(sr_http_t *http, const char *signer);

@@ -1,5 +1,5 @@
-/* theme.c: a folder of the administrator's that makes the page his: theme.json (name, texts), theme.css (colours),
- * logo.svg or logo.png. It is read anew for each page: what he changes is seen at once, without a restart. */
+/* theme.c: a folder of the administrator's that changes how the page looks: theme.json (name, texts), theme.css
+ * (colours), logo.svg or logo.png. It is read for each page: a change is seen at once, without a restart. */
 #include "page/page.h"
 
 #include <apr_file_io.h>

@@ -11,7 +11,7 @@
 
 #define NAME_MAX_CHARACTERS 500
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
-#define REPLAY_LIFETIME apr_time_from_sec(600) /* for so long a replay is let through whatever was sent meanwhile */
+#define REPLAY_LIFETIME apr_time_from_sec(600) /* for so long a replay is let through */
 
 /* Forms have no booleans: "1" and "" are what PHP sends for true and false. */
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)

@@ -1,8 +1,8 @@
 /* invite.c: how many invitations may be sent (SigreqMailLimit). Each organisation has an allowance of its own in each
  * environment, also for one address: an organisation cannot use up another one's, nor learn whom it invites.
  *
- * A creation counts all its invitations before anything is stored, all or none, and they are given back if it fails or
- * is a replay. The counts are those of sr_rate_take: in memory that all children share.
+ * A creation counts all its invitations before anything is stored, all or not one. They are given back if it
+ * fails or is a replay. The counts are those of sr_rate_take: in memory that all children share.
  */
 #include "service/invite.h"
 

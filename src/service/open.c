@@ -1,4 +1,4 @@
-/* open.c: a signer opens his link: once it is known that he has, and when. */
+/* open.c: a signer opens their link. That and the time are recorded once. */
 #include <string.h>
 
 #include "service/step.h"

@@ -1,6 +1,6 @@
 /* prove.c: whether documents can be sealed with the fields they got. They are prepared for it, and the result is
  * thrown away: the revision of the first signer will hold it. A document that is damaged, or leaves the drawing of its
- * form to readers, is written anew once; that is then what is shown and sealed. What was found out is remembered in
+ * form to readers, is rewritten once; that is then what is shown and sealed. What was found out is remembered in
  * the reports, so that a document seen before costs no question. */
 #include "service/prove.h"
 
@@ -76,7 +76,7 @@ static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr
     return sr_documents_descriptor(descriptor, proof->request->documents, file->sha256, pool);
 }
 
-/* ---------------------------------------------------------------------------------------------------- writing anew */
+/* ---------------------------------------------------------------------------------------------------- rewriting */
 
 static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
 {
@@ -112,7 +112,7 @@ static sr_error_t *write_anew(sr_file_t *file, const proof_t *proof, apr_pool_t 
     return spool_output(file, proof, &made->document);
 }
 
-/* The document's pages are now those of what was written anew, and the fields are placed on them. */
+/* The document's pages are now those of what was rewritten, and the fields are placed on them. */
 static sr_error_t *normalise(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
@@ -164,7 +164,7 @@ static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool
     }
 }
 
-/* *damage is NULL when it is proved, else why not: it may then be written anew. */
+/* *damage is NULL when it is proved, else why not: it may then be rewritten. */
 static sr_error_t *prepare(const char **damage, const proof_t *proof)
 {
     sr_file_t *file = sealed_file(proof);

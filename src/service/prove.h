@@ -1,4 +1,4 @@
-/* prove.h: what is behind the documents of a creation, and whether they can be sealed; for create.c and uploads.c. */
+/* prove.h: the files of a creation's documents, and whether they can be sealed; for create.c and uploads.c. */
 #ifndef SR_PROVE_H
 #define SR_PROVE_H
 
@@ -6,7 +6,7 @@
 
 /* A file of the folder of documents: there already, or about to be. */
 typedef struct sr_file_t {
-    const char *sha256; /* NULL: there is none */
+    const char *sha256; /* NULL: there is no file */
     apr_off_t size;
     sr_spool_t *spool; /* its content; NULL: only where it is stored */
     const sr_pages_t *pages;
@@ -36,7 +36,7 @@ sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_p
 /* SR_EVALIDATION: a document of that name cannot be signed, for that reason. */
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);
 
-/* Proves that each document which has fields can be prepared for its signers, writing it anew where it has to be; the
+/* Proves that each document which has fields can be prepared for its signers, rewriting it if necessary; the
  * fields are then placed on that. What was proved is remembered by the files' pages. `signers` are resolved. */
 sr_error_t *sr_intake_prove(const sr_service_t *service, sr_intake_t *intake, apr_array_header_t *signers,
                             const sr_create_t *request, apr_pool_t *pool);

@@ -5,7 +5,7 @@
 #include "service/step.h"
 
 /* Fills a prepared document and seals it, with the seal of the environment that `what` says. What the signer is to
- * blame for is SR_EBADREQUEST; all else SR_EUNAVAILABLE: he may try again. */
+ * blame for is SR_EBADREQUEST; all else SR_EUNAVAILABLE: the signer may try again. */
 sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_joined_t *joined,
                     const sr_pdf_signature_t *what, apr_pool_t *pool);
 /* SR_EUNAVAILABLE; `what` and `why` are for the log. */

@@ -20,7 +20,7 @@ typedef struct sr_recent_t sr_recent_t;
 /* What a process remembers of who may see what (seen.c). */
 typedef sr_recent_t sr_seen_t;
 
-/* What a process knows of how documents stand (standing.c). */
+/* What a process knows of the current versions of documents (standing.c). */
 typedef sr_recent_t sr_standing_t;
 
 /* What a process remembers of its folders of documents (folder.c). */
@@ -90,8 +90,8 @@ typedef struct sr_create_t {
     const char *name, *signers;        /* NULL: the part was not there */
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
-    const char *locale;                  /* the same: of signers who have none of their own */
-    const char *caption;                 /* the same: of fields that have none of their own */
+    const char *locale;                  /* the same: of signers who have no locale of their own */
+    const char *caption;                 /* the same: of fields that have no caption of their own */
     const char *idempotency_key;         /* or NULL */
     sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
 } sr_create_t;
@@ -140,7 +140,7 @@ typedef struct sr_download_t {
     const apr_array_header_t *paths; /* const char *: files, to be read one after the other */
     const char *name, *sha256;
 } sr_download_t;
-/* A document as it stands, or as it was uploaded. */
+/* A document as it is now, or as it was uploaded. */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                 const char *submission_uuid, const char *document_uuid, bool original,
                                 apr_pool_t *pool);
@@ -157,12 +157,12 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
                                             const char *submission_name, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- open.c
- * Signing: whoever knows a signer's uuid is the signer. No token; SR_ENOTFOUND for what is no link.
+ * Signing: a caller who knows a signer's uuid is that signer. No token; SR_ENOTFOUND if there is no such link.
  */
 /* The submission as the signer meets it. Changes nothing. */
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool);
-/* The same, and from now on it is known that he has opened it. */
+/* The same, and it is recorded that the signer has opened it. */
 sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                     const sr_client_t *client, apr_pool_t *pool);
 
@@ -188,7 +188,7 @@ void sr_seen_add(sr_seen_t *seen, const char *digest, const char *owner);
 /* --------------------------------------------------------------------------------------------- standing.c */
 /* A table of recent.c. */
 sr_standing_t *sr_standing_create(apr_pool_t *pool);
-/* Which version of a document (uuid) stands, and its owner as above, if that was found out less than a second ago and
+/* Which version of a document (uuid) is current, and its owner as above, if that was found out in the last second and
  * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
  * SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: nothing is kept. */
 bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
@@ -218,10 +218,10 @@ void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool
 /* ------------------------------------------------------------------------------------------------- show.c */
 typedef struct sr_show_t {
     const char *signer, *document; /* uuids */
-    const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it stands */
+    const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it is now */
     int page;                      /* from 0 */
     int width;                     /* one of sr_show_width; 0: not as an image, but what it says */
-    bool png;                      /* of an image: PNG, whatever suits the page */
+    bool png;                      /* of an image: PNG, even if JPEG suits the page */
     bool only_cached;              /* a page that the cache does not have is not made: `file` is NULL then */
 } sr_show_t;
 typedef struct sr_shown_t {
@@ -239,8 +239,8 @@ int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
 /* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
- * without an error all is durable; with one nothing has changed. He has accepted `consent`. Errors: SR_ECONFLICT
- * when he has signed or refused already, or another has refused; SR_EBADREQUEST for a signature that cannot be drawn;
+ * without an error all is durable; with one nothing has changed. The signer accepted `consent`. Errors: SR_ECONFLICT
+ * when the signer has signed or refused already, or another has refused; SR_EBADREQUEST if a signature cannot be drawn;
  * SR_EUNAVAILABLE when it cannot be sealed now. */
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool);

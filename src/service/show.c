@@ -1,5 +1,5 @@
 /* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
- * digest of the document as it stood: a document that was signed since is another, and its pages are made anew. Each
+ * digest of the document as it was then: a document that was signed since is another, and its pages are new. Each
  * organisation has files of its own in each environment: no time tells that somebody else has the document. */
 #include "service/service.h"
 
@@ -33,7 +33,7 @@ int sr_show_width(int wanted)
     return widths[i];
 }
 
-/* What stands for an organisation and environment in the names of files. */
+/* The name of an organisation and environment in the names of files. */
 static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
@@ -139,7 +139,7 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
                             "%s: %s", work->sha256, why);
 }
 
-/* The document as it stood; in memory, where the disk has no room to put it together. */
+/* The document as it was then; in memory, where the disk has no room to put it together. */
 static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_documents_t *documents,
                         const apr_array_header_t *files)
 {
@@ -214,7 +214,7 @@ static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *d
     return serve(shown, work, file, output->size);
 }
 
-/* One makes it, the others wait and find it. Where there can be no turns, each makes it for himself. */
+/* One makes it, the others wait and find it. If there is no lock, each one makes it. */
 static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_array_header_t *files)
 {
     sr_documents_t *documents;
@@ -247,7 +247,7 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
 
 /* --- who may see it */
 
-/* What is known of an allowed version, or of the document as it stands. The folder tells apart services that share a
+/* What is known of an allowed version, or of the current one. The folder tells apart services that share a
  * process, but no documents. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
@@ -274,11 +274,11 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
 {
     const sr_service_t *service = work->service;
     const char *version = work->show->version;
-    char owner[SR_SEEN_OWNER_LENGTH + 1], stands[SR_SHA256_HEX_LENGTH + 1];
+    char owner[SR_SEEN_OWNER_LENGTH + 1], current[SR_SHA256_HEX_LENGTH + 1];
     if (version && !sr_seen_has(service->seen, allowed, owner)) return false;
-    if (!version && !sr_standing_has(service->standing, allowed, work->show->document, now, stands, owner))
+    if (!version && !sr_standing_has(service->standing, allowed, work->show->document, now, current, owner))
         return false;
-    begin(work, version ? version : apr_pstrdup(work->pool, stands), owner);
+    begin(work, version ? version : apr_pstrdup(work->pool, current), owner);
     return find(shown, work);
 }
 

@@ -1,4 +1,4 @@
-/* standing.c: which version of a document stands, as this process found out a moment ago: a page that is asked for
+/* standing.c: which version of a document is current, as this process found out a moment ago: a page that is asked for
  * without a version is then served without a question to the database. What is known is forgotten when any process of
  * this machine has committed a signature of that document, by counters in memory that all share, and after a second,
  * because another host may have done so. Nothing is sealed by what is known here. */

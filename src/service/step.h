@@ -15,10 +15,10 @@ typedef struct sr_step_t {
     apr_pool_t *pool;
 } sr_step_t;
 
-/* What one kind of step does: checks, changes step->signing, adds events. Called anew when somebody else came first. */
+/* What one kind of step does: checks, changes step->signing, adds events. Called again if another came first. */
 typedef sr_error_t *(*sr_step_body_t)(const sr_service_t *service, sr_step_t *step, void *baton);
 
-/* Waits for the turn of this submission, reads it anew, calls `body`, commits what that added, if anything; and again
+/* Waits for the turn of this submission, reads it again, calls `body`, commits what that added, if anything; and again
  * where somebody else has changed the submission in between. *signing: as it was read before; then as it is now. */
 sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                          sr_step_body_t body, void *baton, apr_pool_t *pool);
@@ -27,7 +27,7 @@ sr_error_t *sr_step_take(const sr_service_t *service, sr_signing_t **signing, co
 void sr_step_event(sr_step_t *step, const char *signer, const char *kind, json_t *detail);
 /* After the commit a webhook is to be called, if there is one: "signed", "refused", "completed". */
 void sr_step_tell(sr_step_t *step, const char *kind);
-/* That the signer has come, where it was not known yet: whoever signs or refuses has opened his link. */
+/* That the signer has come, where it was not known yet: a signer who signs or refuses has opened the link. */
 void sr_step_open(sr_step_t *step);
 
 #endif

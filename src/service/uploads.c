@@ -83,7 +83,7 @@ static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_
     return NULL;
 }
 
-/* What an upload that was seen before was written anew as. It may be gone, where no submission needed it. */
+/* The rewritten file of an upload that was seen before. It may be gone, if no submission needed it. */
 static sr_error_t *find_normalised(sr_files_t *files, const sr_create_t *request, apr_pool_t *pool)
 {
     const sr_pages_t *own = files->upload.pages;

@@ -13,7 +13,7 @@ sr_error_t *sr_uploads_keep(const sr_intake_t *intake, const sr_create_t *reques
 /* After a refusal: removes the reports of files that were not known before. The files are left to gc: another creation
  * may be about to name them. */
 void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);
-/* Lets go of what was written anew, as the caller does of the uploads. */
+/* Lets go of what was rewritten, as the caller does of the uploads. */
 void sr_uploads_drop(const sr_intake_t *intake);
 
 #endif

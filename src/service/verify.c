@@ -24,7 +24,7 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
     return ask(service->pdf, found, request, ours, pool);
 }
 
-/* *row is the document's, or NULL when the caller has none of these bytes. */
+/* *row is the document's, or NULL when the caller has no document of these bytes. */
 static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_verify_t *request, apr_pool_t *pool)
 {
     const char *arguments[] = {request->token_hash, sr_service_now(pool), request->sha256}, *text;
@@ -35,7 +35,7 @@ static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_veri
     return sr_json_read(row, text, pool);
 }
 
-/* A certificate of completion belongs to a submission and is none of its documents. */
+/* A certificate of completion belongs to a submission and is not one of its documents. */
 static json_t *document_of(const json_t *row)
 {
     const char *uuid = row ? sr_json_string(row, "document") : NULL;

@@ -56,7 +56,7 @@ function makeButton(field, number, all) {
         canvas.hidden = !mark
         if (mark) paint(canvas, mark, field)
     }
-    // a tag that has no room in a small field stands above it
+    // a tag that has no room in a small field is shown above it
     const fitTag = () => button.classList.toggle('small', button.clientWidth < 72 || button.clientHeight < 20)
     show(null)
     return { field, button, canvas, show, fitTag, mark: null }

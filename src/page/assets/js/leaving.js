@@ -1,4 +1,4 @@
-// leaving.js: who leaves the page while something is filled in and not sent is asked first.
+// leaving.js: a signer who leaves the page while something is filled in and not sent is asked first.
 let unsent = false
 addEventListener('beforeunload', event => {
     if (!unsent) return

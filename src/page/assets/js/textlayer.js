@@ -4,7 +4,7 @@ import { text } from './texts.js'
 const FONT = 'sans-serif'
 const measure = document.createElement('canvas').getContext('2d')
 
-/** Words of a line that follow each other; a gap of two letters begins anew, as between the cells of a table. */
+/** Words of a line that follow each other; a gap of two letters begins a new one, as between the cells of a table. */
 function runsOf(line, aspect) {
     const runs = []
     for (const [word, left, top, width, height] of line) {
@@ -27,7 +27,7 @@ const boundsOf = line => {
     return [top, Math.max(...line.map(word => word[2] + word[4])) - top]
 }
 
-/** Lines of one height that stand close together are read without a stop. */
+/** Lines of one height that are close together are read without a stop. */
 function paragraphsOf(lines) {
     const paragraphs = []
     let last = null
