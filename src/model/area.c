@@ -67,3 +67,13 @@ void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_pa
     placement->percent[2] = percent_of(shown.w, shown_w);
     placement->percent[3] = percent_of(shown.h, shown_h);
 }
+
+sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page)
+{
+    return (sr_area_t){.x = rect[0] - page->box[0],
+                       .y = rect[1] - page->box[1],
+                       .w = rect[2] - rect[0],
+                       .h = rect[3] - rect[1],
+                       .page = index,
+                       .origin = SR_ORIGIN_USER_SPACE};
+}

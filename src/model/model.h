@@ -1,12 +1,13 @@
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: warnings.c · pages.c · area.c · ink.c · remarks.c · signers.c · submission.c · event.c · language.c ·
- * consent.c · signing.c · signature.c · caption.c · completion.c · webhook.c · token.c
+ * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · signers.c · submission.c · event.c ·
+ * language.c · consent.c · signing.c · signature.c · caption.c · completion.c · webhook.c · token.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
 
 #include "base/base.h"
+#include "model/existing.h"
 
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
@@ -43,8 +44,9 @@ const char *sr_warnings_refusal(unsigned int set, apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
  * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":3,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false,
- *    "warnings":["javascript"]}          which may be absent
+ *   {"version":5,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false,
+ *    "warnings":["javascript"],          which may be absent, and so may
+ *    "fields":[{"name":"Tenant","page":0,"rect":[x0,y0,x1,y1]},…]}   (existing.c)
  * and in the stored one perhaps what httpd has found out later, and a helper may never say:
  *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
  *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
@@ -56,7 +58,7 @@ typedef struct sr_page_t {
 } sr_page_t;
 
 /* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
-#define SR_PAGES_VERSION 4
+#define SR_PAGES_VERSION 5
 #define SR_PAGES_MAX 20000       /* pages of a document */
 #define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 
@@ -69,6 +71,7 @@ typedef struct sr_pages_t {
     const char *normalised_sha256; /* or NULL */
     apr_off_t normalised_size;
     unsigned int warnings; /* a set of sr_warning_t */
+    const apr_array_header_t *existing; /* sr_existing_t: the signature fields that it has already */
     const char *report; /* the text form it was read from */
 } sr_pages_t;
 typedef struct sr_page_run_t {
@@ -106,6 +109,8 @@ typedef struct sr_placement_t {
 } sr_placement_t;
 
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
+/* The area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
+sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
  * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or with the strokes as
@@ -156,7 +161,8 @@ typedef struct sr_field_t {
     const char *name;
     const char *document;      /* as sent; once resolved, the document's name as shown */
     const char *document_uuid; /* once resolved */
-    sr_area_t area;
+    const char *existing;      /* the signature field of the document that its area names, or NULL */
+    sr_area_t area;            /* of an existing field once resolved */
     const json_t *area_sent;  /* the object it was read from, or NULL */
     const char *caption;      /* of sr_caption_read, or NULL: nothing was sent */
     sr_placement_t placement; /* once resolved */
@@ -185,14 +191,15 @@ typedef struct sr_signers_rules_t {
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool);
 /* Finds each field's document and page and works out its placement. Errors: SR_EVALIDATION,
- * "Document {name} not found" and "Index page unknown". */
+ * "Document {name} not found" and "Index page unknown", and why an existing field that is named cannot be signed. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
 /* Then: the texts of a submission are repeated in every answer that shows it, so all of them have a limit together. The
  * name of a document counts for each field in it. */
 #define SR_SIGNERS_TEXTS_MAX 262144
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
                                    const apr_array_header_t *documents, apr_pool_t *pool);
-/* Remarks on each resolved area that is partly or wholly outside of its page, or too low for its caption. */
+/* Remarks on each resolved area that is partly or wholly outside of its page or too low for its caption, and on each
+ * existing field that has preferences which are not followed. */
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
 
 /* ------------------------------------------------------------------------------------------- submission.c

@@ -9,7 +9,8 @@
 #define RUN_LENGTH 6     /* count x0 y0 x1 y1 rotate */
 #define MAX_SIDE 14400.0 /* points: src/pdfd/boxes.c refuses what is larger */
 
-static const char *const of_helper[] = {"version", "pages", "runs", "signatures", "normalise", "warnings", NULL};
+static const char *const of_helper[] = {"version",   "pages",    "runs",   "signatures",
+                                        "normalise", "warnings", "fields", NULL};
 static const char *const of_httpd[] = {"prepared", "normalised", NULL};
 
 static bool is_listed(const char *name, const char *const *names)
@@ -95,6 +96,7 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
     if (!json_is_boolean(normalise)) return false;
     pages->normalise = json_is_true(normalise);
     if (!sr_warnings_parse(&pages->warnings, json_object_get(value, "warnings"))) return false;
+    if (!sr_existing_parse(&pages->existing, json_object_get(value, "fields"), pages->count, pool)) return false;
     return take_prepared(pages, json_object_get(value, "prepared"))
            && take_normalised(pages, json_object_get(value, "normalised"), pool);
 }

@@ -2,6 +2,7 @@
  * all signers have been checked, as the contract's error table has these two rows last. */
 #include "model/model.h"
 
+#include <apr_hash.h>
 #include <string.h>
 
 /* A field may give a document's name decoded or as it was sent; a name that is one document's own goes first. */
@@ -20,13 +21,34 @@ static const sr_document_t *find_document(const apr_array_header_t *documents, c
     return NULL;
 }
 
-static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_pool_t *pool)
+/* `named`: the existing fields that were named until now, by document and name. */
+static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *document, apr_hash_t *named,
+                                    apr_pool_t *pool)
+{
+    const char *name = sr_text_printable(field->existing, pool), *shown = sr_text_printable(document->name, pool);
+    const char *key = apr_pstrcat(pool, document->uuid, "/", field->existing, NULL);
+    const sr_existing_t *existing = sr_existing_find(document->pages->existing, field->existing);
+
+    if (!existing) return sr_error(pool, SR_EVALIDATION, "Document %s has no signature field %s", shown, name);
+    if (existing->fault)
+        return sr_error(pool, SR_EVALIDATION, "Document %s: signature field %s %s", shown, name,
+                        sr_existing_sentence(existing->fault));
+    if (apr_hash_get(named, key, APR_HASH_KEY_STRING))
+        return sr_error(pool, SR_EVALIDATION, "Document %s: signature field %s is named more than once", shown, name);
+    apr_hash_set(named, key, APR_HASH_KEY_STRING, field);
+    field->area = sr_area_of(existing->rect, existing->page, sr_pages_at(document->pages, existing->page));
+    return NULL;
+}
+
+static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *documents, apr_hash_t *named,
+                                 apr_pool_t *pool)
 {
     const sr_document_t *const document = find_document(documents, field->document);
     const sr_page_t *page;
 
     if (!document)
         return sr_error(pool, SR_EVALIDATION, "Document %s not found", sr_text_printable(field->document, pool));
+    if (field->existing) SR_TRY(resolve_existing(field, document, named, pool));
     page = sr_pages_at(document->pages, field->area.page);
     if (!page) return sr_error(pool, SR_EVALIDATION, "Index page unknown");
     field->document = document->name;
@@ -46,6 +68,11 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
     const sr_page_t *const page = document ? sr_pages_at(document->pages, field->area.page) : NULL;
 
     if (!page) return;
+    const sr_existing_t *existing =
+        field->existing ? sr_existing_find(document->pages->existing, field->existing) : NULL;
+    if (existing && existing->seed)
+        sr_remark(remarks, "Signer %d, Field %d: the field has preferences for its signature (SV) that are not "
+                  "followed", signer, number);
     const double *const box = page->box;
     const bool outside = rect[2] <= box[0] || rect[0] >= box[2] || rect[3] <= box[1] || rect[1] >= box[3];
     const bool crosses = rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK
@@ -70,13 +97,14 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
 
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool)
 {
+    apr_hash_t *named = apr_hash_make(pool);
     int i, j;
 
     for (i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
 
         for (j = 0; j < signer->fields->nelts; j++)
-            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, pool));
+            SR_TRY(resolve_field(&APR_ARRAY_IDX(signer->fields, j, sr_field_t), documents, named, pool));
     }
     return NULL;
 }
@@ -92,7 +120,7 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
         size += strlen(signer->firstname) + strlen(signer->lastname) + (signer->email ? strlen(signer->email) : 0);
         for (int j = 0; j < signer->fields->nelts; j++) {
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
-            size += strlen(field->name) + strlen(field->document);
+            size += strlen(field->name) + strlen(field->document) + (field->existing ? strlen(field->existing) : 0);
         }
     }
     if (size <= SR_SIGNERS_TEXTS_MAX) return NULL;

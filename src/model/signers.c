@@ -184,9 +184,24 @@ static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t oth
     return !value || json_is_null(value);
 }
 
+static const char *const members_of_area[] = {"x", "y", "w", "h", "page", "origin", "field", NULL};
+
+/* An area that names a signature field of the document has nothing else. */
+static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
+{
+    const json_t *const value = json_object_get(area, "field");
+
+    *existing = NULL;
+    if (!value || json_is_null(value)) return NULL;
+    for (const char *const *member = members_of_area; strcmp(*member, "field") != 0; member++)
+        if (json_object_get(area, *member)) return refuse(at, "Area must have either a field or coordinates, not both");
+    *existing = json_string_value(value);
+    return *existing && !sr_text_is_blank(*existing) ? NULL
+                                                     : refuse(at, "Area field must be the name of a signature field");
+}
+
 static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *value, sr_origin_t origin)
 {
-    if (!json_is_object(value)) return refuse(at, "An area must be provided");
     if (!take_numbers(&area->x, &area->y, value, "x", "y")) return refuse(at, "Area x/y coordinate must be a number");
     if (!take_numbers(&area->w, &area->h, value, "w", "h") || !(area->w > 0) || !(area->h > 0))
         return refuse(at, "Area width/height must be a positive number");
@@ -211,18 +226,19 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
                               const sr_signers_rules_t *rules)
 {
     static const char *const known[] = {"type", "name", "document", "area", "caption", NULL};
-    static const char *const known_of_area[] = {"x", "y", "w", "h", "page", "origin", NULL};
 
     if (!json_is_object(value)) return refuse(at, "Must be an object");
     field->area_sent = json_object_get(value, "area");
     remark_unknown(at, value, known, "", rules->remarks);
     if (json_is_object(field->area_sent))
-        remark_unknown(at, field->area_sent, known_of_area, " of its area", rules->remarks);
+        remark_unknown(at, field->area_sent, members_of_area, " of its area", rules->remarks);
     SR_TRY(take_text(&field->type, at, value, &type_rule));
     if (strcmp(field->type, "signature") != 0) return refuse(at, "Only type signature is supported");
     SR_TRY(take_text(&field->name, at, value, &name_rule));
     SR_TRY(take_text(&field->document, at, value, &document_rule));
-    SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
+    if (!json_is_object(field->area_sent)) return refuse(at, "An area must be provided");
+    SR_TRY(take_existing(&field->existing, at, field->area_sent));
+    if (!field->existing) SR_TRY(take_area(&field->area, at, field->area_sent, rules->default_origin));
     return take_caption(&field->caption, at, value, rules);
 }
 

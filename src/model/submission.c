@@ -28,9 +28,10 @@ static json_t *numbers(const double *values, int count)
 
 static const char *const keys[] = {"x", "y", "w", "h"};
 
-/* The area as it was sent, so that it can be sent again; its origin is always named. */
+/* The area as it was sent, so that it can be sent again; the origin of coordinates is always named. */
 static json_t *area_view(const sr_field_t *field)
 {
+    if (field->existing) return json_pack("{s:s}", "field", field->existing);
     const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
     const bool top_left = field->area.origin == SR_ORIGIN_TOP_LEFT;
     json_t *object = json_object();

@@ -77,17 +77,25 @@ const char *sr_pdf_appended_decrypt(sr_pdf_appended_t *appended, const sr_cipher
 /* How the fields that a signer's placements become are called. */
 #define SR_PDF_FIELD_PREFIX "Signature_"
 
-/* What sr_pdf_prepare was answered: all new objects are exactly the asked fields, and each object of the document that
- * is written again ends with references to them. What such an object had before is not known here: sr_pdf_confirm asks.
+/* What sr_pdf_prepare was answered: all new objects are exactly the asked fields, existing fields are there in their
+ * order, and each other object of the document that is written again ends with references to the new ones. What such an
+ * object had before is not known here: sr_pdf_confirm asks.
  * The reason why it is not so, or NULL. */
 const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields,
                                   apr_pool_t *pool);
 /* The most objects that such an update has. */
 int sr_pdf_prepared_most(const apr_array_header_t *fields);
 
+/* --------------------------------------------------------------------------------------------- existing.c */
+/* The index of the first field that the document had, among the objects of a prepared update. */
+int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);
+/* The object there if it is a signature field without a value, merged with its widget; else NULL. */
+const sr_pdf_object_t *sr_pdf_existing_at(const sr_pdf_appended_t *prepared, int index);
+
 /* ---------------------------------------------------------------------------------------------- filled.c */
 typedef struct sr_pdf_filled_t {
     const char *signer;
+    const apr_array_header_t *fields; /* as of sr_pdf_signature_t */
     const char *dictionary; /* sr_pdf_signature_text */
     const char *contents;   /* the "<" before the digits, in the bytes that were read */
     apr_int64_t start;      /* of the document's last cross-reference section */

@@ -80,6 +80,7 @@ static sr_error_t *check_filled(const char **why, const sr_pdf_revision_t *revis
     sr_pdf_appended_t appended, prepared;
     sr_pdf_trailer_t last;
     sr_pdf_filled_t wanted = {.signer = signature->signer,
+                              .fields = signature->fields,
                               .dictionary = sr_pdf_signature_text(signature, time, pool),
                               .contents = (const char *)revision->bytes + revision->contents};
     SR_TRY(read_piece(&bytes, descriptor, signature->base_size, signature->prepared_size, pool));

@@ -1,10 +1,12 @@
 /* filled.c: whether an update that should hold one signature does that and no more. Nothing of the document needs to be
- * read for this: what is written again are the signer's own fields, which an earlier update of ours has added. Every
+ * read for this: what is written again are the signer's own fields, which an earlier update of ours has added, or
+ * repeated if the document had them (existing.c). Every
  * other object is new, and refers to new ones alone. What a new appearance draws is not looked at, but it is confined
  * to the place of the field. */
 #include "pdf/appended.h"
 #include "pdf/protocol.h"
 
+#include <apr_hash.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +19,8 @@ static const char NO_FIELD[] = "a field of the signer is changed otherwise than 
 typedef struct check_t {
     const sr_pdf_appended_t *appended, *prepared;
     apr_int64_t first, end; /* the new numbers: first <= n < end; the first is the signature's */
-    const char *name;       /* how the names of the signer's fields begin, with the bracket */
-    int widgets;
+    apr_hash_t *own;        /* apr_int64_t, a number → sr_pdf_object_t, a field of this signer as it was prepared */
+    int fields;             /* of this signer that were not seen yet */
     apr_pool_t *pool;
 } check_t;
 
@@ -165,22 +167,40 @@ static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *w
 
 /* ---------------------------------------------------------------------------------------------------- the widgets */
 
-/* Whether a prepared object is a field of this signer. */
-static bool is_own(const check_t *check, const sr_pdf_object_t *object)
+static void add_own(check_t *check, const sr_pdf_object_t *object)
 {
-    sr_pdf_span_t name;
-    if (object->is_stream || !sr_pdf_find_entry(&name, &object->body, "/T") || !sr_pdf_take_text(&name, check->name))
-        return false;
-    return sr_pdf_span_is(&name, ")") || sr_pdf_span_begins(&name, "_");
+    apr_hash_set(check->own, &object->number, sizeof object->number, object);
+    check->fields++;
 }
 
-static const sr_pdf_object_t *prepared_widget(const check_t *check, apr_int64_t number)
+/* `name`: how the names of the signer's new fields begin, with the bracket. */
+static bool is_own(const sr_pdf_object_t *object, const char *name)
 {
-    for (int i = 0; i < check->prepared->objects->nelts; i++) {
-        const sr_pdf_object_t *object = &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t);
-        if (object->number == number) return is_own(check, object) ? object : NULL;
+    sr_pdf_span_t left;
+    if (object->is_stream || !sr_pdf_find_entry(&left, &object->body, "/T") || !sr_pdf_take_text(&left, name))
+        return false;
+    return sr_pdf_span_is(&left, ")") || sr_pdf_span_begins(&left, "_");
+}
+
+/* The fields of this signer: those that were added by their names, and existing ones by their order. False when there
+ * are no such fields. */
+static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
+{
+    const apr_array_header_t *objects = check->prepared->objects, *fields = wanted->fields;
+    const char *name = apr_pstrcat(check->pool, "(" SR_PDF_FIELD_PREFIX, wanted->signer, NULL);
+    const int end = fields ? sr_pdf_existing_begin(check->prepared, fields) : objects->nelts;
+    for (int i = 0; i < end; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(objects, i, sr_pdf_object_t);
+        if (is_own(object, name)) add_own(check, object);
     }
-    return NULL;
+    for (int i = 0, index = end; fields && i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if (!field->existing) continue;
+        const sr_pdf_object_t *object = sr_pdf_existing_at(check->prepared, index++);
+        if (!object) return false;
+        if (!strcmp(field->signer, wanted->signer)) add_own(check, object);
+    }
+    return check->fields > 0; /* a wrong key finds none */
 }
 
 static bool is_appearance_entry(const check_t *check, const sr_pdf_span_t *value)
@@ -205,22 +225,16 @@ static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const
 {
     const char *signature = apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R", check->first);
     sr_pdf_span_t left = before->body, key, was, now;
-    if (object->is_stream || object->generation || !sr_pdf_take_text(&left, "<<")) return false;
-    if (count_entries(&object->body) != count_entries(&before->body) + 1) return false;
+    const bool looks = sr_pdf_find_entry(&was, &before->body, "/AP");
+    if (object->is_stream || object->generation != before->generation || !sr_pdf_take_text(&left, "<<")) return false;
+    if (count_entries(&object->body) != count_entries(&before->body) + 1 + !looks) return false;
     while (sr_pdf_take_entry(&left, &key, &was)) {
         const char *name = apr_pstrmemdup(check->pool, key.at, (apr_size_t)(key.end - key.at));
         if (!sr_pdf_find_entry(&now, &object->body, name)) return false;
-        if (strcmp(name, "/AP") ? !sr_pdf_span_same(&was, &now) : !is_appearance_entry(check, &now)) return false;
+        if (strcmp(name, "/AP") && !sr_pdf_span_same(&was, &now)) return false;
     }
-    return sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature);
-}
-
-static int count_widgets(const check_t *check)
-{
-    int count = 0;
-    for (int i = 0; i < check->prepared->objects->nelts; i++)
-        count += is_own(check, &APR_ARRAY_IDX(check->prepared->objects, i, sr_pdf_object_t));
-    return count;
+    return sr_pdf_find_entry(&now, &object->body, "/AP") && is_appearance_entry(check, &now)
+           && sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ all */
@@ -229,9 +243,9 @@ static const char *check_object(check_t *check, const sr_pdf_object_t *object, c
 {
     if (object->number == check->first) return is_signature(object, wanted) ? NULL : NO_SIGNATURE;
     if (object->number > check->first) return is_appearance(check, object) ? NULL : NEW_OBJECT;
-    const sr_pdf_object_t *before = prepared_widget(check, object->number);
+    const sr_pdf_object_t *before = apr_hash_get(check->own, &object->number, sizeof object->number);
     if (!before) return OLD_OBJECT;
-    check->widgets--;
+    check->fields--;
     return is_filled(check, object, before) ? NULL : NO_FIELD;
 }
 
@@ -240,12 +254,11 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
 {
     const sr_pdf_trailer_t *trailer = &appended->trailer;
     check_t check = {.appended = appended, .prepared = prepared, .pool = pool};
-    check.name = apr_pstrcat(pool, "(" SR_PDF_FIELD_PREFIX, wanted->signer, NULL);
+    check.own = apr_hash_make(pool);
     check.first = before->size;
     check.end = trailer->size;
     if (trailer->previous != wanted->start || !sr_pdf_span_same(&trailer->keys, &before->keys)) return OTHER_DOCUMENT;
-    check.widgets = count_widgets(&check);
-    if (!check.widgets) return NO_FIELD; /* a wrong key finds none */
+    if (!find_own(&check, wanted)) return NO_FIELD;
     int left = (int)(check.end - check.first) - trailer->is_stream;
     for (int i = 0; i < appended->objects->nelts; i++) {
         const sr_pdf_object_t *object = &APR_ARRAY_IDX(appended->objects, i, sr_pdf_object_t);
@@ -254,5 +267,5 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
         left -= object->number >= check.first;
     }
     if (left) return NEW_OBJECT; /* a number that is counted and not there: for whom? */
-    return check.widgets ? NO_FIELD : NULL;
+    return check.fields ? NO_FIELD : NULL;
 }

@@ -157,6 +157,8 @@ typedef struct sr_pdf_field_t {
     const char *signer; /* names the field: letters, digits and "-", at most 64 */
     int page;           /* 0-based */
     double rect[4];     /* as in sr_placement_t */
+    const char *existing; /* NULL: it is to be added. Else the name of an empty signature field of the document, which
+                             is in this place */
 } sr_pdf_field_t;
 
 typedef struct sr_pdf_update_t {
@@ -166,7 +168,8 @@ typedef struct sr_pdf_update_t {
     apr_size_t length;
     sr_cipher_t cipher; /* private: by which the worker says the document is encrypted */
 } sr_pdf_update_t;
-/* Adds every field (sr_pdf_field_t, at least one) of every signer. A signer's first is where his signature is. */
+/* Adds every field (sr_pdf_field_t, at least one) of every signer. Existing ones are written once more as they are, so
+ * that sr_pdf_fill can compare what becomes of them. */
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
@@ -181,6 +184,7 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
 
 typedef struct sr_pdf_signature_t {
     const char *signer; /* as it was when the document was prepared */
+    const apr_array_header_t *fields; /* those that it was prepared with; NULL: it had none of them before */
     /* Where it was prepared: after so many bytes, and what was added lies within so many. */
     apr_off_t base_size;
     apr_size_t prepared_size;

@@ -1,7 +1,8 @@
 /* prepared.c: whether an update that should add the fields of all signers does that, as far as this can be told without
  * reading the document. New objects are the shared empty appearance, a field for each placement, in a tagged document
- * an element for each field and perhaps a leaf of its number tree, and perhaps a form; each has one form. Objects of
- * the document that are written again must end as ours do: with the references. */
+ * an element for each field and perhaps a leaf of its number tree, and perhaps a form; each has one form. Then come
+ * the existing fields that are named (existing.c). Other objects of the document that are written again must end as
+ * ours do: with the references. */
 #include "pdf/appended.h"
 #include "pdf/protocol.h"
 
@@ -17,6 +18,7 @@ static const char NO_APPEARANCE[] = "it has not the empty appearance of fields";
 static const char NO_FIELD[] = "a field is not what was asked for";
 static const char OTHER_PAGE[] = "fields of one page are on several";
 static const char NO_ELEMENT[] = "an element of the structure is not that of a field";
+static const char NO_EXISTING[] = "an existing field is not the one that was asked for";
 static const char NEW_OBJECT[] = "it has an object that nobody asked for";
 static const char OLD_OBJECT[] = "an object of the document ends otherwise than with the new fields";
 
@@ -27,7 +29,8 @@ typedef struct text_t {
 
 typedef struct check_t {
     const sr_pdf_appended_t *appended;
-    const apr_array_header_t *fields; /* sr_pdf_field_t */
+    const apr_array_header_t *fields; /* sr_pdf_field_t: those that are added */
+    int existing;                     /* how many are there already */
     apr_int64_t first;                /* the lowest new number */
     apr_hash_t *pages;                /* int, index → sr_pdf_span_t, the reference to it */
     apr_hash_t *references;           /* the same → text_t, references to the fields on it */
@@ -339,11 +342,30 @@ static const char *check_old_form(const check_t *check, int index)
     return ends_with_flags(flags) ? NULL : OLD_OBJECT;
 }
 
+static const char *check_existing(const check_t *check, int *index)
+{
+    for (int i = 0; i < check->existing; i++)
+        if (!is_old(check, sr_pdf_existing_at(check->appended, (*index)++))) return NO_EXISTING;
+    return NULL;
+}
+
+/* Where nothing is added: perhaps the form with other flags, and the catalog with the extension. */
+static const char *check_flags(const check_t *check, int index)
+{
+    int end = check->appended->objects->nelts;
+    if (end > index && is_extended(check, object_at(check, end - 1))) end--;
+    const sr_pdf_object_t *flags = index < end ? object_at(check, index) : NULL;
+    if (index + 1 < end) return NEW_OBJECT;
+    return !flags || (is_old(check, flags) && ends_with_flags(flags)) ? NULL : OLD_OBJECT;
+}
+
 static const char *check_old(const check_t *check)
 {
     const int ordinal = check->fixed;
     int index = ordinal;
-    const char *reason = check_pages(check, &index);
+    const char *reason = check_existing(check, &index);
+    if (!reason && !check->fields->nelts) return check_flags(check, index);
+    if (!reason) reason = check_pages(check, &index);
     if (!reason && check->tagged) reason = check_structure(check, &index);
     if (reason) return reason;
     const bool made = is_new(check, object_at(check, index), ordinal);
@@ -352,19 +374,30 @@ static const char *check_old(const check_t *check)
     return made ? check_new_form(check, index) : check_old_form(check, index);
 }
 
+static const char *check_new(check_t *check)
+{
+    const sr_pdf_object_t *empty = object_at(check, 0);
+    if (!empty || !is_empty_appearance(empty) || empty->generation) return NO_APPEARANCE;
+    check->first = empty->number;
+    const char *reason = check_fields(check);
+    if (!reason) reason = check_elements(check);
+    if (!reason) reason = check_leaf(check, references_from(check, check->first + 1 + check->fields->nelts, true));
+    write_references(check);
+    return reason;
+}
+
 const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields, apr_pool_t *pool)
 {
-    check_t check = {.appended = appended, .fields = fields, .pool = pool};
-    const sr_pdf_object_t *empty = object_at(&check, 0);
-    if (!empty || !is_empty_appearance(empty) || empty->generation) return NO_APPEARANCE;
-    check.first = empty->number;
+    apr_array_header_t *added = apr_array_make(pool, fields->nelts, sizeof(sr_pdf_field_t));
+    check_t check = {.appended = appended, .fields = added, .pool = pool};
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if (field->existing) check.existing++;
+        else APR_ARRAY_PUSH(added, sr_pdf_field_t) = *field;
+    }
     check.pages = apr_hash_make(pool);
     check.references = apr_hash_make(pool);
-    const char *reason = check_fields(&check);
-    if (!reason) reason = check_elements(&check);
-    if (!reason)
-        reason = check_leaf(&check, references_from(&check, check.first + 1 + fields->nelts, true));
-    if (reason) return reason;
-    write_references(&check);
-    return check_old(&check);
+    check.first = appended->trailer.size - appended->trailer.is_stream;
+    const char *reason = added->nelts ? check_new(&check) : NULL;
+    return reason ? reason : check_old(&check);
 }

@@ -29,13 +29,14 @@
  *                                               {"unavailable":"…"}: not on this system
  *   normalise (document, result)                {"length":n}: the rewritten document
  *   prepare (document, result)                  {"length":n}: what is to be appended
- *     "fields":[{"signer","page","rect":[x0,y0,x1,y1]},…]
+ *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?},…], the last: a field of the document
  *   confirm (document)                          {"confirmed":true} or {"confirmed":false,"reason":"…"}
  *     "fields" as in prepare, "size" of what       whether the rest is what prepare makes of it
  *     was prepared
  *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
  *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"} for what the signer has sent
- *     "time","test"
+ *     "time","test"; "existing":[…]: for each
+ *     place of the signer a name or null, or absent
  *     and "ink", "text" or "image" (base64),
  *     perhaps "captions" (model.h, caption.c)
  *   The last three also answer                  {"fault":"document","reason":"…"}

@@ -101,6 +101,7 @@ static json_t *field_json(const sr_pdf_field_t *field)
     json_object_set_new(json, "page", json_integer(field->page));
     json_object_set_new(json, "rect", rect);
     for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(field->rect[i]));
+    if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
     return json;
 }
 
@@ -193,11 +194,27 @@ static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool
     return apr_pstrdup(pool, date);
 }
 
+/* For each place of the signer the name of the existing field, or null; NULL if there are no existing ones. */
+static json_t *existing_json(const sr_pdf_signature_t *signature)
+{
+    json_t *names = json_array();
+    bool any = false;
+    for (int i = 0; signature->fields && i < signature->fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(signature->fields, i, sr_pdf_field_t);
+        if (strcmp(field->signer, signature->signer) != 0) continue;
+        json_array_append_new(names, sr_json_string_or_null(field->existing));
+        any |= field->existing != NULL;
+    }
+    if (!any) json_decref(names);
+    return any ? names : NULL;
+}
+
 static const char *signature_json(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
 {
     json_t *question = sr_json_own(json_object(), pool);
     json_object_set_new(question, "op", json_string(SR_PDF_OP_FILL));
     json_object_set_new(question, "signer", json_string(signature->signer));
+    json_object_set_new(question, "existing", existing_json(signature));
     json_object_set_new(question, "name", json_string(signature->name));
     json_object_set_new(question, "reason", sr_json_string_or_null(signature->reason));
     json_object_set_new(question, "contact", sr_json_string_or_null(signature->contact));

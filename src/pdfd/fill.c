@@ -1,5 +1,6 @@
-/* fill.c: the answer to "fill": one incremental update that gives the fields of one signer their appearance and one
- * signature dictionary, with room for the CMS, as their value. Page, catalog and form stay as they are. */
+/* fill.c: the answer to "fill": one incremental update that gives the fields of one signer, those that were added and
+ * those that the document had, their appearance and one signature dictionary, with room for the CMS, as their value.
+ * Page, catalog and form stay as they are. */
 #include "pdfd/pdfd.h"
 
 #include <stdio.h>
@@ -7,12 +8,14 @@
 #include <string.h>
 
 static const char NO_FIELD[] = "it has no field of this signer";
+static const char NOT_EMPTY[] = "a signature field of it that this signer has is not empty";
 static const char FILLED[] = "this signer has signed it already";
 
 typedef struct fill_t {
     sr_pdfd_document_t document;
     sr_pdfd_update_t update;
     const char *signer, *name, *reason, *contact, *time; /* reason, contact: or NULL */
+    const json_t *existing;                    /* for each place a name or null; or NULL */
     apr_array_header_t *widgets;               /* sr_pdfd_widget_t */
     apr_array_header_t *captions;              /* sr_pdfd_mark_t */
     int64_t signature;
@@ -32,6 +35,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     fill->reason = sr_json_string(parameters, "reason");
     fill->contact = sr_json_string(parameters, "contact");
     fill->time = sr_json_string(parameters, "time");
+    fill->existing = json_object_get(parameters, "existing");
     return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time);
 }
 
@@ -48,7 +52,27 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
     return *text == '_' ? atoi(text + 1) : 0;
 }
 
-static const char *add_widget(fill_t *fill, qpdf_oh field, int number)
+/* `side`: of the rectangle. */
+static const char *add_widget(fill_t *fill, sr_pdfd_widget_t *widget, const double side[4])
+{
+    widget->width = side[widget->rotate % 180 ? 3 : 2] - side[widget->rotate % 180 ? 1 : 0];
+    widget->height = side[widget->rotate % 180 ? 2 : 3] - side[widget->rotate % 180 ? 0 : 1];
+    if (!(widget->width > 0 && widget->height > 0)) return SR_PDFD_DAMAGED;
+    APR_ARRAY_PUSH(fill->widgets, sr_pdfd_widget_t) = *widget;
+    return NULL;
+}
+
+/* Which of the signer's places the field of that ordinal is: existing ones are counted too. */
+static int number_of(const fill_t *fill, int ordinal)
+{
+    const int count = (int)json_array_size(fill->existing);
+    int number = 0;
+    if (!count) return ordinal;
+    while (number < count && ordinal > 0) ordinal -= json_is_null(json_array_get(fill->existing, (size_t)number++));
+    return number;
+}
+
+static const char *add_new(fill_t *fill, qpdf_oh field, int ordinal)
 {
     qpdf_data q = fill->document.q;
     sr_pdfd_widget_t widget = {.field = field};
@@ -59,26 +83,41 @@ static const char *add_widget(fill_t *fill, qpdf_oh field, int number)
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i])) return SR_PDFD_DAMAGED;
     if (qpdf_oh_is_dictionary(q, look)) qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, look, "/R"), &widget.rotate);
-    widget.number = number;
-    widget.width = side[widget.rotate % 180 ? 3 : 2] - side[widget.rotate % 180 ? 1 : 0];
-    widget.height = side[widget.rotate % 180 ? 2 : 3] - side[widget.rotate % 180 ? 0 : 1];
-    if (!(widget.width > 0 && widget.height > 0)) return SR_PDFD_DAMAGED;
-    APR_ARRAY_PUSH(fill->widgets, sr_pdfd_widget_t) = widget;
-    return NULL;
+    widget.number = number_of(fill, ordinal);
+    return add_widget(fill, &widget, side);
+}
+
+/* The fields that the document had. Their signature is upright as the page is shown, whatever /MK says. */
+static const char *find_existing(fill_t *fill)
+{
+    sr_pdfd_form_t form;
+    if (!json_array_size(fill->existing)) return NULL;
+    const char *reason = sr_pdfd_form_read(&form, fill->document.q, fill->pool);
+    if (reason) return reason;
+    const apr_array_header_t *fields = sr_pdfd_empty_find(fill->document.q, &form, fill->pool);
+    for (size_t i = 0; !reason && i < json_array_size(fill->existing); i++) {
+        const char *name = json_string_value(json_array_get(fill->existing, i));
+        if (!name) continue; /* it was added */
+        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(fields, name);
+        if (!empty) return NOT_EMPTY;
+        sr_pdfd_widget_t widget = {.field = empty->object, .rotate = empty->rotate, .number = (int)i + 1};
+        reason = add_widget(fill, &widget, empty->field.rect);
+    }
+    return reason;
 }
 
 static const char *find_widgets(fill_t *fill)
 {
     qpdf_data q = fill->document.q;
+    const char *reason = find_existing(fill);
     qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
     qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
     int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
-    const char *reason = NULL;
-    bool has_signature = false;
+    bool has_signature = fill->widgets->nelts > 0;
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         int ordinal = qpdf_oh_is_dictionary(q, field) ? read_ordinal(fill, field) : 0;
-        if (ordinal > 0) reason = add_widget(fill, field, ordinal);
+        if (ordinal > 0) reason = add_new(fill, field, ordinal);
         else qpdf_oh_release(q, field);
         has_signature |= ordinal == 1;
     }

@@ -1,20 +1,19 @@
 /* form.c: what the catalog and the form of a document say about signing it: signatures it has, promises they
  * made, and forms that are drawn by no PDF reader.
  *
- * Preparing a document adds signature fields. By ISO 32000-2, table 257 (12.8.2.2), a certified document allows at
- * level 1 nothing, at level 2 filling, page templates and signing, at level 3 annotations too: at no level new
- * fields, so the certification would show as broken. All three are refused. The same table governs /P of a
- * signature field's /Lock (table 236). A field lock (FieldMDP, table 259) covers new fields when it is for all
- * fields or for all but some; one that names its fields leaves room. */
+ * Preparing a document adds signature fields, or uses empty ones that it has. By ISO 32000-2, table 257 (12.8.2.2), a
+ * certified document allows at level 1 nothing, at level 2 filling, page templates and signing, at level 3 annotations
+ * too: at no level new fields, so the certification would show as broken. Its empty signature fields may be signed at
+ * levels 2 and 3. The same table governs /P of a signature field's /Lock (table 236). A field lock (FieldMDP, table
+ * 259) covers new fields when it is for all fields or for all but some, and empty ones by their names. */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
 
-#define MAX_DEPTH 32
-#define MAX_FIELDS 50000
 #define MAX_REFERENCES 64
 
 static const char CERTIFIED[] = "it is certified, and its certification allows no new signature fields";
+static const char FINAL[] = "it is certified, and its certification permits no changes";
 static const char LOCKED[] = "an earlier signature locks its form";
 static const char DYNAMIC_XFA[] = "it is a dynamic XFA form, which PDF readers cannot show";
 static const char TOO_LARGE[] = "its form has too many fields, or too deeply nested ones";
@@ -23,6 +22,7 @@ typedef struct scan_t {
     qpdf_data q;
     sr_pdfd_form_t *form;
     int budget;
+    apr_pool_t *pool;
 } scan_t;
 
 static bool is_true(qpdf_data q, qpdf_oh dictionary, const char *key)
@@ -36,36 +36,99 @@ static bool is_name(qpdf_data q, qpdf_oh dictionary, const char *key, const char
     return qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, dictionary, key), name);
 }
 
-/* A /Lock, or the parameters of a FieldMDP, which are built alike. */
-static bool covers_new_fields(qpdf_data q, qpdf_oh lock)
+/* Of /P, as certifications and locks have it: 2 if there is none, 1 for what has no meaning. */
+static int read_level(qpdf_data q, qpdf_oh parameters)
 {
-    return qpdf_oh_is_dictionary(q, lock) && !is_name(q, lock, "/Action", "/Include");
+    int level = 2;
+    if (!qpdf_oh_is_dictionary(q, parameters) || !qpdf_oh_has_key(q, parameters, "/P")) return level;
+    if (!qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, parameters, "/P"), &level) || level > 3) level = 1;
+    return level;
 }
 
-static const char *read_references(qpdf_data q, qpdf_oh signature)
+/* `final`: the reason at level 1, `reason` at the others. */
+static const char *limit(sr_pdfd_form_t *form, int level, const char *final, const char *reason)
 {
-    qpdf_oh references = qpdf_oh_get_key(q, signature, "/Reference");
-    int count = qpdf_oh_is_array(q, references) ? qpdf_oh_get_array_n_items(q, references) : 0;
-    if (count > MAX_REFERENCES) return LOCKED;
+    form->fixed = reason;
+    return level < 2 ? final : NULL;
+}
+
+/* A /Lock, or the parameters of a FieldMDP, which are built alike. */
+static const char *read_lock(scan_t *scan, qpdf_oh lock)
+{
+    qpdf_data q = scan->q;
+    if (!qpdf_oh_is_dictionary(q, lock)) return NULL;
+    sr_pdfd_lock_t *made = apr_array_push(scan->form->locks);
+    *made = (sr_pdfd_lock_t){is_name(q, lock, "/Action", "/Exclude"), apr_array_make(scan->pool, 4, sizeof(char *))};
+    if (made->excludes) scan->form->fixed = LOCKED;
+    else if (!is_name(q, lock, "/Action", "/Include")) return LOCKED;
+    qpdf_oh names = qpdf_oh_get_key(q, lock, "/Fields");
+    int count = qpdf_oh_is_array(q, names) ? qpdf_oh_get_array_n_items(q, names) : 0;
     for (int i = 0; i < count; i++) {
-        qpdf_oh reference = qpdf_oh_get_array_item(q, references, i);
-        if (!qpdf_oh_is_dictionary(q, reference)) continue;
-        if (is_name(q, reference, "/TransformMethod", "/DocMDP")) return CERTIFIED;
-        if (is_name(q, reference, "/TransformMethod", "/FieldMDP")
-            && covers_new_fields(q, qpdf_oh_get_key(q, reference, "/TransformParams")))
-            return LOCKED;
+        qpdf_oh name = qpdf_oh_get_array_item(q, names, i);
+        if (scan->budget-- == 0) return TOO_LARGE;
+        if (qpdf_oh_is_string(q, name))
+            APR_ARRAY_PUSH(made->names, const char *) = apr_pstrdup(scan->pool, qpdf_oh_get_utf8_value(q, name));
     }
     return NULL;
+}
+
+bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name)
+{
+    for (int i = 0; i < form->locks->nelts; i++) {
+        const sr_pdfd_lock_t *lock = &APR_ARRAY_IDX(form->locks, i, sr_pdfd_lock_t);
+        bool named = false;
+        for (int j = 0; j < lock->names->nelts; j++) {
+            const char *other = APR_ARRAY_IDX(lock->names, j, const char *);
+            const size_t length = strlen(other); /* a field stands for those below it */
+            named |= !strncmp(name, other, length) && (!name[length] || name[length] == '.');
+        }
+        if (named != lock->excludes) return true;
+    }
+    return false;
+}
+
+/* *certifies: one of them is a certification. */
+static const char *read_references(scan_t *scan, bool *certifies, qpdf_oh signature)
+{
+    qpdf_data q = scan->q;
+    qpdf_oh references = qpdf_oh_get_key(q, signature, "/Reference");
+    int count = qpdf_oh_is_array(q, references) ? qpdf_oh_get_array_n_items(q, references) : 0;
+    const char *reason = count > MAX_REFERENCES ? LOCKED : NULL;
+    for (int i = 0; !reason && i < count; i++) {
+        qpdf_oh reference = qpdf_oh_get_array_item(q, references, i);
+        if (!qpdf_oh_is_dictionary(q, reference)) continue;
+        qpdf_oh parameters = qpdf_oh_get_key(q, reference, "/TransformParams");
+        const bool certified = is_name(q, reference, "/TransformMethod", "/DocMDP");
+        if (certified) reason = limit(scan->form, read_level(q, parameters), FINAL, CERTIFIED);
+        else if (is_name(q, reference, "/TransformMethod", "/FieldMDP")) reason = read_lock(scan, parameters);
+        *certifies |= certified;
+    }
+    return reason;
 }
 
 static const char *read_signed_field(scan_t *scan, qpdf_oh field, qpdf_oh signature)
 {
     qpdf_data q = scan->q;
+    bool certifies;
     scan->form->signatures++;
     qpdf_oh lock = qpdf_oh_get_key(q, field, "/Lock");
-    if (covers_new_fields(q, lock)) return LOCKED;
-    if (qpdf_oh_is_dictionary(q, lock) && qpdf_oh_has_key(q, lock, "/P")) return LOCKED;
-    return read_references(q, signature);
+    const char *reason = read_lock(scan, lock);
+    if (!reason && qpdf_oh_is_dictionary(q, lock) && qpdf_oh_has_key(q, lock, "/P"))
+        reason = limit(scan->form, read_level(q, lock), LOCKED, LOCKED);
+    return reason ? reason : read_references(scan, &certifies, signature);
+}
+
+/* The signature that certifies the document may be the value of no field. */
+static const char *read_certification(scan_t *scan, qpdf_oh root)
+{
+    qpdf_data q = scan->q;
+    qpdf_oh permissions = qpdf_oh_get_key(q, root, "/Perms");
+    bool certifies = false;
+    if (!qpdf_oh_is_dictionary(q, permissions) || !qpdf_oh_has_key(q, permissions, "/DocMDP")) return NULL;
+    qpdf_oh signature = qpdf_oh_get_key(q, permissions, "/DocMDP");
+    const char *reason =
+        qpdf_oh_is_dictionary(q, signature) ? read_references(scan, &certifies, signature) : CERTIFIED;
+    return reason || certifies ? reason : CERTIFIED; /* nothing says what it permits */
 }
 
 /* `is_signature`: the type that the fields inherit (/FT). */
@@ -73,7 +136,7 @@ static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_
 {
     qpdf_data q = scan->q;
     int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
-    if (count > 0 && depth == MAX_DEPTH) return TOO_LARGE;
+    if (count > 0 && depth == SR_PDFD_FORM_DEPTH) return TOO_LARGE;
     const char *reason = NULL;
     for (int i = 0; !reason && i < count; i++) {
         if (scan->budget-- == 0) return TOO_LARGE;
@@ -91,17 +154,15 @@ static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_
     return reason;
 }
 
-const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q)
+const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q, apr_pool_t *pool)
 {
-    *form = (sr_pdfd_form_t){0};
+    *form = (sr_pdfd_form_t){.locks = apr_array_make(pool, 2, sizeof(sr_pdfd_lock_t))};
+    scan_t scan = {.q = q, .form = form, .budget = SR_PDFD_FORM_FIELDS, .pool = pool};
     qpdf_oh root = qpdf_get_root(q);
-    qpdf_oh permissions = qpdf_oh_get_key(q, root, "/Perms");
-    if (qpdf_oh_is_dictionary(q, permissions) && qpdf_oh_has_key(q, permissions, "/DocMDP")) return CERTIFIED;
-
+    const char *reason = read_certification(&scan, root);
     qpdf_oh fields = qpdf_oh_get_key(q, root, "/AcroForm");
-    if (!qpdf_oh_is_dictionary(q, fields)) return NULL;
+    if (reason || !qpdf_oh_is_dictionary(q, fields)) return reason;
     if (qpdf_oh_has_key(q, fields, "/XFA") && is_true(q, root, "/NeedsRendering")) return DYNAMIC_XFA;
     form->need_appearances = is_true(q, fields, "/NeedAppearances");
-    scan_t scan = {.q = q, .form = form, .budget = MAX_FIELDS};
     return read_fields(&scan, qpdf_oh_get_key(q, fields, "/Fields"), 0, false);
 }

@@ -27,7 +27,7 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
     if (qpdf_read_memory(q, "document", (const char *)bytes->data, bytes->size, NULL) & QPDF_ERRORS) return why(q);
     if (qpdf_is_encrypted(q)) return SR_PDFD_ENCRYPTED;
     if (!qpdf_oh_is_dictionary(q, qpdf_get_root(q))) return UNRECOVERABLE;
-    const char *reason = sr_pdfd_form_read(form, q);
+    const char *reason = sr_pdfd_form_read(form, q, pool);
     if (reason) return reason;
     if (form->signatures) return SIGNED;
     sr_pdfd_pages_unshare(q, pool);

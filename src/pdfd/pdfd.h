@@ -1,10 +1,11 @@
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·
- * form.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c · text.c;
- * page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c · writer.c ·
- * encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c (what ink.c,
- * glyphs.c, image.c, orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h) · covers.c ·
+ * form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · render.c · look.c · png.c · jpeg.c ·
+ * text.c; page.h is of the files that show a page; and what writes: buffer.c · document.c · tidy.c · archive.c ·
+ * writer.c · encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c
+ * (what ink.c, glyphs.c, image.c, orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) ·
+ * normalise.c (drawform.h) · covers.c ·
  * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c
  * (fontmap.h)
  *
@@ -132,12 +133,37 @@ bool sr_pdfd_xref_walk(sr_pdfd_chain_t *chain, const unsigned char *data, apr_si
 bool sr_pdfd_xref_start(int64_t *offset, const unsigned char *data, apr_size_t size);
 
 /* ------------------------------------------------------------------------------------------------ form.c */
+#define SR_PDFD_FORM_DEPTH 32
+#define SR_PDFD_FORM_FIELDS 50000
+
+/* Fields that an earlier signature locks. */
+typedef struct sr_pdfd_lock_t {
+    bool excludes; /* all but those that are named */
+    apr_array_header_t *names;
+} sr_pdfd_lock_t;
+
 typedef struct sr_pdfd_form_t {
     int signatures;        /* signed signature fields */
     bool need_appearances; /* viewers must draw the fields' values themselves */
+    const char *fixed;     /* the reason why no field may be added, or NULL */
+    apr_array_header_t *locks; /* sr_pdfd_lock_t */
 } sr_pdfd_form_t;
 /* Reads catalog and form. The reason why nothing can be signed here, or NULL. */
-const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q);
+const char *sr_pdfd_form_read(sr_pdfd_form_t *form, qpdf_data q, apr_pool_t *pool);
+/* Whether an earlier signature locks the field of that name. */
+bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name);
+
+/* ----------------------------------------------------------------------------------------------- empty.c */
+typedef struct sr_pdfd_empty_t {
+    sr_existing_t field;
+    qpdf_oh object;
+    int pages;  /* on which it is */
+    int rotate; /* of its page */
+} sr_pdfd_empty_t;
+/* The signature fields that a form has (sr_pdfd_empty_t), as many as are listed, and which of them can be signed. */
+const apr_array_header_t *sr_pdfd_empty_find(qpdf_data q, const sr_pdfd_form_t *form, apr_pool_t *pool);
+/* The field of that name if it can be signed, or NULL. */
+const sr_pdfd_empty_t *sr_pdfd_empty_named(const apr_array_header_t *fields, const char *name);
 
 /* ---------------------------------------------------------------------------------------------- active.c */
 /* What a document may show or do besides its pages, as a set of sr_warning_t. What cannot be read is passed over. */

@@ -3,15 +3,20 @@
  * 12.7.5.5). The fields of one signer get the same signature as their value. All share one empty appearance. Done
  * before anybody signs, because a field that is added after a signature makes validators doubt that signature, while
  * one that was there may be filled (12.8.2.2). New fields of any other type would spoil the signatures that a document
- * has already, and so would tags and the order of tabs, which only a document that nobody has signed gets. */
+ * has already, and so would tags and the order of tabs, which only a document that nobody has signed gets.
+ *
+ * Empty signature fields that the document has are not added but repeated, word by word, so that who checks what
+ * becomes of them (src/pdf/filled.c) need not read the document. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #define MAX_SIGNER 64 /* characters of what names a signer */
 
+static const char NO_EXISTING[] = "an empty signature field is not there, or elsewhere";
 static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
 
 typedef struct widget_t {
@@ -20,13 +25,18 @@ typedef struct widget_t {
     int page;
     double rect[4];
     int64_t number;
+    const char *existing; /* the name of a field of the document, or NULL: it is added */
 } widget_t;
+
+#define CLOSE 0.001 /* how far a place may differ from where a field is: it was rounded */
 
 typedef struct prepare_t {
     sr_pdfd_document_t document;
     sr_pdfd_update_t update;
     widget_t *widgets;
     int count;
+    widget_t *existing;
+    int existing_count;
     apr_hash_t *pages; /* int, the page → sr_pdfd_buffer_t, references to its widgets */
     int64_t empty;     /* the appearance they share */
     sr_pdfd_tags_t tags;
@@ -48,6 +58,7 @@ static bool read_widget(widget_t *widget, const json_t *field)
 {
     const json_t *rect = json_object_get(field, "rect"), *page = json_object_get(field, "page");
     widget->signer = sr_json_string(field, "signer");
+    widget->existing = sr_json_string(field, "existing");
     if (!sr_pdfd_is_signer(widget->signer) || !json_is_integer(page) || json_array_size(rect) != 4) return false;
     if (json_integer_value(page) < 0 || json_integer_value(page) > INT32_MAX) return false;
     widget->page = (int)json_integer_value(page);
@@ -62,16 +73,20 @@ static bool read_widget(widget_t *widget, const json_t *field)
 static bool read_widgets(prepare_t *p, const json_t *fields)
 {
     apr_hash_t *seen = apr_hash_make(p->pool);
-    p->count = (int)json_array_size(fields);
-    p->widgets = apr_pcalloc(p->pool, ((apr_size_t)p->count + 1) * sizeof *p->widgets);
-    for (int i = 0; i < p->count; i++) {
-        widget_t *widget = &p->widgets[i];
-        if (!read_widget(widget, json_array_get(fields, (size_t)i))) return false;
+    const size_t count = json_array_size(fields);
+    p->widgets = apr_pcalloc(p->pool, (count + 1) * sizeof *p->widgets);
+    p->existing = apr_pcalloc(p->pool, (count + 1) * sizeof *p->existing);
+    for (size_t i = 0; i < count; i++) {
+        widget_t read = {0};
+        if (!read_widget(&read, json_array_get(fields, i))) return false;
+        widget_t *widget = read.existing ? &p->existing[p->existing_count++] : &p->widgets[p->count++];
+        *widget = read;
+        if (read.existing) continue;
         const widget_t *before = apr_hash_get(seen, widget->signer, APR_HASH_KEY_STRING);
         widget->ordinal = before ? before->ordinal + 1 : 1;
         apr_hash_set(seen, widget->signer, APR_HASH_KEY_STRING, widget);
     }
-    return p->count > 0;
+    return count > 0;
 }
 
 /* `index`: of the widget among all. */
@@ -112,7 +127,7 @@ static void avoid_in_tags(prepare_t *p)
 }
 
 /* New objects get numbers that nothing refers to which is written anew here, or shown on these pages. */
-static const char *avoid_references(prepare_t *p)
+static const char *avoid_references(prepare_t *p, const apr_array_header_t *found)
 {
     qpdf_data q = p->document.q;
     int pages = qpdf_get_num_pages(q);
@@ -122,6 +137,11 @@ static const char *avoid_references(prepare_t *p)
     avoid_in(p, root, "/AcroForm");
     if (qpdf_oh_is_dictionary(q, form)) avoid_in(p, form, "/Fields");
     avoid_in_tags(p);
+    for (int i = 0; i < p->existing_count; i++) {
+        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
+        if (!empty) return NO_EXISTING;
+        sr_pdfd_update_avoid(&p->update, empty->object);
+    }
     for (int i = 0; i < p->count; i++) {
         const int *index = &p->widgets[i].page;
         if (*index >= pages) return NO_SUCH_PAGE;
@@ -138,6 +158,7 @@ static const char *avoid_references(prepare_t *p)
 static const char *add_widgets(prepare_t *p)
 {
     qpdf_data q = p->document.q;
+    if (!p->count) return NULL;
     p->empty = sr_pdfd_object_number(&p->update);
     sr_pdfd_stream(&p->update, p->empty, "/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>", "", 0);
     for (int i = 0; i < p->count; i++) {
@@ -149,6 +170,24 @@ static const char *add_widgets(prepare_t *p)
         put_widget(p, widget, i, page);
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
         sr_pdfd_print(references, "%lld 0 R ", (long long)widget->number);
+    }
+    return NULL;
+}
+
+static bool is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
+{
+    for (int i = 0; empty && i < 4; i++)
+        if (!(fabs(widget->rect[i] - empty->field.rect[i]) <= CLOSE)) return false;
+    return empty && widget->page == empty->field.page;
+}
+
+/* `found`: what the document has. */
+static const char *repeat_existing(prepare_t *p, const apr_array_header_t *found)
+{
+    for (int i = 0; i < p->existing_count; i++) {
+        const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(found, p->existing[i].existing);
+        if (!is_there(&p->existing[i], empty)) return NO_EXISTING;
+        sr_pdfd_object_again(&p->update, empty->object, qpdf_oh_unparse_resolved(p->document.q, empty->object));
     }
     return NULL;
 }
@@ -263,16 +302,15 @@ static void refer_from_form(prepare_t *p, qpdf_oh form, const char *references)
         return;
     }
     qpdf_oh fields = qpdf_oh_get_key(q, form, "/Fields");
-    const char *array = with_more(q, fields, references, p->pool);
+    const char *array = p->count ? with_more(q, fields, references, p->pool) : NULL;
     int flags = 0;
     qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, form, "/SigFlags"), &flags);
-    if (array_id(q, fields)) {
+    if (array && array_id(q, fields)) {
         sr_pdfd_object_again(&p->update, fields, array);
-        if ((flags & 3) == 3) return;
         array = NULL;
-    } else {
-        qpdf_oh_remove_key(q, form, "/Fields");
     }
+    if (!array && (flags & 3) == 3) return;
+    if (array) qpdf_oh_remove_key(q, form, "/Fields");
     qpdf_oh_remove_key(q, form, "/SigFlags");
     const char *more = apr_psprintf(p->pool, "/SigFlags %d%s%s", flags | 3, array ? "/Fields" : "", array ? array : "");
     put_form(p, form, sr_pdfd_spliced(q, form, more, p->pool));
@@ -295,23 +333,45 @@ static void refer(prepare_t *p)
     if (p->tags.tagged)
         sr_pdfd_tags_refer(&p->update, &p->tags, (const char *)p->elements->data, (const char *)p->numbers->data,
                            p->count, p->leaf);
-    refer_from_form(p, form, (const char *)all->data);
+    refer_from_form(p, form, p->count ? (const char *)all->data : "");
     if (*p->extensions) put_catalog(p, "");
 }
 
 /* What may be added besides fields: nothing to a document that was signed before. Tags that cannot be read are left
  * alone: they are no reason to refuse or to repair the document. */
-static const char *read_document(prepare_t *p)
+static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
 {
-    sr_pdfd_form_t form;
-    sr_pdfd_form_read(&form, p->document.q);
-    p->extensions = form.signatures ? "" : find_extensions(p);
+    p->extensions = form->signatures ? "" : find_extensions(p);
     const char *reason = sr_pdfd_document_check(&p->document);
-    if (reason || form.signatures) return reason;
+    if (reason || form->signatures || !p->count) return reason;
     sr_pdfd_tags_read(&p->tags, p->document.q);
     if (sr_pdfd_document_check(&p->document)) p->tags = (sr_pdfd_tags_t){.tagged = false};
     qpdf_get_error(p->document.q);
     return NULL;
+}
+
+static const char *read_form(prepare_t *p, sr_pdfd_form_t *form)
+{
+    const char *reason = sr_pdfd_form_read(form, p->document.q, p->pool);
+    if (reason || !form->fixed || !p->count) return reason;
+    return apr_pstrcat(p->pool, form->fixed, ": only its empty ones can be signed", NULL);
+}
+
+static const char *make_update(prepare_t *p)
+{
+    sr_pdfd_form_t form;
+    const char *reason = read_form(p, &form);
+    if (!reason) reason = read_document(p, &form);
+    const apr_array_header_t *found =
+        !reason && p->existing_count ? sr_pdfd_empty_find(p->document.q, &form, p->pool) : NULL;
+    if (!reason) reason = avoid_references(p, found);
+    if (!reason) reason = add_widgets(p);
+    if (reason) return reason;
+    add_tags(p);
+    reason = repeat_existing(p, found);
+    if (reason) return reason;
+    refer(p);
+    return sr_pdfd_update_end(&p->update);
 }
 
 bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, const char **reason,
@@ -322,14 +382,7 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, cons
     *reason = sr_pdfd_document_open(&p.document, document, pool);
     if (*reason) return true;
     sr_pdfd_update_begin(&p.update, &p.document, pool);
-    *reason = read_document(&p);
-    if (!*reason) *reason = avoid_references(&p);
-    if (!*reason) *reason = add_widgets(&p);
-    if (!*reason) {
-        add_tags(&p);
-        refer(&p);
-        *reason = sr_pdfd_update_end(&p.update);
-    }
+    *reason = make_update(&p);
     *update = p.update.out;
     *cipher = p.document.cipher;
     return true;

@@ -33,6 +33,7 @@ typedef struct probe_t {
     bool encrypted;
     const char *runs;
     sr_pdfd_form_t form;
+    const char *fields; /* the signature fields that it has, as JSON; or NULL */
     bool normalise;
     unsigned int active; /* a set of sr_warning_t */
     apr_pool_t *pool;
@@ -101,7 +102,7 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     sr_pdfd_xref_t xref = {.highest = INT32_MAX};
     apr_size_t length = probe->bytes.size - (apr_size_t)(probe->header - probe->bytes.data);
     if (!repairing && !sr_pdfd_xref_check(&xref, probe->header, length)) return DAMAGED;
-    const char *reason = sr_pdfd_form_read(&probe->form, probe->q);
+    const char *reason = sr_pdfd_form_read(&probe->form, probe->q, probe->pool);
     if (reason) return decide(probe, SR_PDF_REFUSED, reason);
     if (repairing) sr_pdfd_pages_unshare(probe->q, probe->pool);
     bool odd = false;
@@ -109,9 +110,26 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     return odd && !repairing ? DAMAGED : state;
 }
 
-/* Last of all, because damage in what is only looked at here is no reason to repair a document. */
-static reading_t read_active(probe_t *probe)
+/* A document that no field can be added to needs an empty one. */
+static const char *read_existing(probe_t *probe)
 {
+    const apr_array_header_t *fields = sr_pdfd_empty_find(probe->q, &probe->form, probe->pool);
+    json_t *list = sr_json_own(json_array(), probe->pool);
+    int empty = 0;
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_existing_t *field = &APR_ARRAY_IDX(fields, i, sr_pdfd_empty_t).field;
+        json_array_append_new(list, sr_existing_json(field));
+        empty += !field->fault;
+    }
+    if (fields->nelts) probe->fields = sr_json_text(list, probe->pool);
+    return empty ? NULL : probe->form.fixed;
+}
+
+/* Last of all, because damage in what is only looked at here is no reason to repair a document. */
+static reading_t read_rest(probe_t *probe)
+{
+    const char *fixed = read_existing(probe);
+    if (fixed) return decide(probe, SR_PDF_REFUSED, fixed);
     probe->active = sr_pdfd_active_find(probe->q, probe->pages);
     qpdf_get_error(probe->q); /* what could not be read does nothing */
     if (sr_pdfd_warnings(probe->q, &probe->bytes) == SR_PDFD_NO_MEMORY)
@@ -128,7 +146,7 @@ static reading_t read_document(probe_t *probe, bool repairing)
     sr_pdfd_warnings_t warnings = sr_pdfd_warnings(probe->q, &probe->bytes);
     if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
-    if (state == READ) state = read_active(probe);
+    if (state == READ) state = read_rest(probe);
     qpdf_get_error(probe->q); /* or cleanup prints it */
     qpdf_cleanup(&probe->q);
     return state;
@@ -193,13 +211,15 @@ static const unsigned char *find_header(const sr_pdfd_bytes_t *bytes)
 static const char *write_report(const probe_t *probe)
 {
     const char *warnings = "";
+    const char *fields = probe->fields ? apr_pstrcat(probe->pool, ",\"fields\":", probe->fields, NULL) : "";
     if (probe->active) {
         const json_t *names = sr_json_own(sr_warnings_names(probe->active), probe->pool);
         warnings = apr_pstrcat(probe->pool, ",\"warnings\":", sr_json_text(names, probe->pool), NULL);
     }
-    return apr_psprintf(probe->pool, "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,\"normalise\":%s%s}",
+    return apr_psprintf(probe->pool,
+                        "{\"version\":%d,\"pages\":%d,\"runs\":[%s],\"signatures\":%d,\"normalise\":%s%s%s}",
                         SR_PAGES_VERSION, probe->pages, probe->runs, probe->form.signatures,
-                        probe->normalise ? "true" : "false", warnings);
+                        probe->normalise ? "true" : "false", warnings, fields);
 }
 
 json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)

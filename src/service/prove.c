@@ -140,26 +140,31 @@ static apr_array_header_t *fields_of(const proof_t *proof)
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             if (strcmp(field->document_uuid, proof->document->uuid) != 0) continue;
             sr_pdf_field_t *put = apr_array_push(fields);
-            *put = (sr_pdf_field_t){.signer = signer->uuid, .page = field->area.page};
+            *put = (sr_pdf_field_t){.signer = signer->uuid, .page = field->area.page, .existing = field->existing};
             memcpy(put->rect, field->placement.rect, sizeof put->rect);
         }
     }
     return fields;
 }
 
+/* Existing fields are tried each time. */
 static bool is_remembered(const sr_pages_t *pages, const apr_array_header_t *fields)
 {
     if (fields->nelts > MANY_FIELDS) return false;
-    for (int i = 0; i < fields->nelts; i++)
-        if (!sr_pages_is_prepared(pages, APR_ARRAY_IDX(fields, i, sr_pdf_field_t).page)) return false;
+    for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
+        if (field->existing || !sr_pages_is_prepared(pages, field->page)) return false;
+    }
     return true;
 }
 
 static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool_t *pool)
 {
     for (int i = 0; i < fields->nelts; i++) {
+        const sr_pdf_field_t *field = &APR_ARRAY_IDX(fields, i, sr_pdf_field_t);
         const sr_pages_t *known = file->pages;
-        file->pages = sr_pages_prepared(known, APR_ARRAY_IDX(fields, i, sr_pdf_field_t).page, pool);
+        if (field->existing) continue;
+        file->pages = sr_pages_prepared(known, field->page, pool);
         if (file->pages != known) file->changed = true;
     }
 }

@@ -17,7 +17,9 @@ typedef struct signing_t {
 static sr_error_t *read_field(sr_pdf_field_t *field, const json_t *row, const char *alias, apr_pool_t *pool)
 {
     const json_t *rect = json_object_get(row, "rect");
-    *field = (sr_pdf_field_t){.signer = alias, .page = (int)json_integer_value(json_object_get(row, "page"))};
+    *field = (sr_pdf_field_t){.signer = alias,
+                              .page = (int)json_integer_value(json_object_get(row, "page")),
+                              .existing = sr_json_string(json_object_get(row, "area"), "field")};
     if (json_array_size(rect) != 4) return sr_seal_failed(pool, "a field", "no rectangle");
     for (size_t i = 0; i < 4; i++) field->rect[i] = json_number_value(json_array_get(rect, i));
     return NULL;
@@ -62,14 +64,12 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
 /* With the first signature: the document is extended by what the submission's worker has prepared, and one that has
  * read no document before confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
-                                 const signing_t *s, const sr_signing_t *signing, const sr_signed_document_t *document,
-                                 sr_joined_t *joined, apr_pool_t *pool)
+                                 const signing_t *s, const apr_array_header_t *fields,
+                                 const sr_signed_document_t *document, sr_joined_t *joined, apr_pool_t *pool)
 {
-    apr_array_header_t *fields;
     sr_pdf_confirmed_t confirmed;
     *update = (sr_pdf_update_t){0};
     if (document->revisions->nelts) return NULL;
-    SR_TRY(all_fields(&fields, signing, document, pool));
     SR_TRY(prepare(own, update, fields, joined, pool));
     SR_TRY(join(joined, s, document, update, pool));
     SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, document->base_size, fields, pool));
@@ -80,7 +80,8 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 
 static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
                         const signing_t *s, const sr_signed_document_t *document,
-                        const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
+                        const apr_array_header_t *fields, const sr_pdf_update_t *prepared, const sr_joined_t *joined,
+                        apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
     const sr_signature_t *signature = s->signature;
@@ -89,6 +90,7 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
                                  : prepared->length;
     const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
+                                     .fields = fields,
                                      .base_size = document->base_size,
                                      .prepared_size = first,
                                      .name = sr_signing_name(signing->submitter, step->pool),
@@ -136,10 +138,12 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     sr_joined_t joined;
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
+    apr_array_header_t *fields;
     apr_pool_create(&work, step->pool);
+    SR_TRY(all_fields(&fields, step->signing, document, work));
     SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare_first(service, own, &prepared, s, step->signing, document, &joined, work));
-    SR_TRY(fill(own, &revision, step, s, document, &prepared, &joined, work));
+    SR_TRY(prepare_first(service, own, &prepared, s, fields, document, &joined, work));
+    SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));

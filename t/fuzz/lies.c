@@ -12,6 +12,7 @@
 
 #define ROOM ((size_t)1 << 20)
 #define RECT {10, 10, 90.5, 40}
+#define EXISTING {20, 100, 90, 130} /* of a signature field that the document has */
 
 static const uint8_t *edits; /* of the answer to `lies_about` */
 static size_t edits_size;
@@ -109,12 +110,22 @@ static bool confirm(const pdf_t *pdf, const apr_array_header_t *fields, apr_pool
     return !confirmed.fault;
 }
 
+static apr_array_header_t *all_fields(apr_pool_t *pool)
+{
+    static const sr_pdf_field_t FIELDS[] = {{"a", 0, RECT, NULL},
+                                            {"b-1", 0, {100, 10, 190, 40}, NULL},
+                                            {"a", 1, EXISTING, "Tenant"},
+                                            {"b-1", 1, {20, 150, 90, 180}, "b.Landlord"},
+                                            {"a", 1, RECT, NULL}};
+    apr_array_header_t *fields = apr_array_make(pool, 5, sizeof *FIELDS);
+    for (int i = 0; i < 5; i++) APR_ARRAY_PUSH(fields, sr_pdf_field_t) = FIELDS[i];
+    return fields;
+}
+
 static bool prepare(pdf_t *pdf, apr_pool_t *pool)
 {
-    static const sr_pdf_field_t FIELDS[] = {{"a", 0, RECT}, {"b-1", 0, {100, 10, 190, 40}}, {"a", 1, RECT}};
-    apr_array_header_t *fields = apr_array_make(pool, 3, sizeof *FIELDS);
+    apr_array_header_t *fields = all_fields(pool);
     sr_pdf_update_t update;
-    for (int i = 0; i < 3; i++) APR_ARRAY_PUSH(fields, sr_pdf_field_t) = FIELDS[i];
     int descriptor = file_of(pdf);
     fuzz_must(!sr_pdf_prepare(&update, nobody(), descriptor, (apr_off_t)pdf->size, fields, pool));
     close(descriptor);
@@ -133,6 +144,7 @@ static bool fill(pdf_t *pdf, apr_pool_t *pool)
     sr_pdf_revision_t revision;
     fuzz_must(!sr_json_parse(&json, DRAWN, sizeof DRAWN - 1, pool) && !sr_signature_parse(&drawn, json, pool));
     const sr_pdf_signature_t signature = {.signer = "a", .name = "Ann Lee", .time = 1, .ink = drawn.ink,
+                                          .fields = all_fields(pool),
                                           .base_size = (apr_off_t)pdf->base, .prepared_size = pdf->prepared};
     int descriptor = file_of(pdf);
     fuzz_must(!sr_pdf_fill(&revision, nobody(), descriptor, (apr_off_t)pdf->size, &signature, pool));
@@ -196,12 +208,15 @@ static pdf_t make(void)
 {
     pdf_t pdf;
     pdf_begin(&pdf);
-    pdf_object(&pdf, "<</Type/Catalog/Pages 2 0 R>>");
+    pdf_object(&pdf, "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[7 0 R 8 0 R]>>>>");
     pdf_object(&pdf, "<</Type/Pages/Count 2/MediaBox[0 0 200 200]/Kids[3 0 R 4 0 R]>>");
     pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R>>");
-    pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R/Annots[6 0 R]>>");
+    pdf_object(&pdf, "<</Type/Page/Parent 2 0 R/Contents 5 0 R/Annots[6 0 R 7 0 R 9 0 R]>>");
     pdf_object(&pdf, "<</Length 19>>stream\n10 10 m 100 10 l S \nendstream");
     pdf_object(&pdf, "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]>>");
+    pdf_object(&pdf, "<</Type/Annot/Subtype/Widget/FT/Sig/T(Tenant)/F 4/Rect[20 100 90 130]>>");
+    pdf_object(&pdf, "<</T(b)/Kids[9 0 R]>>");
+    pdf_object(&pdf, "<</Type/Annot/Subtype/Widget/FT/Sig/T(Landlord)/Parent 8 0 R/F 4/Rect[20 150 90 180]>>");
     pdf_end(&pdf, "");
     return pdf;
 }

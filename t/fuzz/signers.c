@@ -15,7 +15,9 @@ static void check(const apr_array_header_t *signers, const sr_signers_rules_t *r
         fields += signer->fields->nelts;
         for (int j = 0; j < signer->fields->nelts; j++) {
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
-            fuzz_must(field->document && field->area.w > 0 && field->area.h > 0 && field->area.page >= 0);
+            fuzz_must(field->document != NULL);
+            fuzz_must(field->existing ? *field->existing != '\0'
+                                      : field->area.w > 0 && field->area.h > 0 && field->area.page >= 0);
         }
     }
     fuzz_must(fields <= rules->max_fields);
@@ -24,7 +26,7 @@ static void check(const apr_array_header_t *signers, const sr_signers_rules_t *r
 /* A document of two pages that every field is looked for in. */
 static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
 {
-    static const char report[] = "{\"version\":4,\"pages\":2,\"runs\":[[1,0,0,612,792,0],[1,9,9,200,100,90]],"
+    static const char report[] = "{\"version\":5,\"pages\":2,\"runs\":[[1,0,0,612,792,0],[1,9,9,200,100,90]],"
                                  "\"signatures\":0,\"normalise\":false}";
     sr_pages_t *pages;
     apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_t));

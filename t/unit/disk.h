@@ -17,8 +17,8 @@
 
 #define DAY (24 * 3600)
 
-#define REPORT "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
-#define OTHER_REPORT "{\"version\":4,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define REPORT "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+#define OTHER_REPORT "{\"version\":5,\"pages\":2,\"runs\":[[2,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
 
 #define OWNER "0b8f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11.test"
 #define OTHER "1c9f9d2e-5a0c-4a8e-9d51-1b2f6f0c9a11.test"

@@ -5,7 +5,7 @@
 static apr_pool_t *pool;
 
 #define REST ",\"signatures\":0,\"normalise\":false}"
-#define ONE "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]"
+#define ONE "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]"
 #define DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define KNOWN ONE ",\"signatures\":0,\"normalise\":false,"
 
@@ -20,36 +20,36 @@ static const char *const refused[] = {
     "",
     "[]",
     "{}",
-    "{\"version\":4}",
+    "{\"version\":5}",
     "{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
     "{\"version\":1,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
     "{\"version\":\"2\",\"pages\":1,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":0,\"runs\":[]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":{}" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[1,0,0,612,792,0]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]" REST,
+    "{\"version\":5,\"pages\":2,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[2,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":0,\"runs\":[]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":{}" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[1,0,0,612,792,0]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1.0,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":1.0,\"runs\":[[1,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":0,\"runs\":[[1,0,0,612,792,0],[-1,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":0,\"runs\":[[0,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[4294967297,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[2147483647,0,0,612,792,0],[2147483647,0,0,612,792,0],[3,0,0,1,1,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,\"612\",792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,612,0,0,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,0,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,45]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,360]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,-90]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,90.0]]" REST,
     KNOWN "\"prepare\":[0]}",
     KNOWN "\"x\":null}",
-    "{\"version\":4,\"pages\":20001,\"runs\":[[20000,0,0,612,792,0],[1,0,0,1,1,0]]" REST,
-    "{\"version\":4,\"pages\":20001,\"runs\":[[20001,0,0,612,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,14401,792,0]]" REST,
-    "{\"version\":4,\"pages\":1,\"runs\":[[1,0,-9000,612,9000,0]]" REST,
+    "{\"version\":5,\"pages\":20001,\"runs\":[[20000,0,0,612,792,0],[1,0,0,1,1,0]]" REST,
+    "{\"version\":5,\"pages\":20001,\"runs\":[[20001,0,0,612,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,14401,792,0]]" REST,
+    "{\"version\":5,\"pages\":1,\"runs\":[[1,0,-9000,612,9000,0]]" REST,
     ONE "}",
     ONE ",\"signatures\":0}",
     ONE ",\"normalise\":false}",
@@ -66,6 +66,24 @@ static const char *const refused[] = {
     KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":0}}",
     KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":\"1\"}}",
     KNOWN "\"normalised\":{\"sha256\":\"" DIGITS "0\",\"size\":1}}",
+    KNOWN "\"fields\":{}}",
+    KNOWN "\"fields\":[1]}",
+    KNOWN "\"fields\":[{\"name\":\"a\"}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":1,\"rect\":[0,0,1,1]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":-1,\"rect\":[0,0,1,1]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,1]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,0,1]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,1,1,0]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,1,\"1\"]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,1,2e9]}]}",
+    KNOWN "\"fields\":[{\"name\":\"\",\"page\":0,\"rect\":[0,0,1,1]}]}",
+    KNOWN "\"fields\":[{\"name\":5,\"page\":0,\"rect\":[0,0,1,1]}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,1,1],\"seed\":false}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"page\":0,\"rect\":[0,0,1,1],\"x\":true}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"fault\":\"\"}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"fault\":\"other\"}]}",
+    KNOWN "\"fields\":[{\"name\":\"a\",\"fault\":\"signed\",\"page\":0}]}",
     KNOWN
     "\"normalised\":{\"sha256\":\"../../../../../../etc/passwd/0123456789abcdef0123456789abcdef0123\",\"size\":1}}",
 };
@@ -73,7 +91,7 @@ static const char *const refused[] = {
 /* Pages, and what is found out of them later: by the text form and back. */
 static void test_known(void)
 {
-    static const char text[] = "{\"version\":4,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,"
+    static const char text[] = "{\"version\":5,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,"
                                "\"normalise\":true}";
     const sr_pages_t *more;
     sr_pages_t *pages, *again;
@@ -93,7 +111,7 @@ static void test_known(void)
     more = sr_pages_normalised(more, DIGITS, 5000000000, pool);
     written = sr_pages_write(more, pool);
     is_str(written,
-           "{\"version\":4,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
+           "{\"version\":5,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
            "\"prepared\":[98,3],\"normalised\":{\"sha256\":\"" DIGITS "\",\"size\":5000000000}}",
            "the report says it");
     if (!ok(!sr_pages_parse_stored(&again, written, pool), "and is read again")) return;
@@ -115,9 +133,26 @@ static void test_known(void)
        "which are read again too");
 }
 
+/* The signature fields that a document has. */
+static void test_existing(void)
+{
+    static const char text[] = KNOWN "\"fields\":[{\"name\":\"party.a\",\"page\":0,\"rect\":[-1.5,0,10,20.25],"
+                               "\"seed\":true},{\"name\":\"b\",\"fault\":\"hidden\"}]}";
+    sr_pages_t *pages;
+    if (!ok(!sr_pages_parse(&pages, text, pool), "a report with fields")) return;
+    const sr_existing_t *field = sr_existing_find(pages->existing, "party.a");
+    const sr_existing_t *hidden = sr_existing_find(pages->existing, "b");
+    ok(field && !field->fault && field->seed && field->rect[0] == -1.5 && field->rect[3] == 20.25, "one that is empty");
+    ok(hidden && hidden->fault == SR_EXISTING_HIDDEN && !hidden->seed, "one that cannot be signed");
+    ok(!sr_existing_find(pages->existing, "party"), "a part of a name is none");
+    is_str(sr_pages_write(pages, pool), text, "the report is written as it was");
+    if (sr_pages_parse(&pages, KNOWN "\"warnings\":[]}", pool)) ok(false, "a report without fields is read");
+    ok(!sr_existing_find(pages->existing, "b"), "no field in a report without");
+}
+
 int main(void)
 {
-    static const char report[] = "{\"version\":4,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
+    static const char report[] = "{\"version\":5,\"pages\":12,\"runs\":[[10,0,0,612,792,0],[1,-10.5,20,100,300.25,270],"
                                  "[1,0,0,1,1,90]],\"signatures\":0,\"normalise\":false}";
     const sr_page_t *page;
     sr_pages_t *pages;
@@ -125,6 +160,7 @@ int main(void)
 
     apr_initialize();
     apr_pool_create(&pool, NULL);
+    test_existing();
 
     if (ok(!sr_pages_parse(&pages, report, pool), "a report is read")) {
         is_int(pages->count, 12, "its pages are counted");
@@ -149,7 +185,7 @@ int main(void)
         ok(sr_pages_parse(&pages, added[i], pool) != NULL, "no helper may say: %s", added[i]);
         ok(!sr_pages_parse_stored(&pages, added[i], pool), "what httpd has stored may");
     }
-    ok(!sr_pages_parse(&pages, "{\"version\":4,\"pages\":20000,\"runs\":[[20000,-9e9,0,-8999985600,14400,0]]" REST,
+    ok(!sr_pages_parse(&pages, "{\"version\":5,\"pages\":20000,\"runs\":[[20000,-9e9,0,-8999985600,14400,0]]" REST,
                        pool),
        "as many pages as can be, as large as can be, anywhere");
     test_known();

@@ -82,21 +82,62 @@ static void test_refused(void)
     is_str(answer((const char *const[]){"b\".pdf"}, most, 1), "Index page unknown", "a page far beyond");
 }
 
+/* Signers with one area each, which name existing fields of form.pdf. */
+static sr_error_t *resolve_existing(apr_array_header_t **signers, const char *one, const char *other)
+{
+    const char *const names[] = {one, other};
+    *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
+    for (int i = 0; i < 2 && names[i]; i++) {
+        apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t));
+        APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.document = "form.pdf", .existing = names[i]};
+        APR_ARRAY_PUSH(*signers, sr_signer_t) = (sr_signer_t){.fields = fields};
+    }
+    return sr_signers_resolve(*signers, documents, pool);
+}
+
+static void is_existing_refused(const char *one, const char *other, const char *message)
+{
+    apr_array_header_t *signers;
+    const sr_error_t *error = resolve_existing(&signers, one, other);
+    is_str(error ? error->message : NULL, message, "%s and %s", one, other ? other : "nothing");
+}
+
+static void test_existing(void)
+{
+    apr_array_header_t *signers;
+    ok(!resolve_existing(&signers, "Tenant", "Landlord"), "existing fields are found");
+    const sr_field_t *field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
+    is_int(field->area.page, 1, "on their page");
+    is_num(field->placement.rect[0], 110, "in their place");
+    is_num(field->placement.rect[3], 792, "in user space");
+    is_num(field->placement.percent[0], 100 * 692.0 / 792, "and on the page as it is shown, which is turned");
+    is_num(field->placement.percent[1], 100 * 10.0 / 512, "from the top");
+    is_existing_refused("Guest", NULL, "Document form.pdf has no signature field Guest");
+    is_existing_refused("Author", NULL, "Document form.pdf: signature field Author is signed already");
+    is_existing_refused("Tenant", "Tenant", "Document form.pdf: signature field Tenant is named more than once");
+}
+
 int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
     documents = apr_array_make(pool, 4, sizeof(sr_document_t));
     add_document("uuid-a", "a.pdf", NULL,
-                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
     add_document("uuid-b", "b\".pdf", "b%22.pdf",
-                 "{\"version\":4,\"pages\":3,\"runs\":[[2,0,0,612,792,0],[1,100,0,612,792,90]],\"signatures\":0,"
+                 "{\"version\":5,\"pages\":3,\"runs\":[[2,0,0,612,792,0],[1,100,0,612,792,90]],\"signatures\":0,"
                  "\"normalise\":false}");
     add_document("uuid-c", "c\".pdf", "c%22.pdf",
-                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
     add_document("uuid-d", "c%22.pdf", "c%2522.pdf",
-                 "{\"version\":4,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+                 "{\"version\":5,\"pages\":1,\"runs\":[[1,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}");
+    add_document("uuid-e", "form.pdf", NULL,
+                 "{\"version\":5,\"pages\":2,\"runs\":[[1,0,0,612,792,0],[1,100,0,612,792,90]],\"signatures\":0,"
+                 "\"normalise\":false,\"fields\":[{\"name\":\"Tenant\",\"page\":1,\"rect\":[110,692,210,792]},"
+                 "{\"name\":\"Landlord\",\"page\":0,\"rect\":[0,0,9,9]},"
+                 "{\"name\":\"Author\",\"fault\":\"signed\"}]}");
     test_resolved();
+    test_existing();
     test_refused();
     apr_pool_destroy(pool);
     apr_terminate();

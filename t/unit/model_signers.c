@@ -134,6 +134,8 @@ static const case_t fields[] = {
 #define WH F1 "Area width/height must be a positive number"
 #define PAGE F1 "Area page must be a non-negative integer"
 #define ORIGIN F1 "Area origin must be user-space or top-left"
+#define BOTH F1 "Area must have either a field or coordinates, not both"
+#define NAMED F1 "Area field must be the name of a signature field"
 #define ON_PAGE(page) "{\"x\":1,\"y\":2,\"w\":3,\"h\":4,\"page\":" page "}"
 
 static const case_t areas[] = {
@@ -166,6 +168,14 @@ static const case_t areas[] = {
     {WITH_AREA(ON_PAGE("0,\"origin\":\"bottom\"")), ORIGIN},
     {WITH_AREA(ON_PAGE("0,\"origin\":\"\"")), ORIGIN},
     {WITH_AREA(ON_PAGE("0,\"origin\":0")), ORIGIN},
+    {WITH_AREA(ON_PAGE("0,\"field\":\"Tenant\"")), BOTH},
+    {WITH_AREA("{\"field\":\"Tenant\",\"page\":0}"), BOTH},
+    {WITH_AREA("{\"field\":\"Tenant\",\"origin\":null}"), BOTH},
+    {WITH_AREA("{\"field\":7}"), NAMED},
+    {WITH_AREA("{\"field\":\"\"}"), NAMED},
+    {WITH_AREA("{\"field\":\" \\t\"}"), NAMED},
+    {WITH_AREA("{\"field\":null}"), XY},
+    {WITH_AREA("{\"field\":\"Tenant\"}"), NULL},
 };
 
 /* Which of two failures is the answer. */

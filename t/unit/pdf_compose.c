@@ -345,7 +345,7 @@ static void test_sealing(void)
        "it is large enough, and within the page");
     is_str(help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, pool), &probe, pool),
            apr_psprintf(pool,
-                        "accepted {\"version\":4,\"pages\":%d,\"runs\":[[%d,0,0,595.28,841.89,0]],\"signatures\":0,"
+                        "accepted {\"version\":5,\"pages\":%d,\"runs\":[[%d,0,0,595.28,841.89,0]],\"signatures\":0,"
                         "\"normalise\":false}",
                         composed.pages, composed.pages),
            "it can be signed as it is");

@@ -19,6 +19,12 @@
 #define SECRET "secret" /* to prepare a document that is encrypted */
 #define SEALED "sealed" /* to fill it */
 
+/* To prepare a document that has a form, 7, with signature fields: 8 and 10 for ann; 11, which nobody names; 9 is
+ * above 10. Prepared: 12 the empty appearance, 13 the field of bob. And to fill it: 14 the signature, 15 what is drawn,
+ * 16 and 17 the appearances of 8 and 10. */
+#define FORM "form"
+#define NAMED "named"
+
 /* With where_t: it takes the document to find the lie, so another worker finds it. */
 #define CONFIRMED 64u
 /* What the log says if another worker does not make the same update. */
@@ -26,6 +32,8 @@
 
 #define EVIL "<</Length 44>>stream\nBT /F 24 Tf 72 700 Td (1,000,000 EURO) Tj ET\nendstream"
 #define PAGE "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
+
+#define OTHER "<</Type/Annot/Subtype/Widget/FT/Sig/F 4/T(Other)/Rect[50 300 150 340]"
 
 static const lie_t LIES[] = {
     {"prepare", "nothing", NOWHERE, 0, NULL, NULL},
@@ -116,6 +124,39 @@ static const lie_t LIES[] = {
     {SEALED, "another name", OBJECT, 12, "/Name<", "/Name<00"},
     {SEALED, "a name that is not encrypted", OBJECT, 12, "/Name<", "/Name(Ann Lee)/Name<"},
     {SEALED, "an appearance that is not encrypted", OBJECT, 13, ">>stream\n", ">>stream\n/"},
+    {FORM, "nothing, with existing fields", NOWHERE, 0, NULL, NULL},
+    {FORM, "an existing field is elsewhere", OBJECT | CONFIRMED, 8, "/Rect [ 50 ", "/Rect [ 90 "},
+    {FORM, "an existing field has a value", OBJECT, 8, "/FT /Sig", "/FT /Sig /V 6 0 R"},
+    {FORM, "an existing field does something", OBJECT | CONFIRMED, 8, "/FT /Sig", "/FT /Sig /A 6 0 R"},
+    {FORM, "an existing field is called otherwise", OBJECT | CONFIRMED, 8, "(Tenant)", "(Guests)"},
+    {FORM, "an existing field is no longer one", OBJECT, 8, "/Rect [", "/Rest ["},
+    {FORM, "an existing field is missing", DROP, 8, NULL, NULL},
+    {FORM, "an existing field has a widget of its own", OBJECT, 10, "/FT /Sig", "/FT /Sig /Kids [ 6 0 R ]"},
+    {FORM, "an existing field below another one is missing", DROP, 10, NULL, NULL},
+    {FORM, "an existing field is much larger", OBJECT | CONFIRMED, 10, " 150 ", " 550 "},
+    {FORM, "a field above an existing one is there again", ADD, 9, NULL, "<</T(Guests)/Kids[10 0 R]>>"},
+    {FORM, "a field that nobody has named", ADD, 11, NULL, OTHER ">>"},
+    {FORM, "the form does more", OBJECT | CONFIRMED, 7, "/SigFlags 3", "/XFA 6 0 R /SigFlags 3"},
+    {FORM, "the form has no field of bob", OBJECT, 7, " 13 0 R ", " "},
+    {NAMED, "nothing, with existing fields", NOWHERE, 0, NULL, NULL},
+    {NAMED, "the field is elsewhere", OBJECT, 8, "/Rect [ 50 ", "/Rect [ 90 "},
+    {NAMED, "the field does something", OBJECT, 8, "/FT /Sig", "/FT /Sig /A 6 0 R"},
+    {NAMED, "the field is called otherwise", OBJECT, 8, "(Tenant)", "(Guests)"},
+    {NAMED, "the field looks like something old", OBJECT, 8, "/N 16 0 R", "/N 5 0 R"},
+    {NAMED, "the field has a value of its own", OBJECT, 8, "/V 14 0 R", "/V 15 0 R"},
+    {NAMED, "the field has no value", OBJECT, 8, "/V 14 0 R", ""},
+    {NAMED, "the field is not filled", DROP, 8, NULL, NULL},
+    {NAMED, "the second field has no value", OBJECT, 10, "/V 14 0 R", ""},
+    {NAMED, "the second field is not filled", DROP, 10, NULL, NULL},
+    {NAMED, "the second field is below another one", OBJECT, 10, "/Parent 9 0 R", "/Parent 6 0 R"},
+    {NAMED, "the second field can be seen by nobody", OBJECT, 10, "/F 4", "/F 6"},
+    {NAMED, "the field above is signed too", ADD, 9, NULL, "<</T(party)/Kids[10 0 R]/FT/Sig/V 14 0 R>>"},
+    {NAMED, "another existing field is signed", ADD, 11, NULL, OTHER "/V 14 0 R/AP<</N 16 0 R>>>>"},
+    {NAMED, "bob has signed too", ADD, 13, NULL,
+     "<</Type/Annot/Subtype/Widget/F 132/T(Signature_bob)/TU(Signature)/FT/Sig/P 3 0 R/Rect[50 200 150 240 ]"
+     "/AP<</N 16 0 R>>/V 14 0 R>>"},
+    {NAMED, "the form is there again", ADD, 7, NULL, "<</SigFlags 3/Fields[8 0 R 9 0 R 11 0 R 13 0 R ]/XFA 6 0 R>>"},
+    {NAMED, "the page is there again", ADD, 3, NULL, PAGE "/Annots[6 0 R 8 0 R 10 0 R 11 0 R 13 0 R]>>"},
     {"fill", "nothing", NOWHERE, 0, NULL, NULL},
     {"fill", "an appearance has colours of the document", OBJECT, 13, "/Resources<<>>",
      "/Resources<</ColorSpace<</DefaultRGB 6 0 R>>>>"},
@@ -221,14 +262,35 @@ static void encrypt(seal_bench_t *bench, pdf_t *pdf, apr_pool_t *pool)
     fclose(file);
 }
 
-/* NULL, or why ann could not sign. */
-static const char *sign(seal_bench_t *bench, bool tagged, bool secret, apr_pool_t *pool)
+/* With a form and its fields. */
+static pdf_t form_document(void)
 {
-    pdf_t pdf = document_of(tagged);
-    if (secret) encrypt(bench, &pdf, pool);
-    const sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
-                                     seal_field(BOB, 0, 50, 200, 150, 240)};
+    return pdf_document(
+        &(pdf_parts_t){.pages = 1,
+                       .page = "/MediaBox[0 0 612 792]/Contents 4 0 R/Annots[6 0 R 8 0 R 10 0 R 11 0 R]",
+                       .catalog = "/AcroForm 7 0 R",
+                       .objects = {"<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (1 euro) Tj ET\nendstream",
+                                   "<</Length 36>>stream\nBT /F 24 Tf 72 700 Td (9 euro) Tj ET\nendstream",
+                                   "<</Type/Annot/Subtype/Text/Rect[1 1 9 9]>>", "<</Fields[8 0 R 9 0 R 11 0 R]>>",
+                                   "<</Type/Annot/Subtype/Widget/FT/Sig/F 4/T(Tenant)/Rect[50 50 150 90]>>",
+                                   "<</T(party)/Kids[10 0 R]>>",
+                                   "<</Type/Annot/Subtype/Widget/FT/Sig/F 4/T(Landlord)/Parent 9 0 R"
+                                   "/Rect[50 100 150 140]>>",
+                                   OTHER ">>"}});
+}
+
+/* NULL, or why ann could not sign. */
+static const char *sign(seal_bench_t *bench, const lie_t *lie, apr_pool_t *pool)
+{
+    const bool named = !strcmp(lie->op, FORM) || !strcmp(lie->op, NAMED);
+    pdf_t pdf = named ? form_document() : document_of(!strcmp(lie->op, TAGGED));
+    if (!strcmp(lie->op, SECRET) || !strcmp(lie->op, SEALED)) encrypt(bench, &pdf, pool);
+    sr_pdf_field_t fields[] = {seal_field(ANN, 0, 50, 50, 150, 90), seal_field(ANN, 0, 50, 100, 150, 140),
+                               seal_field(BOB, 0, 50, 200, 150, 240)};
+    fields[0].existing = named ? "Tenant" : NULL;
+    fields[1].existing = named ? "party.Landlord" : NULL;
     sr_pdf_signature_t signature = {.signer = ANN, .name = "Ann Lee", .reason = "I agree", .contact = "Example Ltd"};
+    signature.fields = seal_fields(fields, 3, pool);
     signature.time = apr_time_from_sec(1800000000);
     signature.ink = seal_ink(SEAL_INK, pool);
     const char *reason = seal_prepare(bench, &pdf, fields, 3, pool);
@@ -251,9 +313,8 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     chmod(script, 0700);
     /* one process for all questions: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_document(help_pool(script, 1, 20000, pool), 0, pool);
-    const bool secret = !strcmp(lie->op, SECRET) || !strcmp(lie->op, SEALED);
     help_last_notice[0] = '\0';
-    const char *reason = sign(bench, !strcmp(lie->op, TAGGED), secret, pool);
+    const char *reason = sign(bench, lie, pool);
     is_str(reason, lie->where ? nonsense : NULL, "%s: %s", lie->op, lie->name);
     is_int(help_refusals, lie->where ? 1 : 0, "… and the log says why: %s", help_last_notice);
     is_int(strstr(help_last_notice, DIFFERS) != NULL, confirmed, "… as %s has found",
@@ -267,7 +328,7 @@ static lie_t chosen;
 
 static const lie_t *choose(const char *request)
 {
-    const bool fills = !strcmp(chosen.op, SR_PDF_OP_FILL) || !strcmp(chosen.op, SEALED);
+    const bool fills = !strcmp(chosen.op, SR_PDF_OP_FILL) || !strcmp(chosen.op, SEALED) || !strcmp(chosen.op, NAMED);
     return lies_asks(request, fills ? SR_PDF_OP_FILL : SR_PDF_OP_PREPARE) ? &chosen : NULL;
 }
 

@@ -3,6 +3,7 @@
  * one signature. Other programs are asked whether an earlier signature is as good as before: qpdf, pdfsig, mutool,
  * openssl, and pyHanko where it is at hand. */
 #include "changes_make.h"
+#include "pdf_others.h"
 
 /* Whether all new fields behind `from` are signature fields with one widget each. */
 static void test_structure(const pdf_t *pdf, size_t from, const char *name)
@@ -15,50 +16,6 @@ static void test_structure(const pdf_t *pdf, size_t from, const char *name)
     is_int(seal_count(text, "/FT/Sig") + seal_count(text, "/FT /Sig"), fields, "%s: all are signature fields", name);
     is_int(seal_count(text, "/Kids"), 0, "%s: each has one widget", name);
     free(words.data);
-}
-
-static const char *root_file(void)
-{
-    BIO *pem = BIO_new(BIO_s_mem());
-    char *text;
-    PEM_write_bio_X509(pem, bench.key.certificate);
-    long length = BIO_get_mem_data(pem, &text);
-    seal_write(&bench, "root.pem", text, (size_t)length);
-    BIO_free(pem);
-    return "root.pem";
-}
-
-static void test_judge(const char *file, int fields)
-{
-    const char *judge = getenv("SIGREQ_JUDGE") ? getenv("SIGREQ_JUDGE") : "/work/shared/judges/judge";
-    int status;
-    const char *said = seal_run(&status, &bench, bench.pool, "/usr/bin/python3 %s --roots %s %s", judge,
-                                root_file(), file);
-    if (status == 77 || *said != '{') {
-        skip("pyHanko, the judge of others, is not at hand ($SIGREQ_JUDGE)");
-        return;
-    }
-    is_int(status, 0, "%s: pyHanko trusts every signature", file);
-    is_int(seal_count(said, "\"bottom_line\": true"), fields, "%s: … in all fields", file);
-    if (status) printf("# %s\n", said);
-}
-
-/* `last`: how many fields show the last signature. */
-static void test_others(const pdf_t *pdf, const char *file, int fields, int last)
-{
-    int status;
-    const char *said;
-    seal_write(&bench, file, pdf->data, pdf->size);
-    said = seal_run(&status, &bench, bench.pool, "qpdf --check %s", file);
-    is_int(status, 0, "%s: qpdf has nothing to say%s", file, status ? said : "");
-    said = seal_run(&status, &bench, bench.pool, "pdfsig -nocert %s", file);
-    is_int(seal_count(said, "Signature is Valid"), fields, "%s: pdfsig finds a valid signature in each field", file);
-    said = seal_run(&status, &bench, bench.pool, "mutool sign -v %s", file);
-    int unchanged = seal_count(said, "The document is unchanged since signing");
-    int intact = unchanged + seal_count(said, "The signature is valid but there have been edits since signing");
-    if (status == 127) skip("mutool is not installed (mupdf-tools)");
-    else ok(intact == fields && unchanged == last, "%s: mutool says the same", file);
-    test_judge(file, fields);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static const char *ask(sr_pdf_pool_t *workers, apr_pool_t *pool)
 }
 
 #define ACCEPTED                                                                                                       \
-    "accepted {\"version\":4,\"pages\":3,\"runs\":[[3,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
+    "accepted {\"version\":5,\"pages\":3,\"runs\":[[3,0,0,612,792,0]],\"signatures\":0,\"normalise\":false}"
 
 /* Template and spares are processes of this one as workers are. The template is the first. */
 static pid_t template_of(const help_children_t *children)

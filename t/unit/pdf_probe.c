@@ -12,7 +12,7 @@ typedef struct case_t {
 } case_t;
 
 #define SAYS(pages, runs, signatures, normalise)                                                                       \
-    "accepted {\"version\":4,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
+    "accepted {\"version\":5,\"pages\":" #pages ",\"runs\":[" runs "],\"signatures\":" #signatures                     \
     ",\"normalise\":" #normalise "}"
 #define ONE(runs) SAYS(1, runs, 0, false)
 #define LETTER "[1,0,0,612,792,0]"
@@ -20,9 +20,13 @@ typedef struct case_t {
 #define FIELD(more) "<</FT/Sig/T(s)/V 5 0 R" more ">>"
 #define FORM "/AcroForm<</Fields[4 0 R]/SigFlags 3>>"
 #define CERTIFIED "refused: it is certified, and its certification allows no new signature fields"
-#define BROKEN_SIGNATURE                                                                                               \
-    "accepted {\"version\":4,\"pages\":1,\"runs\":[" LETTER "],\"signatures\":1,\"normalise\":false,"                  \
-    "\"warnings\":[\"signed-broken\"]}"
+#define BROKEN(field)                                                                                                  \
+    "accepted {\"version\":5,\"pages\":1,\"runs\":[" LETTER "],\"signatures\":1,\"normalise\":false,"                  \
+    "\"warnings\":[\"signed-broken\"],\"fields\":[{\"name\":\"" field "\",\"fault\":\"signed\"}]}"
+#define BROKEN_SIGNATURE BROKEN("s")
+#define PLACELESS                                                                                                      \
+    "accepted {\"version\":5,\"pages\":1,\"runs\":[" LETTER "],\"signatures\":0,\"normalise\":false,"                  \
+    "\"fields\":[{\"name\":\"s\",\"fault\":\"hidden\"}]}"
 #define LOCKED "refused: an earlier signature locks its form"
 
 static const case_t CASES[] = {
@@ -80,11 +84,11 @@ static const case_t CASES[] = {
     {"a dynamic XFA form",
      {.pages = 1, .catalog = "/NeedsRendering true/AcroForm<</Fields[]/XFA[]>>"},
      "refused: it is a dynamic XFA form, which PDF readers cannot show"},
-    {"an unsigned signature field", {.pages = 1, .catalog = FORM, .objects = {"<</FT/Sig/T(s)>>"}}, ONE(LETTER)},
+    {"an unsigned signature field", {.pages = 1, .catalog = FORM, .objects = {"<</FT/Sig/T(s)>>"}}, PLACELESS},
     {"a signature", {.pages = 1, .catalog = FORM, .objects = {FIELD(""), SIGNATURE ">>"}}, BROKEN_SIGNATURE},
     {"a signature under a parent field",
      {.pages = 1, .catalog = FORM, .objects = {"<</FT/Sig/T(p)/Kids[6 0 R]>>", SIGNATURE ">>", "<</T(k)/V 5 0 R>>"}},
-     BROKEN_SIGNATURE},
+     BROKEN("p.k")},
     {"a signature and NeedAppearances",
      {.pages = 1,
       .catalog = "/AcroForm<</Fields[4 0 R]/NeedAppearances true>>",

@@ -124,13 +124,19 @@ static inline sr_pdf_field_t seal_field(const char *signer, int page, double x0,
     return (sr_pdf_field_t){.signer = signer, .page = page, .rect = {x0, y0, x1, y1}};
 }
 
+static inline apr_array_header_t *seal_fields(const sr_pdf_field_t *fields, int count, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, count, sizeof *fields);
+    for (int i = 0; i < count; i++) APR_ARRAY_PUSH(list, sr_pdf_field_t) = fields[i];
+    return list;
+}
+
 /* NULL, or why not: the error's cause or the fault's reason, which live in `pool`. */
 static inline const char *seal_prepare(const seal_bench_t *bench, pdf_t *pdf, const sr_pdf_field_t *fields, int count,
                                        apr_pool_t *pool)
 {
     sr_pdf_update_t update;
-    apr_array_header_t *list = apr_array_make(pool, count, sizeof *fields);
-    for (int i = 0; i < count; i++) APR_ARRAY_PUSH(list, sr_pdf_field_t) = fields[i];
+    apr_array_header_t *list = seal_fields(fields, count, pool);
     int fd = help_descriptor(pdf->data, pdf->size);
     sr_error_t *error = sr_pdf_prepare(&update, bench->workers, fd, (apr_off_t)pdf->size, list, pool);
     close(fd);

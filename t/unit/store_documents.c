@@ -173,7 +173,7 @@ static void test_owners(void)
 static void test_half(void)
 {
     static const char *const useless[] = {"{\"version\":0,\"pages\":1,\"runs\":[[1,0,0,612,792,0]]}", "",
-                                          "{\"version\":4,", "\0\0\0"};
+                                          "{\"version\":5,", "\0\0\0"};
     const char *sha256;
     sr_pages_t *pages;
     apr_size_t i;
