@@ -1,6 +1,5 @@
-# mod_sigreq: make · make deps · make run · make demo-receiver · make test · make fuzz · make coverage · make bench ·
-# make corpus CORPUS=… · make corpus-sign CORPUS=… · make install DESTDIR=…
-# What each makes and where things are: src/README.md.
+# mod_sigreq: `make help` lists what can be made. Where things are: src/README.md.
+# CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS are the caller's.
 include apxs.mk
 
 ifeq ($(origin CC),default)
@@ -16,13 +15,16 @@ PREFIX ?= /usr
 NPM    ?= build/npm
 
 CFLAGS   ?= -O2 -g
-WARNINGS := -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+CXXFLAGS ?= $(CFLAGS)
+WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra
+C_WARNINGS := -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
             -Wpointer-arith -Wwrite-strings -Wvla -Wundef
-HARDEN   := -D_FORTIFY_SOURCE=2 -fstack-protector-strong
-CPPFLAGS += -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
+# a distribution has its own level
+HARDEN   := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-D_FORTIFY_SOURCE=2) -fstack-protector-strong
+OWN_CPPFLAGS := -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) $(C_WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 # drawform.cc alone: see there
-ALL_CXXFLAGS = -std=gnu++17 $(CFLAGS) $(HARDEN) -Wall -Wextra -Werror -fPIC -fvisibility=hidden -pthread -MMD -MP
+ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
@@ -44,7 +46,8 @@ UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
 PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
 
-.PHONY: all deps run demo-receiver test coverage bench bench-build corpus corpus-sign install clean units
+.PHONY: all help deps run demo-receiver check test coverage bench bench-build corpus corpus-sign install uninstall dist clean \
+        units
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -55,6 +58,10 @@ else
 all: $(PROGRAMS)
 endif
 units: $(UNIT_BIN) $(TOOL_BIN)
+help:
+	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) t/fuzz/fuzz.mk
+
+#: make                                build the module, sigreqctl and the PDF helper (WERROR=1: warnings are errors)
 
 build/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
@@ -94,7 +101,7 @@ build/t/tool/%: build/obj/t/tool/%.o build/libsigreq.a
 build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
-$(call obj,$(SPEED_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+$(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 include t/fuzz/fuzz.mk
 
@@ -125,8 +132,14 @@ $(NPM)/%/installed: tools/npm
 $(NPM)/page/installed: src/page/package.json src/page/package-lock.json
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
 PAGE := src/page/assets
+ifneq ($(wildcard dist/page/bundled),) # of `make dist`
+build/page/bundled: dist/page/bundled
+	@mkdir -p $(@D)
+	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
+else
 build/page/bundled: tools/bundle.mjs $(NPM)/page/installed $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
 	$(call say,BUNDLE)tools/bundle.mjs $(NPM)/page $(@D)/assets && touch $@
+endif
 build/embed/page_assets.h: build/page/bundled
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_assets build/page/assets >$@
@@ -145,19 +158,20 @@ $(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h
 $(call obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
 $(call obj,src/model/caption.c): build/embed/dates.h
 
-$(call obj,$(MOD_SRC)): private CPPFLAGS += $(HTTPD_CPPFLAGS)
-$(call obj,$(PDFD_SRC)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+$(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
+$(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 build/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(OWN_CPPFLAGS) $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 build/obj/%.o: %.cc
 	@mkdir -p $(@D)
-	$(call say,C++)$(CXX) $(ALL_CXXFLAGS) $(CPPFLAGS) -c -o $@ $<
+	$(call say,C++)$(CXX) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 build/obj/%.o: build/%.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(BASE_CPPFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(OWN_CPPFLAGS) $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 
+#: make install [DESTDIR=] [PREFIX=]   install beside httpd
 CONF_TARGET = $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.conf
 install: all
 	install -d $(DESTDIR)$(HTTPD_LIBEXECDIR) $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/sbin \
@@ -174,18 +188,45 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page
 	install -m 644 docs/signing-page/*.png $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page/
 
+# What install has put there, but for a configuration that an administrator may have edited.
+#: make uninstall [DESTDIR=] [PREFIX=] remove what was installed, but for sigreq.conf
+uninstall:
+	rm -f $(DESTDIR)$(HTTPD_LIBEXECDIR)/mod_sigreq.so $(DESTDIR)$(PREFIX)/sbin/sigreqctl \
+	      $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load $(DESTDIR)$(PREFIX)/include/apache2/mod_sigreq.h
+	rm -rf $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/share/sigreq $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq
+
+# The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.
+VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/mod_sigreq.h)
+DIST = mod_sigreq-$(VERSION)
+#: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without npm and network
+dist: build/page/bundled
+	git archive --prefix='$(DIST)/' -o 'build/$(DIST).tar' HEAD
+	tar -rf 'build/$(DIST).tar' --owner=root --group=root --transform='s|^build|$(DIST)/dist|' build/page
+	gzip -9nf 'build/$(DIST).tar'
+
+#: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
 	tools/deps all
+#: make run [PORT=] [STATE=] [DB=]     start a server to try, with tokens, on 127.0.0.1 (DB=sqlite3 or pgsql)
 run:
 	@tools/deps run $(DB)
 	@$(MAKE) --no-print-directory all
 	@exec tools/run --port '$(PORT)' --state '$(STATE)' --db '$(DB)'
+#: make demo-receiver [STATE=]         print the webhooks of `make run`
 demo-receiver:
 	@exec tools/demo-receiver --state '$(STATE)' --port '$(RECEIVER)'
+#: make check                          the guards and the unit tests
+check:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units
+	@exec t/run '^t/guard/(?!build)' '^build/t/'
+#: make test [SANITIZE=1]              run all tests; the last line counts them
+#: t/run PATTERN...                    run the test files whose names match (after `make all units`)
 test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+#: make coverage [TESTS=]              lines and branches that the tests reach
 coverage:
 	@tools/deps coverage
 	@$(MAKE) --no-print-directory all units
@@ -193,17 +234,27 @@ coverage:
 bench-build:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
+#: make bench [BASE=COMMIT]            measure, alone or beside another commit
 bench: bench-build
 	@$(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
+#: make corpus CORPUS=FOLDER           send public files to the server
 corpus:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus '$(CORPUS)'
+#: make corpus-sign CORPUS=FOLDER      sign public PDFs and have them judged
 corpus-sign:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus-sign '$(CORPUS)'
+#: make clean                          remove what was built
 clean:
 	rm -rf build
+
+# for clangd, clang-tidy and editors
+#: make compile_commands.json          how each file is compiled, for clangd and clang-tidy
+.PHONY: compile_commands.json
+compile_commands.json:
+	@$(MAKE) -Bnk --no-print-directory V=1 all units 2>/dev/null | tools/compile-commands >$@
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))

@@ -7,7 +7,7 @@ FUZZ_BIN := $(FUZZ_NAMES:%=build/t/fuzz_%)
 units: $(FUZZ_BIN)
 # all of sigreq-pdfd but its main
 FUZZED_PDFD := $(filter-out src/pdfd/main.c,$(PDFD_SRC)) $(PDFD_CXX)
-$(call obj,$(wildcard t/fuzz/*.c)): private CPPFLAGS += $(PDFD_CPPFLAGS)
+$(call obj,$(wildcard t/fuzz/*.c)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 build/libpdfd.a: $(call obj,$(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
@@ -22,11 +22,11 @@ fuzz_obj = $(patsubst %.cc,build/fuzz/obj/%.o,$(patsubst %.c,build/fuzz/obj/%.o,
 
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CLANG)$(CLANG) -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(CPPFLAGS) $(PDFD_CPPFLAGS) \
-	    $(BASE_CPPFLAGS) -c -o $@ $<
+	$(call say,CLANG)$(CLANG) -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(PDFD_CPPFLAGS) \
+	    $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 build/fuzz/obj/%.o: %.cc
 	@mkdir -p $(@D)
-	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(CPPFLAGS) -c -o $@ $<
+	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 $(call fuzz_obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
 $(call fuzz_obj,src/deliver/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
@@ -37,6 +37,7 @@ build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a
 # these stand for functions of src/
 build/t/fuzz_lies build/fuzz/lies: private override LDFLAGS += -Wl,--wrap=sr_pdf_put
 
+#: make fuzz [SECONDS=] [TARGET=]      feed the parsers with hostile input (clang)
 .PHONY: fuzz
 fuzz:
 	@tools/deps fuzz

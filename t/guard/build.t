@@ -18,8 +18,9 @@ for my $compiler ('gcc', 'clang') {
         skip "$compiler is not installed", 1 if system("command -v $compiler >/dev/null") != 0;
         my $dir = tempdir(CLEANUP => 1);
         system('sh', '-c', 'tar -cf - --exclude=./build . | tar -C "$1" -xf -', 'sh', $dir) == 0 or die "copy failed\n";
-        my $said = `make -C '$dir' -j2 CC=$compiler NPM='$npm' all units 2>&1`;
-        is($?, 0, "$compiler builds everything without a warning") or diag substr $said, -3000;
+        my $said = `make -C '$dir' -j2 CC=$compiler CPPFLAGS=-DOF_THE_CALLER WERROR=1 NPM='$npm' all units 2>&1`;
+        is($?, 0, "$compiler builds everything without a warning, with flags of the caller")
+            or diag substr $said, -3000;
         install_into($dir) if $compiler eq 'gcc';
     }
 }
@@ -41,5 +42,10 @@ sub install_into {
     system "make -C '$dir' NPM='$npm' install DESTDIR='$root' >/dev/null 2>&1";
     is(-s $conf, 7, 'an edited sigreq.conf stays');
     ok(-s "$conf.new", 'the new one lies beside it');
+    $said = `make -C '$dir' NPM='$npm' uninstall DESTDIR='$root' 2>&1`;
+    is($?, 0, 'make uninstall') or diag $said;
+    my @left = map { s{^\Q$root\E}{}r } split /\n/, `find '$root' -type f`;
+    is("@{[sort @left]}", "$sysconf/mods-available/sigreq.conf $sysconf/mods-available/sigreq.conf.new",
+        'it leaves the configuration alone');
 }
 done_testing;
