@@ -383,8 +383,19 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     json_object_set_new(object, "footer",
                         json_string(apr_pstrcat(pool, word(work, 0, "title"), uuid ? " \xc2\xb7 " : NULL, uuid, NULL)));
     json_object_set_new(object, "language", json_string(completion->language ? completion->language : "en"));
+    if (completion->rtl) json_object_set_new(object, "dir", json_string("rtl"));
     json_object_set_new(object, "time", json_string(sr_time_format(completion->time, pool)));
     return object;
+}
+
+/* The language that was chosen for a signer; without one, that of the text they agreed to. The code, or NULL. */
+static const char *language_of(const json_t *signer)
+{
+    const char *locale = sr_json_string(signer, "locale");
+    const char *version = sr_json_string(json_object_get(signer, "signerInformation"), "consent");
+    const sr_language_t *chosen = locale ? sr_language_of(locale) : NULL;
+    const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
+    return chosen ? chosen->code : consent ? consent->language : NULL;
 }
 
 const sr_language_t *sr_completion_language(const json_t *view)
@@ -396,10 +407,8 @@ const sr_language_t *sr_completion_language(const json_t *view)
         const sr_language_t *language = sr_language(i);
         int count = 0;
         for (size_t k = 0; k < json_array_size(signers); k++) {
-            const json_t *how = json_object_get(json_array_get(signers, k), "signerInformation");
-            const char *version = sr_json_string(how, "consent");
-            const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
-            count += consent && !strcmp(consent->language, language->code);
+            const char *code = language_of(json_array_get(signers, k));
+            count += code && !strcmp(code, language->code);
         }
         if (count <= most || !strcmp(language->code, "en")) continue;
         best = language;

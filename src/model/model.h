@@ -440,10 +440,12 @@ typedef struct sr_completion_t {
     const char *verify_url;   /* of the page where anybody checks documents; or NULL */
     apr_time_t time;          /* of the certificate */
     const char *language;     /* of `texts`, as a tag */
+    bool rtl;                 /* it is written from right to left */
     const json_t *texts;      /* "certificate" of that catalogue */
     const json_t *english;    /* the same in English, or NULL: one language is enough */
 } sr_completion_t;
-/* The language that most of the signers have read the text to agree to in, if it is not English; else English. */
+/* The language of most of the signers, if it is not English; else English. The language of a signer is that of their
+ * locale, else that of the text they agreed to. */
 const sr_language_t *sr_completion_language(const json_t *view);
 /* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);

@@ -57,6 +57,7 @@ typedef struct flow_t {
     const char *language;
     cairo_t *context;                  /* NULL: pages are counted, and nothing is drawn */
     int page, pages;                   /* of this pass; in all, known from the first pass on */
+    bool rtl;                          /* what is on the left elsewhere is on the right here */
     double labels;                     /* how wide their column is */
     double y;                          /* where the next line begins */
     double top;                        /* where the first one of this page did */
@@ -66,9 +67,15 @@ typedef struct flow_t {
 
 /* ---------------------------------------------------------------------------------------------------- marks */
 
+/* Where something is that would be at `x` if the columns began on the left. */
+static double side(const flow_t *flow, double x, double width)
+{
+    return flow->rtl ? WIDTH - x - width : x;
+}
+
 static void fill(const flow_t *flow, double x, double y, double width, double height, uint32_t colour)
 {
-    sr_pdfd_box(flow->context, x, y, width, height, colour);
+    sr_pdfd_box(flow->context, side(flow, x, width), y, width, height, colour);
 }
 
 static void rule(const flow_t *flow, double y, uint32_t colour)
@@ -116,10 +123,13 @@ static double measure_row(const row_t *row, int lines)
 
 static void put_line(const flow_t *flow, const row_t *row, int line, double y)
 {
-    for (int i = 0; flow->context && i < COLUMNS; i++)
-        if (row->columns[i]) sr_pdfd_paragraph_draw(flow->context, row->columns[i], line, row->x[i], y);
-    if (row->mark && !line)
-        sr_pdfd_put_mark(flow->context, row->mark, row->x[1], y - 6, MARK_WIDTH, MARK_HEIGHT - 8, flow->item_pool);
+    for (int i = 0; flow->context && i < COLUMNS; i++) {
+        const sr_pdfd_paragraph_t *column = row->columns[i];
+        const double x = column ? side(flow, row->x[i], sr_pdfd_paragraph_room(column)) : 0;
+        if (column) sr_pdfd_paragraph_draw(flow->context, column, line, x, y, flow->rtl);
+    }
+    const sr_pdfd_place_t place = {side(flow, row->x[1], MARK_WIDTH), y - 6, MARK_WIDTH, MARK_HEIGHT - 8, flow->rtl};
+    if (row->mark && !line) sr_pdfd_put_mark(flow->context, row->mark, &place, flow->item_pool);
 }
 
 /* Puts the first lines at `y`, whether there is room or not. Returns where the next one would be. */
@@ -373,9 +383,9 @@ static void put_seal(flow_t *flow, double *rect)
     const double width = RIGHT - x - (address ? QR_SIZE + GAP : 0);
     flow->y = top;
     put_panel(flow, SEAL_HEIGHT);
-    rect[0] = LEFT;
+    rect[0] = side(flow, LEFT, FIELD_WIDTH);
     rect[1] = HEIGHT - line + 1;
-    rect[2] = LEFT + FIELD_WIDTH;
+    rect[2] = rect[0] + FIELD_WIDTH;
     rect[3] = HEIGHT - line + FIELD_HEIGHT;
     fill(flow, LEFT, line, FIELD_WIDTH, 0.6, GRAY);
     const row_t caption =
@@ -390,7 +400,8 @@ static void put_seal(flow_t *flow, double *rect)
         const row_t second = alone(flow, value, &CODE, x, width, flow->page_pool);
         y = put_lines(flow, &second, put_lines(flow, &first, y, SIDE_LINES), SIDE_LINES);
     }
-    sr_pdfd_qr(flow->context, address, RIGHT - QR_SIZE, top + (SEAL_HEIGHT - QR_SIZE) / 2, QR_SIZE);
+    const double qr = side(flow, RIGHT - QR_SIZE, QR_SIZE);
+    sr_pdfd_qr(flow->context, address, qr, top + (SEAL_HEIGHT - QR_SIZE) / 2, QR_SIZE);
 }
 
 static void put_all(flow_t *flow, double *rect)
@@ -442,9 +453,10 @@ static json_t *answer_with(const char *key, const char *reason)
 
 json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
-    const char *second = sr_json_string(question->text, "second");
+    const char *second = sr_json_string(question->text, "second"), *direction = sr_json_string(question->text, "dir");
     flow_t flow = {.question = question->text,
                    .language = sr_json_string(question->text, "language"),
+                   .rtl = direction && !strcmp(direction, "rtl"),
                    .labels = second && *second ? WIDE_LABELS : LABELS};
     sink_t sink = {.question = question};
     const char *time = sr_json_string(question->text, "time");
@@ -452,13 +464,11 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
     double rect[4];
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return answer_with("unavailable", "there are no fonts to write with");
     if (!time || !sr_time_parse(&when, time)) return answer_with("refused", "it has no time");
-    if (!sr_pdfd_texts_are_short(question->text))
-        return answer_with("refused", "one of its texts is longer than 32 KiB");
+    if (!sr_pdfd_texts_are_short(question->text)) return answer_with("refused", "a text in it is longer than 32 KiB");
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
     put_all(&flow, rect);
     if (!draw(&sink, &flow, when, rect)) return answer_with("refused", SR_PDF_LIMITS_REASON);
-
     json_t *answer = json_object(), *field = json_object(), *numbers = json_array();
     for (int i = 0; i < 4; i++) json_array_append_new(numbers, json_real(rect[i]));
     json_object_set_new(field, "page", json_integer(flow.pages - 1));

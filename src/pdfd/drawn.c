@@ -57,8 +57,8 @@ static char *unpack(const char *data, apr_size_t length, bool packed, apr_pool_t
     return content;
 }
 
-void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, double x, double y, double width,
-                   double height, apr_pool_t *pool)
+void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                   apr_pool_t *pool)
 {
     static const char stream[] = ">>stream\n";
     double box[4];
@@ -71,12 +71,13 @@ void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, doub
     if (!(wide > 0 && high > 0 && wide < 1e6 && high < 1e6)) return;
     char *content = unpack(data, length - (apr_size_t)(data - object), strstr(keys, "/FlateDecode"), pool);
     if (!content) return;
-    const double scale = fmin(width / wide, height / high);
+    const double scale = fmin(place->width / wide, place->height / high);
+    const double x = place->x + (place->right ? place->width - wide * scale : 0);
     drawing_t drawing = {context, {0}, 0};
     cairo_save(context);
-    cairo_rectangle(context, x, y, width, height);
+    cairo_rectangle(context, place->x, place->y, place->width, place->height);
     cairo_clip(context);
-    cairo_translate(context, x, y + high * scale);
+    cairo_translate(context, x, place->y + high * scale);
     cairo_scale(context, scale, -scale);
     cairo_translate(context, -box[0], -box[1]);
     cairo_set_source_rgb(context, 0.05, 0.1, 0.45);
@@ -86,8 +87,7 @@ void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, doub
     cairo_restore(context);
 }
 
-void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, double x, double y, double width, double height,
-                      apr_pool_t *pool)
+void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, apr_pool_t *pool)
 {
     char *object, *end;
     size_t room = 1;
@@ -101,5 +101,5 @@ void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, double x, double y
         memcpy(end, bytes, length);
         end += length;
     }
-    sr_pdfd_drawn(context, object, (apr_size_t)(end - object), x, y, width, height, pool);
+    sr_pdfd_drawn(context, object, (apr_size_t)(end - object), place, pool);
 }

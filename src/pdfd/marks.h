@@ -11,13 +11,16 @@
 void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour);
 /* Draws a QR code of a text in a white square; nothing for none, or one that is too long. */
 void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double size);
-/* Draws a signature that was sealed before (drawn.c), as large as it fits, at the lower left. `object` is what was
- * appended for it; one that is no form of paths is not drawn. */
-void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, double x, double y, double width,
-                   double height, apr_pool_t *pool);
+typedef struct sr_pdfd_place_t {
+    double x, y, width, height;
+    bool right; /* what is less wide is on the right */
+} sr_pdfd_place_t;
+/* Draws a signature that was sealed before (drawn.c), as large as it fits, at the lower left or right. `object` is what
+ * was appended for it; one that is no form of paths is not drawn. */
+void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                   apr_pool_t *pool);
 /* The same, from an array of texts in base64. */
-void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, double x, double y, double width, double height,
-                      apr_pool_t *pool);
+void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, apr_pool_t *pool);
 /* Whether all texts of a question can be set. */
 bool sr_pdfd_texts_are_short(const json_t *value);
 /* The properties of a document; `title` may be NULL. */

@@ -101,6 +101,11 @@ double sr_pdfd_paragraph_width(const sr_pdfd_paragraph_t *paragraph, int line)
     return logical.width / (double)PANGO_SCALE;
 }
 
+double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph)
+{
+    return paragraph->width;
+}
+
 /* Words in Thai are found by a dictionary, which libthai reads from a file when it is first asked. */
 void sr_pdfd_typeset_warm_up(void)
 {
@@ -199,13 +204,15 @@ static void draw_run(cairo_t *context, PangoGlyphItem *run, const char *text, do
     g_free(drawn.clusters);
 }
 
-void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y)
+void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y,
+                            bool right)
 {
     PangoLayoutLine *found = line_at(paragraph, line);
     double above, below;
     if (!found) return;
     /* What runs from right to left and over more than one line is even on that side. */
-    if (found->resolved_dir == PANGO_DIRECTION_RTL && sr_pdfd_paragraph_lines(paragraph) > 1)
+    const bool several = sr_pdfd_paragraph_lines(paragraph) > 1;
+    if (several ? found->resolved_dir == PANGO_DIRECTION_RTL : right)
         x += fmax(0, paragraph->width - sr_pdfd_paragraph_width(paragraph, line));
     uint32_t colour = paragraph->look->colour;
     sr_pdfd_paragraph_extents(&above, &below, paragraph, line);

@@ -28,9 +28,13 @@ int sr_pdfd_paragraph_lines(const sr_pdfd_paragraph_t *paragraph);
 void sr_pdfd_paragraph_extents(double *above, double *below, const sr_pdfd_paragraph_t *paragraph, int line);
 /* How wide a line is. */
 double sr_pdfd_paragraph_width(const sr_pdfd_paragraph_t *paragraph, int line);
+/* How wide it may be. */
+double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph);
 /* The least distance from this line to the next. 0 behind the last. */
 double sr_pdfd_paragraph_leading(const sr_pdfd_paragraph_t *paragraph, int line);
-/* Draws a line with its base at `y`, from `x` on; nothing behind the last. It leaves no ink far beyond its extents. */
-void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y);
+/* Draws a line with its base at `y`, from `x` on, or with `right`, if it is the only one, to the end of the room from
+ * there on; nothing behind the last. It leaves no ink far beyond its extents. */
+void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y,
+                            bool right);
 
 #endif

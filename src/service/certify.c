@@ -106,6 +106,8 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
     SR_TRY(sr_language_texts(&texts, own, pool));
     completion->texts = json_object_get(texts, part);
     completion->language = own->tag;
+    const char *direction = sr_json_string(texts, "dir");
+    completion->rtl = direction && !strcmp(direction, "rtl");
     if (own == english) return NULL;
     SR_TRY(sr_language_texts(&texts, english, pool));
     completion->english = json_object_get(texts, part);

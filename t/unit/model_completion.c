@@ -139,6 +139,19 @@ static void test_languages(void)
     }
 }
 
+/* A locale goes before the language that a signer has read the text in. */
+static void test_locales(void)
+{
+    static const struct {
+        const char *locale, *version, *code;
+    } rows[] = {{"ar-EG", "2-en", "ar"}, {"en-GB", "2-de", "en"}, {"tlh", "2-de", "de"}, {"pt-BR", NULL, "pt-BR"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *view = json_pack("{s:[{s:s,s:{s:s?}}]}", "submitters", "locale", rows[i].locale, "signerInformation",
+                                 "consent", rows[i].version);
+        is_str(sr_completion_language(sr_json_own(view, pool))->code, rows[i].code, "the locale %s", rows[i].locale);
+    }
+}
+
 static void test_secrets(void)
 {
     const char *text = said(VIEW, SR_TEST, "x");
@@ -177,6 +190,7 @@ int main(void)
     apr_pool_create(&pool, NULL);
     test_whole();
     test_languages();
+    test_locales();
     test_secrets();
     test_gaps();
     apr_pool_destroy(pool);

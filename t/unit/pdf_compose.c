@@ -135,6 +135,43 @@ static void test_texts(void)
     apr_pool_destroy(pool);
 }
 
+/* From where to where a word is on the first page. */
+static void find_word(double x[2], const char *name, const char *word, apr_pool_t *pool)
+{
+    int status;
+    const char *text = seal_run(&status, &bench, pool, "pdftotext -bbox '%s' -", name);
+    const char *end = strstr(text, apr_psprintf(pool, ">%s</word>", word)), *at = end;
+    while (at && at > text && strncmp(at, "<word ", 6) != 0) at--;
+    x[0] = x[1] = -1;
+    if (at) sscanf(at, "<word xMin=\"%lf\" yMin=\"%*f\" xMax=\"%lf\"", &x[0], &x[1]);
+}
+
+/* A page in a language from right to left is the mirror image of the other, but for the letters. */
+static void test_mirrored(void)
+{
+    static const char *const words[] = {"title", "Signers", "Label", "value", "place"};
+    apr_pool_t *pool;
+    sr_pdf_composed_t left, right;
+    apr_pool_create(&pool, bench.pool);
+    json_t *what = list(1, "Ann", "value", pool);
+    json_object_set_new(what, "title", json_string("title"));
+    json_object_set_new(what, "seal", json_string("place"));
+    free(compose(&left, what, "left.pdf", pool).data);
+    json_object_set_new(what, "dir", json_string("rtl"));
+    free(compose(&right, what, "right.pdf", pool).data);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        double a[2], b[2];
+        find_word(a, "left.pdf", words[i], pool);
+        find_word(b, "right.pdf", words[i], pool);
+        ok(a[0] > 0 && b[0] > a[0] && fabs(a[0] + b[1] - 595.28) < 0.2,
+           "'%s' from the left at %g, from the right at %g", words[i], a[0], 595.28 - b[1]);
+    }
+    ok(fabs(left.field.rect[0] + right.field.rect[2] - 595.28) < 0.01
+           && fabs(left.field.rect[2] + right.field.rect[0] - 595.28) < 0.01, "so is the field");
+    is_clean("right.pdf", pool);
+    apr_pool_destroy(pool);
+}
+
 static void test_sameness(void)
 {
     apr_pool_t *pool;
@@ -245,7 +282,7 @@ static void test_limits(void)
     much[32769] = '\0';
     what = list(1, "Ann", much, pool);
     ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "nor is one text too long");
-    is_str(composed.reason, "one of its texts is longer than 32 KiB", "refused as well");
+    is_str(composed.reason, "a text in it is longer than 32 KiB", "refused as well");
     much[32768] = '\0';
     free(compose(&composed, list(1, "Ann", much, pool), "longest.pdf", pool).data);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -431,6 +468,7 @@ int main(void)
 {
     bench = seal_begin(10000);
     test_texts();
+    test_mirrored();
     test_sameness();
     test_many(100, 3, 30);
     test_many(3, 1, 1);
