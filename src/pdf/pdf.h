@@ -251,7 +251,8 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  * ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken anywhere; or
  * ["label","value","label","value"], side by side where both are short. With "dir":"rtl" the page is mirrored: columns
  * begin on the right. All but `time`, when it was made, may be left out. Texts are of any script, at most 32 KiB each,
- * and never cut, but for banner and footer (three lines) and what is beside the seal. The same question has the same answer, byte by byte, on one system.
+ * and never cut, but for banner and footer (three lines) and what is beside the seal. The same question has the same
+ * answer, byte by byte, on one system.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
 
