@@ -68,7 +68,10 @@ static int number_of(const fill_t *fill, int ordinal)
     const int count = (int)json_array_size(fill->existing);
     int number = 0;
     if (!count) return ordinal;
-    while (number < count && ordinal > 0) ordinal -= json_is_null(json_array_get(fill->existing, (size_t)number++));
+    for (; number < count && ordinal > 0; number++) {
+        const json_t *name = json_array_get(fill->existing, (size_t)number);
+        if (json_is_null(name)) ordinal--;
+    }
     return number;
 }
 
