@@ -118,7 +118,7 @@ static int map_to_storage(request_rec *r)
     return is_ours(r) ? OK : DECLINED;
 }
 
-/* Asked anew: a path that mod_rewrite has changed ("[PT]") has the configuration of its location only now. */
+/* Asked again: a path that mod_rewrite has changed ("[PT]") has the configuration of its location only now. */
 static int type_checker(request_rec *r)
 {
     if (r->proxyreq || !own_path(r, sr_conf_of_request(r), NULL)) return DECLINED;

@@ -265,7 +265,7 @@ static const struct {
     [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
-/* Sections that said "Sigreq On", for check_config; made anew for every reading of the configuration. */
+/* Sections that said "Sigreq On", for check_config; made again for every reading of the configuration. */
 static apr_array_header_t *enabled_sections; /* enabled_t */
 typedef struct enabled_t {
     const sr_conf_t *section;

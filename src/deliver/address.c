@@ -1,6 +1,6 @@
-/* address.c: which addresses may be called. Whoever registers a URL chooses its name and, by DNS, its address: so it is
- * the address of the socket that is judged, when it is about to connect (security.md, 5). The tables are IANA's
- * special-purpose registries (RFC 6890 and what was added). */
+/* address.c: which addresses may be called. Everybody who registers a URL chooses its name and, by DNS, its address. So
+ * the address of the socket is judged, when it is about to connect. The tables are IANA's special-purpose registries
+ * (RFC 6890 and what was added). */
 #include "deliver/deliver.h"
 
 #include <arpa/inet.h>

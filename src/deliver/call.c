@@ -70,7 +70,7 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-/* Who vouches for the other side. All that libcurl would trust by itself is taken away first: what fails then fails
+/* What verifies the other side. All that libcurl would trust by itself is taken away first: what fails then fails
  * safely. */
 static CURLcode set_authorities(sr_call_t *call)
 {

@@ -10,7 +10,7 @@
 
 #include "metrics/metrics.h"
 
-#define LEASE apr_time_from_sec(30)  /* twice what a call may take: whoever lives has recorded it by then */
+#define LEASE apr_time_from_sec(30)  /* twice what a call may take: a process that lives has recorded it by then */
 #define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
 #define LOOK_MIN apr_time_from_sec(2)
 #define GLANCE apr_time_from_msec(250) /* at calls under way: do they take long? */
@@ -191,7 +191,7 @@ static void take_turn(sr_deliver_t *d, int number)
     sr_outcome_t outcome;
     int count = 0;
 
-    if (rows) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes anew */
+    if (rows) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes again */
     sr_error_t *error = ask(d, number, SR_OP_DELIVERY_TURN, &outcome, &claims, turn_text(d, number, claim, rows));
 
     if (error) {

@@ -4,8 +4,8 @@
  * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · deliver.c
  *
  * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
- * What became of it is recorded by whoever claimed it; should that process die, whoever next looks after the claim's
- * time records it as interrupted. Everything that has to survive is in the store.
+ * What became of it is recorded by the process that claimed it. If that process dies, the one that next looks after
+ * the claim's time records it as interrupted. Everything that has to survive is in the store.
  */
 #ifndef SR_DELIVER_H
 #define SR_DELIVER_H
@@ -36,7 +36,7 @@ typedef struct sr_call_t sr_call_t;
 typedef struct sr_call_result_t {
     int status;        /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
     bool success;      /* 2xx */
-    const char *error; /* why not, in words for whoever registered the URL; the call's until it is begun anew */
+    const char *error; /* why not, in words for those who registered the URL; the call's until it is begun again */
     const char *detail; /* what the log says instead, or NULL */
 } sr_call_result_t;
 
@@ -88,7 +88,7 @@ struct sr_deliver_options_t {
     void *baton;
     const char *agent;                 /* User-Agent */
     const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called though they are not public */
-    const char *authorities;           /* PEM: who vouches for https receivers and mail servers; NULL: the system's */
+    const char *authorities;           /* PEM: those who verify https receivers and mail servers; NULL: the system's */
     const sr_mail_t *mail;             /* or NULL */
 };
 
@@ -99,7 +99,7 @@ void sr_deliver_run(sr_deliver_t *deliver);
 /* From any thread: there may be something new in a database. */
 void sr_deliver_wake(sr_deliver_t *deliver, int database);
 /* From any thread, and from a signal's handler: claim nothing more, give what is under way that long, record, return
- * from run. A second time it says how long anew. */
+ * from run. A second time it says how long again. */
 void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace);
 
 #endif

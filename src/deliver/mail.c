@@ -133,7 +133,7 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
 
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
-    /* Without a password TLS is used where it is offered, whoever that is; a password goes to who proves himself. */
+    /* Without a password TLS is used if any server offers it. A password goes only to a server that proves its name. */
     curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->user ? CURLUSESSL_ALL : CURLUSESSL_TRY));
     if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5)) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);

@@ -1,4 +1,4 @@
-/* metrics.h: what is counted, for whoever runs the service. Every layer may count; src/run shows it.
+/* metrics.h: what is counted, for those who run the service. Every layer may count; src/run shows it.
  *
  * All of it is a block of numbers, changed by atomic additions alone: any thread of any process that shares the block
  * may count at any time, and one that is killed leaves nothing half done. Until sr_metrics_use it is this process's

@@ -49,7 +49,7 @@ const char *sr_warnings_refusal(unsigned int set, apr_pool_t *pool);
  *    "fields":[{"name":"Tenant","page":0,"rect":[x0,y0,x1,y1]},…]}   (existing.c)
  * and in the stored one perhaps what httpd has found out later, and a helper may never say:
  *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
- *   "normalised":{"sha256":"…","size":n}  the document that was written anew of it
+ *   "normalised":{"sha256":"…","size":n}  the document that was made of it by rewriting
  * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
  */
 typedef struct sr_page_t {
@@ -57,7 +57,7 @@ typedef struct sr_page_t {
     int rotate;    /* clockwise degrees the page is turned when displayed */
 } sr_page_t;
 
-/* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made anew. */
+/* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made again. */
 #define SR_PAGES_VERSION 5
 #define SR_PAGES_MAX 20000       /* pages of a document */
 #define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
@@ -66,7 +66,7 @@ typedef struct sr_pages_t {
     int count;
     const apr_array_header_t *runs; /* sr_page_run_t */
     int signatures;                 /* that it has already */
-    bool normalise;                 /* it has to be written anew before anything can be appended */
+    bool normalise;                 /* it has to be rewritten before anything can be appended */
     int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
     const char *normalised_sha256; /* or NULL */
     apr_off_t normalised_size;
@@ -89,7 +89,7 @@ const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
 bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
 /* The same pages, with one more that is prepared; `pages` itself when that was known, or there is no room for it. */
 const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool);
-/* The same pages, with the document that was written anew. */
+/* The same pages, with the document that was rewritten. */
 const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
 /* The text form with what was added since it was read. */
 const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
@@ -203,7 +203,7 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
 
 /* ------------------------------------------------------------------------------------------- submission.c
- * A submission and its view: the JSON text that GET answers, stored with it and written anew by the same
+ * A submission and its view: the JSON text that GET answers, stored with it and rewritten by the same
  * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
  * SR_BASE_MARK (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
  */
@@ -299,14 +299,14 @@ const sr_consent_t *sr_consent_of_language(const char *language);
 const sr_consent_t *sr_consent_of_version(const char *version);
 
 /* ---------------------------------------------------------------------------------------------- signing.c
- * A submission as one of its signers meets it: his state, what he may do in it, and what becomes of the view.
+ * A submission as one of its signers meets it: their state, what they may do in it, and what becomes of the view.
  */
 typedef enum sr_signing_state_t {
     SR_SIGNING_SENT,
     SR_SIGNING_OPENED,
     SR_SIGNING_COMPLETED,
-    SR_SIGNING_REFUSED, /* by him: his status stays "opened" */
-    SR_SIGNING_CLOSED,  /* another has refused before he signed: there is nothing left for him to do */
+    SR_SIGNING_REFUSED, /* by them: their status stays "opened" */
+    SR_SIGNING_CLOSED,  /* another has refused before they signed: there is nothing left for them to do */
     SR_SIGNING_STATE_COUNT
 } sr_signing_state_t;
 const char *sr_signing_state_name(sr_signing_state_t state); /* "sent", "opened", "completed", "refused", "closed" */
@@ -325,14 +325,14 @@ typedef struct sr_signed_document_t {
     int pages;
     const char *sha256; /* of the upload */
     apr_off_t size;
-    const char *base_sha256; /* of what is sealed: the upload, or that written anew */
+    const char *base_sha256; /* of what is sealed: the upload, or that rewritten */
     apr_off_t base_size;
     apr_array_header_t *revisions; /* sr_revised_t */
     const sr_pages_t *boxes;       /* of its pages, or NULL where nobody asked */
 } sr_signed_document_t;
 
 typedef struct sr_signing_t {
-    const char *signer; /* uuid: the secret of his link */
+    const char *signer; /* uuid: the secret of their link */
     sr_signing_state_t state;
     const char *submission; /* uuid */
     const char *organization, *organization_uuid;
@@ -345,7 +345,7 @@ typedef struct sr_signing_t {
     const char *base_url;             /* which the creator used */
     apr_array_header_t *documents;    /* sr_signed_document_t */
     json_t *view;                     /* of the submission, without marks; the pool's */
-    json_t *submitter;                /* his part of it */
+    json_t *submitter;                /* their part of it */
 } sr_signing_t;
 
 /* Reads the row of SR_OP_SIGNING_GET (store.h). Errors: SR_EINTERNAL. */
@@ -361,7 +361,7 @@ apr_off_t sr_signed_document_size(const sr_signed_document_t *document);
 apr_array_header_t *sr_signed_document_files(const sr_signed_document_t *document, apr_pool_t *pool);
 /* Reads one document row of the store. */
 sr_error_t *sr_signed_document_parse(sr_signed_document_t *document, const json_t *row, apr_pool_t *pool);
-/* Whether a signer (his part of the view) has a field on a document. */
+/* Whether a signer (their part of the view) has a field on a document. */
 bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *document);
 /* "Ann Lee" of a part of the view */
 const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
@@ -369,7 +369,7 @@ const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
 const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
 /* Why it is signed, as a signature carries it: "Signed electronically: Lease", of the submission's name. */
 const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool);
-/* A name for a signer that is no secret: what his fields in the PDF are called. */
+/* A name for a signer that is no secret: what their fields in the PDF are called. */
 const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
 
 /* Steps: state, view and (of SR_SIGNING_COMPLETED) everybody's signedDocuments follow. */
@@ -381,12 +381,12 @@ void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reaso
 bool sr_signing_is_complete(const sr_signing_t *signing);
 /* Puts the certificate of completion into the view. */
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
-/* What a signer is told: all he may know, and no secret of another's. New reference. `link` is the path or URL of his
- * link, that others begin with. */
+/* What a signer is told: all they may know, and no secret of another's. New reference. `link` is the path or URL of
+ * their link, that others begin with. */
 json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- signature.c
- * What a signer sends as his signature.
+ * What a signer sends as their signature.
  */
 typedef struct sr_signature_t {
     const char *kind; /* "drawn", "typed", "uploaded" */

@@ -1,4 +1,4 @@
-/* signature.c: what a signer sends as his signature. Whether an image is one only the helper can tell. */
+/* signature.c: what a signer sends as their signature. Whether an image is one only the helper can tell. */
 #include "model/model.h"
 
 #include <apr_base64.h>

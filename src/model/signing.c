@@ -1,5 +1,5 @@
 /* signing.c: a submission as one of its signers meets it. The view is what is read and changed here: whatever the API
- * shows of a signer is what decides about him. */
+ * shows of a signer is what decides about them. */
 #include "model/model.h"
 
 #include <string.h>

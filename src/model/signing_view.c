@@ -1,5 +1,5 @@
-/* signing_view.c: what a signer is told of his submission: all he may know, and no secret of another's. The uuids of
- * other signers are their links, so they are nowhere in it. */
+/* signing_view.c: what a signer is told of their submission: all they may know, and no secret of another's. The uuids
+ * of other signers are their links, so they are nowhere in it. */
 #include "model/model.h"
 
 #include <string.h>
@@ -101,7 +101,7 @@ static json_t *caption(const sr_signing_t *signing, const sr_signed_document_t *
     return json_pack("{s:i,s:f}", "number", number, "height", 100 * line / height);
 }
 
-/* His fields, each with the uuid of its document in place of the name. */
+/* The signer's fields, each with the uuid of its document in place of the name. */
 static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
 {
     static const char *const keys[] = {"name", "type", "page", "percent", NULL};

@@ -1,6 +1,6 @@
 /* gate.c: how many requests for pages may be under way at once. Each holds a thread of httpd while its page is made,
- * and whoever has a signing link can ask for as many as they like. So they are counted, by submission, by organisation
- * and in all, and one too many is refused at once: then threads are left for everything else.
+ * and everybody who has a signing link can ask for as many as they like. So they are counted, by submission, by
+ * organisation and in all, and one too many is refused at once: then threads are left for everything else.
  *
  * The places are counted twice: those of this process, because its threads are its own, and those of all processes
  * that share the memory. A place is one number, so taking and leaving it is one atomic operation. A process that was

@@ -140,7 +140,7 @@ typedef enum sr_pdf_fault_t {
     SR_PDF_DONE,
     SR_PDF_DOCUMENT_AT_FAULT, /* the reason goes on after "cannot be signed: " */
     SR_PDF_DOCUMENT_DAMAGED,  /* the same; normalised, and prepared then, it may be signed if it has no signatures */
-    SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for him */
+    SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for them */
 } sr_pdf_fault_t;
 
 typedef struct sr_pdf_normalised_t {

@@ -1,4 +1,4 @@
-/* compare.c: whether a document that was written anew shows what the upload shows. qpdf and poppler repair damage in
+/* compare.c: whether a document that was rewritten shows what the upload shows. qpdf and poppler repair damage in
  * different ways: an object that is defined twice, for example, may become another one of the two. So the pages of
  * both are drawn by poppler, small, and compared. All of them, unless that takes too long; then as many as there is
  * time for, spread over the document. */
@@ -13,7 +13,7 @@
 #define SIDE 600.0     /* pixels: the longer side of a page */
 #define SECONDS 0.8    /* of processor time: after that no further page is begun */
 #define VISIBLE 24     /* of 255: a channel that differs by more can be seen */
-#define FEW_PIXELS 3   /* so many may differ in a page: lines that cairo has drawn anew */
+#define FEW_PIXELS 3   /* so many may differ in a page: lines that cairo has drawn again */
 #define SAME_SIZE 0.01 /* points */
 
 #define CHANGED "it is damaged, and its repair would change what page %d shows"

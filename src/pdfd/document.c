@@ -1,6 +1,6 @@
 /* document.c: a document opened to be continued. Nothing may be repaired silently here: what qpdf repairs in memory
  * is not in the file, and an object that it cannot read is null to it and would be lost from whatever is written
- * anew. The probe has sent such files to be normalised before. */
+ * again. The probe has sent such files to be normalised before. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* A document with its form drawn, written anew: free() it. NULL when that cannot be done. */
+/* A document with its form drawn, rewritten: free() it. NULL when that cannot be done. */
 unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t length);
 
 #ifdef __cplusplus

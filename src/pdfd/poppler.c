@@ -1,5 +1,5 @@
 /* poppler.c: poppler's documents and pages. For "probe" it is the second opinion: qpdf prepares and seals, poppler
- * shows, and when they do not see the same pages, somebody could sign what he did not read. */
+ * shows, and when they do not see the same pages, somebody could sign what they did not read. */
 #include "pdfd/page.h"
 
 #define MAX_SIDE 14400.0 /* ISO 32000-1, annex C; see boxes.c */

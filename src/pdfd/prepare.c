@@ -126,7 +126,7 @@ static void avoid_in_tags(prepare_t *p)
     avoid_in(p, tags->tree, tags->is_leaf ? "/Kids" : "/Nums");
 }
 
-/* New objects get numbers that nothing refers to which is written anew here, or shown on these pages. */
+/* New objects get numbers that nothing refers to which is rewritten here, or shown on these pages. */
 static const char *avoid_references(prepare_t *p, const apr_array_header_t *found)
 {
     qpdf_data q = p->document.q;
@@ -219,7 +219,7 @@ static const char *with_more(qpdf_data q, qpdf_oh array, const char *more, apr_p
     return qpdf_oh_is_array(q, array) ? sr_pdfd_spliced(q, array, more, pool) : apr_pstrcat(pool, "[", more, "]", NULL);
 }
 
-/* An array of annotations that is an object of its own is written anew, unless something else refers to it too:
+/* An array of annotations that is an object of its own is rewritten, unless something else refers to it too:
  * then the page gets one of its own. */
 static bool is_shared(prepare_t *p, int id, int page, int fields_id)
 {

@@ -191,7 +191,7 @@ static void judge(probe_t *probe)
     }
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
 
-    if (probe->encrypted && probe->normalise) { /* what is written anew is not encrypted as it was */
+    if (probe->encrypted && probe->normalise) { /* what is rewritten is not encrypted as it was */
         decide(probe, SR_PDF_REFUSED, ENCRYPTED);
         return;
     }

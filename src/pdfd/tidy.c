@@ -1,5 +1,5 @@
 /* tidy.c: what is odd in a document and no damage: all readers see the same document all the same. So it is continued
- * as it stands and not written anew, which would break earlier signatures. */
+ * as it stands and not rewritten, which would break earlier signatures. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"

@@ -21,7 +21,7 @@ APLOG_USE_MODULE(sigreq);
 
 #define LOCK_TYPE "sigreq-writer"
 #define HASTE apr_time_from_msec(100)
-/* A database that refuses does so at once; whoever waited so long for a connection has met one that hangs. */
+/* A database that refuses does so at once; one that waited so long for a connection has met one that hangs. */
 #define SLOW apr_time_from_sec(1)
 
 static apr_global_mutex_t *writer;
@@ -42,7 +42,7 @@ int sr_run_lock_register(apr_pool_t *pconf)
 }
 
 /* Made once for the life of the server: at a graceful restart old and new children write side by side, and must meet
- * at the same lock. pconf, and this DSO's statics, begin anew at each restart; the process pool does not. */
+ * at the same lock. pconf, and this DSO's statics, begin again at each restart; the process pool does not. */
 int sr_run_lock_create(server_rec *main_server)
 {
     apr_pool_t *process = main_server->process->pool;

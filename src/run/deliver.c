@@ -55,8 +55,8 @@ static void on_signals(apr_sigfunc_t *function)
     apr_signal(SIGHUP, function);
 }
 
-/* Whoever is ended in a signal's handler may hold what the thread needs, malloc's lock for one, and it cannot end. Then
- * we go without it, and the kernel frees what other children wait for. */
+/* A process that is ended in a signal's handler may hold what the thread needs, malloc's lock for one, and the thread
+ * cannot end. Then we go without it, and the kernel frees what other children wait for. */
 static void join(void)
 {
     pthread_t *thread;

@@ -1,5 +1,6 @@
-/* log.c: signing links in the request line. Whoever knows one can sign, and the request line is what access logs (%r)
- * and mod_status show to others. So all but the beginning of the secret is taken out of it, before anybody looks. */
+/* log.c: signing links in the request line. Everybody who knows one can sign, and the request line is what access
+ * logs (%r) and mod_status show to others. So all but the beginning of the secret is taken out of it, before anybody
+ * looks. */
 #include <httpd.h>
 #include <scoreboard.h>
 #include <string.h>

@@ -93,7 +93,7 @@ static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_
 
 /* Gives `file` pages and content. What came out is probed like an upload; its pages must be those that were found in
  * the upload, as the caller counts by them. */
-static sr_error_t *write_anew(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
+static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
 {
     const sr_file_t *upload = &proof->files->upload;
     sr_pdf_normalised_t *made = apr_pcalloc(scratch, sizeof *made);
@@ -120,7 +120,7 @@ static sr_error_t *normalise(const proof_t *proof)
     apr_pool_t *scratch; /* as large as the document: not kept until the answer has been read */
     if (files->upload.pages->signatures) return refuse(proof, SIGNED);
     apr_pool_create(&scratch, proof->pool);
-    SR_TRY(write_anew(&made, proof, scratch));
+    SR_TRY(write_again(&made, proof, scratch));
     apr_pool_destroy(scratch);
     files->normalised = made;
     files->upload.pages = sr_pages_normalised(files->upload.pages, made.sha256, made.size, proof->pool);

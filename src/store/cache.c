@@ -1,4 +1,4 @@
-/* cache.c: a folder of files that can be made anew: what pages look like and say. Named by what they are made of, so
+/* cache.c: a folder of files that can be made again: what pages look like and say. Named by what they are made of, so
  * that none is ever wrong, only too old to be of use. Nothing is synced, and nothing that goes wrong here need stop
  * anybody: who finds no file makes it again. */
 #include "store/documents.h"

@@ -87,7 +87,7 @@ int sr_connection_leave(const sr_connection_t *connection, int status)
     return status;
 }
 
-/* SQLite finds out in the first statement that another process has changed the schema; it reads it anew then. */
+/* SQLite finds out in the first statement that another process has changed the schema; it reads it again then. */
 static bool once_more(const sr_connection_t *connection, int status)
 {
     const char *words = status == 0 ? NULL : apr_dbd_error(connection->driver, connection->handle, status);

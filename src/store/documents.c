@@ -96,7 +96,7 @@ sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, co
     *pages = NULL;
     if (!documents->owner) return NULL;
     SR_TRY(read_text(&text, sr_documents_report_path(documents, sha256, pool), pool));
-    /* one of another version, or one that was damaged, is made anew */
+    /* one of another version, or one that was damaged, is made again */
     if (!text || sr_pages_parse_stored(&found, text, pool)) return NULL;
     if (access(path, F_OK) == 0) *pages = found;
     else if (errno != ENOENT) return sr_documents_trouble(pool, "looking for", path);

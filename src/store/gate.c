@@ -4,7 +4,7 @@
  * processes of the machine share.
  *
  * Reading and writing are told apart: while a synchronous standby stalls, each COMMIT waits for it, and its backend
- * goes on waiting when we no longer do; whoever reads is answered. Then few may write until it is known that writing
+ * goes on waiting when we no longer do; those who read are answered. Then few may write until it is known that writing
  * is answered, too: a transaction that has nothing to commit is, and says nothing of others. */
 #include "store/store.h"
 
@@ -19,7 +19,7 @@
 struct sr_gate_t {
     pthread_mutex_t mutex;
     pthread_cond_t freed;
-    pthread_mutex_t opening; /* mod_dbd would let everybody wait for whoever opens a connection, without limit */
+    pthread_mutex_t opening; /* mod_dbd would let everybody wait for the one that opens a connection, without limit */
     int number, inside, most;
     int writers, most_writers; /* two thirds of the places; after one was late, one, doubled by each that is answered */
     apr_time_t moved; /* when somebody came or went */
@@ -112,7 +112,7 @@ static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Opening a connection takes as long as libpq lets it: whoever begins must have that much time. */
+/* Opening a connection takes as long as libpq lets it: a thread that begins must have that much time. */
 static bool take_opening(sr_gate_t *gate, apr_time_t until)
 {
     const struct timespec at = timespec_of(until - SR_CONNECT_TIME);

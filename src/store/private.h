@@ -49,7 +49,7 @@ typedef enum sr_failure_t {
     SR_FAILURE_NONE,
     SR_FAILURE_STATEMENT, /* the database refuses it: sending it again changes nothing */
     SR_FAILURE_GONE,      /* the connection was lost, and is there again */
-    SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them anew */
+    SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them again */
     SR_FAILURE_BUSY,      /* another writer is at work */
     SR_FAILURE_AWAY,      /* no database, or its disk is full */
     SR_FAILURE_LATE       /* no answer in the time there was: the connection was shut down */

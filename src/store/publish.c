@@ -66,8 +66,8 @@ sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *docume
  *
  * Why gc never deletes a file that a row is about to name: the time of change says when a file was last used, and only
  * moves forward.
- *  - Whoever is about to name a file uses it first: it is linked or touched (below), or it was seen to be younger than
- *    RENEWAL. It is then committed within minutes, or never.
+ *  - A process that is about to name a file uses it first: it is linked or touched (below), or it was seen to be
+ *    younger than RENEWAL. It is then committed within minutes, or never.
  *  - gc asks the database, then holds the folder, looks at the time, and deletes what is older than LIFETIME, all
  * before it lets go. Linking and touching need the folder too. So either they come first, and gc sees a young file; or
  * they come later, find no file, and store it again.

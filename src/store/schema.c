@@ -83,7 +83,7 @@ static int record(const sr_connection_t *connection, const sr_migration_t *migra
     return apr_dbd_pquery(connection->driver, pool, connection->handle, &rows, statement, 3, arguments);
 }
 
-/* One migration in one transaction, which ends with scratch_pool. Whoever comes second waits at its start and then
+/* One migration in one transaction, which ends with scratch_pool. The second one waits at its start and then
  * finds it done. */
 static sr_error_t *apply(bool *applied, const sr_connection_t *connection, const sr_migration_t *migration,
                          apr_pool_t *pool, apr_pool_t *scratch_pool)

@@ -169,7 +169,7 @@ static sr_error_t *link_report(sr_temporary_t *file, const sr_spool_t *spool)
     return sr_temporary_link(&existed, file, path);
 }
 
-/* The document is durable before its report is linked. So whoever sees the report may rely on both without syncing
+/* The document is durable before its report is linked. So one that sees the report may rely on both without syncing
  * anything, and a crash in between leaves a document that is not known yet. */
 static sr_error_t *publish(sr_spool_t *spool, sr_temporary_t *report)
 {

@@ -26,7 +26,7 @@ LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
 LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
                       AND s.environment = t.environment
 
--- Whoever knows a signer's uuid has the link.
+-- Everybody who knows a signer's uuid has the link.
 -- @op SIGNING_GET 1
 -- @answer
 WITH a(signer) AS (SELECT lower(%s))

@@ -229,7 +229,7 @@ typedef enum sr_op_t {
 } sr_op_t;
 
 /* Runs an operation as one transaction; `arguments` are NUL-terminated text or NULL, `count` of them (checked
- * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened anew and the
+ * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened again and the
  * operation sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors:
  * SR_EUNAVAILABLE when the database is away, SR_EINTERNAL when it refuses the statement. */
 bool sr_store_reads(sr_op_t op); /* it writes nothing */
@@ -277,7 +277,7 @@ apr_time_t sr_watch_clock(void);
 /* ------------------------------------------------------------------------------------------------- gate.c
  * Which threads of a process may go to a database. All of them while it answers. When one has waited in vain, the
  * database counts as stopped for all processes of the machine: one thread at a time tries it, and all others are
- * refused at once, so that they do not spend their time waiting, until one is answered. Whoever reads and whoever
+ * refused at once, so that they do not spend their time waiting, until one is answered. Those who read and those who
  * writes is counted apart.
  */
 typedef struct sr_gate_t sr_gate_t;
@@ -353,7 +353,7 @@ void sr_spool_drop(sr_spool_t *spool);
 /* The pages of a stored document by its owner's report, or NULL when document or report (of this version) are not
  * there. */
 sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-/* Writes the report of a stored document anew, in one step and without waiting for the disk: it only spares work, and
+/* Writes the report of a stored document again, in one step and without waiting for the disk: it only spares work, and
  * when two do it at once the last one stays. */
 sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
                                       apr_pool_t *pool);
@@ -373,7 +373,7 @@ typedef struct sr_joined_t {
     int descriptor;     /* to read, at offset 0; closed with the pool */
     int memory;         /* the same file, for sr_documents_extend alone, or -1: it is on the disk */
     apr_off_t size;     /* of all */
-    const char *sha256; /* of the files, read anew: to compare with what they should be */
+    const char *sha256; /* of the files, read again: to compare with what they should be */
 } sr_joined_t;
 sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
                               apr_pool_t *pool);
@@ -411,7 +411,7 @@ sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents
                             int most_percent, bool dry_run, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ cache.c
- * Files that can be made anew, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
+ * Files that can be made again, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
  * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
  * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
  */

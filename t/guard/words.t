@@ -9,14 +9,17 @@ my %instead = (
     he => 'they', his => 'their', him => 'them', himself => 'themselves', anew => 'again', whoever => 'a caller who',
     vouch => 'verify', vouches => 'verifies');
 my $words = join '|', sort keys %instead;
-my @files = (qw(docs/security.md docs/signing-page.md docs/signed-pdf.md),
-    files('src/service/*.[ch]', 'src/page/*.[ch]', 'src/page/assets/js/*.js', 'src/page/assets/css/*.css'));
+my %other = map { ("src/model/$_" => 'he') } qw(languages.def language.c consent.c);    # Hebrew, Spanish
+my @files = (qw(README CHANGES src/README.md mod_sigreq.c conf/sigreq.conf), files('docs/*.md'),
+    (map { files("src/*/*.$_") } qw(c cc h def sql)), files('src/page/assets/js/*.js', 'src/page/assets/css/*.css'));
 cmp_ok(scalar @files, '>', 60, 'there are files');
 for my $file (@files) {
     my @lines = split /\n/, slurp($file);
+    my $other = $other{$file} // '';
     my @found;
     for my $at (0 .. $#lines) {
-        push @found, map { 'line ' . ($at + 1) . ": $_ ($instead{lc $_})" } $lines[$at] =~ /\b($words)\b/gi;
+        my @here = grep { lc ne $other } $lines[$at] =~ /\b($words)\b/gi;
+        push @found, map { 'line ' . ($at + 1) . ": $_ ($instead{lc $_})" } @here;
     }
     is("@found", '', "$file: words");
 }

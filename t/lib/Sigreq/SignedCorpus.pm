@@ -101,7 +101,7 @@ sub sign {
 # --- a document
 
 # {file, outcome => refused|accepted|lost, status, message (why refused), wrong => [what must not be], seconds and
-# slowest (the request that took longest), anew => it was repaired, before => it had signatures,
+# slowest (the request that took longest), rewritten => it was repaired, before => it had signatures,
 # passed => {validator => 1|0}, said => {validator => what it said}}
 sub try_pdf {
     my ($self, $file, $bytes, $turn) = @_;
@@ -122,7 +122,7 @@ sub run_pdf {
     my $made = $res->json;
     my $path = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
     my $base = $self->api($row, GET => $path)->body;
-    $row->{anew} = $base ne $bytes ? 1 : 0;
+    $row->{rewritten} = $base ne $bytes ? 1 : 0;
     my @signers = signers_of($made);
     for my $i (0, 1) {
         my $answer = $self->sign($row, $signers[$i], $self->signature($turn + $i));
