@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #define TIMEOUT_MS 2500
-#define WITHIN_MS 3000
+#define WITHIN_MS 20000
 
 static apr_pool_t *root;
 static sr_pdf_pool_t *workers;
