@@ -33,11 +33,6 @@ static qpdf_oh get(walk_t *walk, qpdf_oh dictionary, const char *key)
     return qpdf_oh_get_key(walk->q, dictionary, key);
 }
 
-static int count_of(walk_t *walk, qpdf_oh array)
-{
-    return qpdf_oh_is_array(walk->q, array) ? qpdf_oh_get_array_n_items(walk->q, array) : 0;
-}
-
 static bool is(walk_t *walk, qpdf_oh dictionary, const char *key, const char *name)
 {
     return qpdf_oh_is_name_and_equals(walk->q, get(walk, dictionary, key), name);
@@ -46,7 +41,7 @@ static bool is(walk_t *walk, qpdf_oh dictionary, const char *key, const char *na
 /* Calls `each` for what an array holds. */
 static void each_of(walk_t *walk, qpdf_oh array, int depth, void (*each)(walk_t *walk, qpdf_oh item, int depth))
 {
-    const int count = count_of(walk, array);
+    const int count = sr_pdfd_items(walk->q, array);
     for (int i = 0; i < count && spend(walk); i++) {
         qpdf_oh item = qpdf_oh_get_array_item(walk->q, array, i);
         if (qpdf_oh_is_dictionary(walk->q, item)) each(walk, item, depth);
@@ -78,7 +73,7 @@ static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth)
 
 static void read_next(walk_t *walk, qpdf_oh next, bool by_itself, int depth)
 {
-    const int count = count_of(walk, next);
+    const int count = sr_pdfd_items(walk->q, next);
     if (qpdf_oh_is_dictionary(walk->q, next)) read_action(walk, next, by_itself, depth);
     for (int i = 0; i < count && spend(walk); i++) {
         qpdf_oh item = qpdf_oh_get_array_item(walk->q, next, i);
@@ -147,7 +142,7 @@ static void read_pages(walk_t *walk, int pages)
         qpdf_oh page = qpdf_get_page_n(walk->q, (size_t)i);
         read_events(walk, page, true);
         each_of(walk, get(walk, page, "/Annots"), 0, read_annotation);
-        if (count_of(walk, get(walk, page, "/AF"))) note(walk, SR_WARNING_FILES);
+        if (sr_pdfd_items(walk->q, get(walk, page, "/AF"))) note(walk, SR_WARNING_FILES);
         qpdf_oh_release_all(walk->q);
     }
 }
@@ -157,9 +152,9 @@ static void read_pages(walk_t *walk, int pages)
 /* Whether a name tree has anything. */
 static bool has_names(walk_t *walk, qpdf_oh node, int depth)
 {
-    if (count_of(walk, get(walk, node, "/Names")) > 1) return true;
+    if (sr_pdfd_items(walk->q, get(walk, node, "/Names")) > 1) return true;
     qpdf_oh kids = get(walk, node, "/Kids");
-    const int count = depth < MAX_DEPTH ? count_of(walk, kids) : 0;
+    const int count = depth < MAX_DEPTH ? sr_pdfd_items(walk->q, kids) : 0;
     for (int i = 0; i < count && spend(walk); i++)
         if (has_names(walk, qpdf_oh_get_array_item(walk->q, kids, i), depth + 1)) return true;
     return false;
@@ -175,7 +170,7 @@ static void read_usage(walk_t *walk, qpdf_oh layer, qpdf_oh categories)
     } uses[] = {{"/View", "/ViewState"}, {"/Print", "/PrintState"}, {"/Export", "/ExportState"},
                 {"/Zoom", NULL},         {"/Language", NULL},       {"/User", NULL}};
     qpdf_oh usage = get(walk, layer, "/Usage");
-    const int count = count_of(walk, categories);
+    const int count = sr_pdfd_items(walk->q, categories);
     for (int i = 0; i < count && spend(walk); i++)
         for (size_t j = 0; j < sizeof uses / sizeof *uses; j++) {
             qpdf_oh category = qpdf_oh_get_array_item(walk->q, categories, i);
@@ -189,7 +184,7 @@ static void read_usage(walk_t *walk, qpdf_oh layer, qpdf_oh categories)
 static void read_usages(walk_t *walk, qpdf_oh application, int depth)
 {
     qpdf_oh layers = get(walk, application, "/OCGs"), categories = get(walk, application, "/Category");
-    const int count = count_of(walk, layers);
+    const int count = sr_pdfd_items(walk->q, layers);
     for (int i = 0; i < count && spend(walk); i++)
         read_usage(walk, qpdf_oh_get_array_item(walk->q, layers, i), categories);
 }
@@ -197,8 +192,8 @@ static void read_usages(walk_t *walk, qpdf_oh application, int depth)
 static void read_layers(walk_t *walk, qpdf_oh properties)
 {
     qpdf_oh normal = get(walk, properties, "/D");
-    if (!count_of(walk, get(walk, properties, "/OCGs"))) return;
-    if (count_of(walk, get(walk, normal, "/OFF")) || is(walk, normal, "/BaseState", "/OFF"))
+    if (!sr_pdfd_items(walk->q, get(walk, properties, "/OCGs"))) return;
+    if (sr_pdfd_items(walk->q, get(walk, normal, "/OFF")) || is(walk, normal, "/BaseState", "/OFF"))
         note(walk, SR_WARNING_LAYERS_HIDDEN);
     each_of(walk, get(walk, normal, "/AS"), 0, read_usages);
 }
@@ -211,7 +206,7 @@ unsigned int sr_pdfd_active_find(qpdf_data q, int pages)
     read_events(&walk, root, true);
     if (has_names(&walk, get(&walk, names, "/JavaScript"), 0)) note(&walk, SR_WARNING_JAVASCRIPT);
     if (has_names(&walk, get(&walk, names, "/EmbeddedFiles"), 0)) note(&walk, SR_WARNING_FILES);
-    if (count_of(&walk, get(&walk, root, "/AF"))) note(&walk, SR_WARNING_FILES);
+    if (sr_pdfd_items(walk.q, get(&walk, root, "/AF"))) note(&walk, SR_WARNING_FILES);
     read_layers(&walk, get(&walk, root, "/OCProperties"));
     each_of(&walk, get(&walk, get(&walk, root, "/AcroForm"), "/Fields"), 0, read_field);
     read_outline(&walk, get(&walk, get(&walk, root, "/Outlines"), "/First"), 0);

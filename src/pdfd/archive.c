@@ -16,7 +16,7 @@ static const char CLAIM[] = "pdfaid:part";
 static bool has_intent(qpdf_data q, qpdf_oh root)
 {
     qpdf_oh intents = qpdf_oh_get_key(q, root, "/OutputIntents");
-    const int count = qpdf_oh_is_array(q, intents) ? qpdf_oh_get_array_n_items(q, intents) : 0;
+    const int count = sr_pdfd_items(q, intents);
     for (int i = 0; i < count && i < MAX_INTENTS; i++) {
         qpdf_oh intent = qpdf_oh_get_array_item(q, intents, i);
         if (!qpdf_oh_is_dictionary(q, intent)) continue;

@@ -34,11 +34,6 @@ typedef struct inherited_t {
     int flags;
 } inherited_t;
 
-static int count_of(qpdf_data q, qpdf_oh array)
-{
-    return qpdf_oh_is_array(q, array) ? qpdf_oh_get_array_n_items(q, array) : 0;
-}
-
 static int integer_of(qpdf_data q, qpdf_oh dictionary, const char *key, int otherwise)
 {
     qpdf_oh_get_value_as_int(q, qpdf_oh_get_key(q, dictionary, key), &otherwise);
@@ -59,7 +54,7 @@ static void fail(sr_pdfd_empty_t *empty, sr_existing_fault_t fault)
 
 static bool lists(qpdf_data q, qpdf_oh array, const char *text)
 {
-    for (int i = 0; i < count_of(q, array); i++) {
+    for (int i = 0; i < sr_pdfd_items(q, array); i++) {
         qpdf_oh item = qpdf_oh_get_array_item(q, array, i);
         if (qpdf_oh_is_name_and_equals(q, item, text)) return true;
         if (qpdf_oh_is_string(q, item) && !strcmp(qpdf_oh_get_utf8_value(q, item), text)) return true;
@@ -105,7 +100,7 @@ static void read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
 {
     qpdf_oh rect = qpdf_oh_get_key(q, empty->object, "/Rect");
     double side[4];
-    if (count_of(q, rect) != 4) return fail(empty, SR_EXISTING_HIDDEN);
+    if (sr_pdfd_items(q, rect) != 4) return fail(empty, SR_EXISTING_HIDDEN);
     for (int i = 0; i < 4; i++)
         if (!qpdf_oh_get_value_as_number(q, qpdf_oh_get_array_item(q, rect, i), &side[i]))
             return fail(empty, SR_EXISTING_HIDDEN);
@@ -122,7 +117,7 @@ static void read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
 static void read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
 {
     qpdf_data q = walk->q;
-    const int count = count_of(q, kids);
+    const int count = sr_pdfd_items(q, kids);
     if (count) return fail(empty, count > 1 ? SR_EXISTING_PLACES : SR_EXISTING_APART);
     if (!qpdf_oh_is_indirect(q, empty->object)) return fail(empty, SR_EXISTING_DIRECT);
     if (integer_of(q, empty->object, "/F", 0) & HIDDEN) fail(empty, SR_EXISTING_HIDDEN);
@@ -134,7 +129,7 @@ static void find_page(walk_t *walk, int index)
 {
     qpdf_data q = walk->q;
     qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
-    for (int i = 0; i < count_of(q, annotations); i++) {
+    for (int i = 0; i < sr_pdfd_items(q, annotations); i++) {
         qpdf_oh item = qpdf_oh_get_array_item(q, annotations, i);
         const int id = qpdf_oh_get_object_id(q, item);
         const int *found = id ? apr_hash_get(walk->widgets, &id, sizeof id) : NULL;
@@ -196,7 +191,7 @@ static void add_field(walk_t *walk, qpdf_oh field, qpdf_oh kids, const inherited
 static bool are_fields(qpdf_data q, qpdf_oh kids)
 {
     bool found = false;
-    for (int i = 0; !found && i < count_of(q, kids); i++) {
+    for (int i = 0; !found && i < sr_pdfd_items(q, kids); i++) {
         qpdf_oh kid = qpdf_oh_get_array_item(q, kids, i);
         found = qpdf_oh_is_dictionary(q, kid) && qpdf_oh_has_key(q, kid, "/T");
         qpdf_oh_release(q, kid);
@@ -227,7 +222,7 @@ static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, i
 static void walk_fields(walk_t *walk, qpdf_oh fields, const inherited_t *parent, int depth)
 {
     qpdf_data q = walk->q;
-    for (int i = 0; depth < SR_PDFD_FORM_DEPTH && i < count_of(q, fields); i++) {
+    for (int i = 0; depth < SR_PDFD_FORM_DEPTH && i < sr_pdfd_items(q, fields); i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);
         if (walk->budget-- <= 0) return;
         if (qpdf_oh_is_dictionary(q, field)) walk_field(walk, field, parent, depth);

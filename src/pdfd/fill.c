@@ -115,7 +115,7 @@ static const char *find_widgets(fill_t *fill)
     const char *reason = find_existing(fill);
     qpdf_oh form = qpdf_oh_get_key(q, qpdf_get_root(q), "/AcroForm");
     qpdf_oh fields = qpdf_oh_is_dictionary(q, form) ? qpdf_oh_get_key(q, form, "/Fields") : form;
-    int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
+    int count = sr_pdfd_items(q, fields);
     bool has_signature = fill->widgets->nelts > 0;
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh field = qpdf_oh_get_array_item(q, fields, i);

@@ -62,7 +62,7 @@ static const char *read_lock(scan_t *scan, qpdf_oh lock)
     if (made->excludes) scan->form->fixed = LOCKED;
     else if (!is_name(q, lock, "/Action", "/Include")) return LOCKED;
     qpdf_oh names = qpdf_oh_get_key(q, lock, "/Fields");
-    int count = qpdf_oh_is_array(q, names) ? qpdf_oh_get_array_n_items(q, names) : 0;
+    int count = sr_pdfd_items(q, names);
     for (int i = 0; i < count; i++) {
         qpdf_oh name = qpdf_oh_get_array_item(q, names, i);
         if (scan->budget-- == 0) return TOO_LARGE;
@@ -92,7 +92,7 @@ static const char *read_references(scan_t *scan, bool *certifies, qpdf_oh signat
 {
     qpdf_data q = scan->q;
     qpdf_oh references = qpdf_oh_get_key(q, signature, "/Reference");
-    int count = qpdf_oh_is_array(q, references) ? qpdf_oh_get_array_n_items(q, references) : 0;
+    int count = sr_pdfd_items(q, references);
     const char *reason = count > MAX_REFERENCES ? LOCKED : NULL;
     for (int i = 0; !reason && i < count; i++) {
         qpdf_oh reference = qpdf_oh_get_array_item(q, references, i);
@@ -135,7 +135,7 @@ static const char *read_certification(scan_t *scan, qpdf_oh root)
 static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_signature)
 {
     qpdf_data q = scan->q;
-    int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
+    int count = sr_pdfd_items(q, fields);
     if (count > 0 && depth == SR_PDFD_FORM_DEPTH) return TOO_LARGE;
     const char *reason = NULL;
     for (int i = 0; !reason && i < count; i++) {

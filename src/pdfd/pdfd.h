@@ -224,6 +224,11 @@ void sr_pdfd_put_hex(sr_pdfd_buffer_t *buffer, const void *bytes, apr_size_t siz
 
 /* A quiet qpdf that lives as long as the pool. */
 qpdf_data sr_pdfd_qpdf(apr_pool_t *pool);
+/* How many items an array has; 0 for any other object. */
+static inline int sr_pdfd_items(qpdf_data q, qpdf_oh array)
+{
+    return qpdf_oh_is_array(q, array) ? qpdf_oh_get_array_n_items(q, array) : 0;
+}
 typedef enum sr_pdfd_warnings_t { SR_PDFD_NO_WARNINGS, SR_PDFD_WARNINGS, SR_PDFD_NO_MEMORY } sr_pdfd_warnings_t;
 /* What qpdf has complained of since it was asked last, but for what is harmless (tidy.c). */
 sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q, const sr_pdfd_bytes_t *bytes);

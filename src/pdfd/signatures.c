@@ -184,7 +184,7 @@ static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
 static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fields, int depth)
 {
     qpdf_data q = list->q;
-    int count = qpdf_oh_is_array(q, fields) ? qpdf_oh_get_array_n_items(q, fields) : 0;
+    int count = sr_pdfd_items(q, fields);
     if (count > 0 && depth == MAX_DEPTH) return TOO_LARGE;
     const char *reason = NULL;
     for (int i = 0; !reason && i < count; i++) {
