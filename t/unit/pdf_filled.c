@@ -3,6 +3,7 @@
 #include "pdf/appended.h"
 #include "pdf/protocol.h"
 #include "tap.h"
+#include "updates.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>
@@ -148,10 +149,7 @@ static const char *signature_text(void)
 
 static sr_pdf_object_t object_of(int number, const char *text)
 {
-    if (!strcmp(text, SIGNATURE)) text = signature_text();
-    sr_pdf_object_t object = {.number = number, .body = {text, text + strlen(text)}};
-    object.is_stream = strstr(text, "/Length") != NULL;
-    return object;
+    return update_object(number, strcmp(text, SIGNATURE) ? text : signature_text());
 }
 
 static sr_pdf_appended_t update_of(const object_t *objects, size_t count)
@@ -164,20 +162,12 @@ static sr_pdf_appended_t update_of(const object_t *objects, size_t count)
         .objects = list, .trailer = {.size = 34, .previous = START, .keys = {keys, keys + sizeof keys - 1}, .root = 1}};
 }
 
-static const char *replaced(const char *text, const char *find, const char *put)
-{
-    const char *found = strstr(text, find);
-    if (!found) printf("# no %s in %s\n", find, text);
-    if (!found) abort();
-    const char *before = apr_pstrmemdup(pool, text, (apr_size_t)(found - text));
-    return apr_pstrcat(pool, before, put, found + strlen(find), NULL);
-}
-
 static void change_object(sr_pdf_object_t *object, size_t index)
 {
     const char *put = CHANGES[index].put;
     const int number = (int)object->number;
-    if (CHANGES[index].what == TEXT) *object = object_of(number, replaced(object->body.at, CHANGES[index].find, put));
+    if (CHANGES[index].what == TEXT)
+        *object = object_of(number, update_replaced(object->body.at, CHANGES[index].find, put, pool));
     if (CHANGES[index].what == WHOLE) *object = object_of(number, put);
     if (CHANGES[index].what == STREAM) object->is_stream = true;
     if (CHANGES[index].what == PLAIN) object->is_stream = false;
@@ -187,15 +177,10 @@ static void change_object(sr_pdf_object_t *object, size_t index)
 static sr_pdf_appended_t changed_update(size_t index)
 {
     sr_pdf_appended_t update = update_of(APPENDED, sizeof APPENDED / sizeof *APPENDED);
-    apr_array_header_t *objects = apr_array_make(pool, 8, sizeof(sr_pdf_object_t));
     sr_pdf_trailer_t *trailer = &update.trailer;
     const what_t what = CHANGES[index].what;
-    for (int i = 0; i < update.objects->nelts; i++) {
-        sr_pdf_object_t object = APR_ARRAY_IDX(update.objects, i, sr_pdf_object_t);
-        const bool meant = object.number == CHANGES[index].number;
-        if (meant) change_object(&object, index);
-        if (!meant || what != DROP) APR_ARRAY_PUSH(objects, sr_pdf_object_t) = object;
-    }
+    apr_array_header_t *objects =
+        update_changed(update.objects, CHANGES[index].number, what == DROP, change_object, index, pool);
     if (what == ADD) APR_ARRAY_PUSH(objects, sr_pdf_object_t) = object_of(CHANGES[index].number, CHANGES[index].put);
     if (what == SIZE || what == SECTION) trailer->size = CHANGES[index].number;
     if (what == PREVIOUS) trailer->previous = CHANGES[index].number;

@@ -4,6 +4,7 @@
 #include "pdf/appended.h"
 #include "pdf/protocol.h"
 #include "tap.h"
+#include "updates.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>
@@ -231,27 +232,11 @@ static apr_array_header_t *fields_asked_for(void)
     return list;
 }
 
-static sr_pdf_object_t object_of(int number, const char *text)
-{
-    sr_pdf_object_t object = {.number = number, .body = {text, text + strlen(text)}};
-    object.is_stream = strstr(text, "/Length") != NULL;
-    return object;
-}
-
-static const char *replaced(const char *text, const char *find, const char *put)
-{
-    const char *found = strstr(text, find);
-    if (!found) printf("# no %s in %s\n", find, text);
-    if (!found) abort();
-    const char *before = apr_pstrmemdup(pool, text, (apr_size_t)(found - text));
-    return apr_pstrcat(pool, before, put, found + strlen(find), NULL);
-}
-
 static sr_pdf_appended_t update_of(form_t form)
 {
     apr_array_header_t *objects = apr_array_make(pool, 16, sizeof(sr_pdf_object_t));
     for (const object_t *one = UPDATES[form].objects; one->text; one++)
-        APR_ARRAY_PUSH(objects, sr_pdf_object_t) = object_of(one->number, one->text);
+        APR_ARRAY_PUSH(objects, sr_pdf_object_t) = update_object(one->number, one->text);
     return (sr_pdf_appended_t){.objects = objects, .trailer = {.size = UPDATES[form].size, .root = 1}};
 }
 
@@ -259,7 +244,7 @@ static void change_object(sr_pdf_object_t *object, size_t index)
 {
     const char *put = CHANGES[index].put;
     if (CHANGES[index].what == TEXT)
-        *object = object_of((int)object->number, replaced(object->body.at, CHANGES[index].find, put));
+        *object = update_object((int)object->number, update_replaced(object->body.at, CHANGES[index].find, put, pool));
     if (CHANGES[index].what == NUMBER) object->number = atoi(put);
     if (CHANGES[index].what == GENERATION) object->generation = atoi(put);
     if (CHANGES[index].what == STREAM) object->is_stream = true;
@@ -268,15 +253,11 @@ static void change_object(sr_pdf_object_t *object, size_t index)
 static sr_pdf_appended_t changed_update(size_t index)
 {
     sr_pdf_appended_t update = update_of(CHANGES[index].form);
-    apr_array_header_t *objects = apr_array_make(pool, 16, sizeof(sr_pdf_object_t));
     const what_t what = CHANGES[index].what;
-    for (int i = 0; i < update.objects->nelts; i++) {
-        sr_pdf_object_t object = APR_ARRAY_IDX(update.objects, i, sr_pdf_object_t);
-        const bool meant = object.number == CHANGES[index].number;
-        if (meant) change_object(&object, index);
-        if (!meant || what != DROP) APR_ARRAY_PUSH(objects, sr_pdf_object_t) = object;
-    }
-    if (what == ADD) APR_ARRAY_PUSH(objects, sr_pdf_object_t) = object_of(CHANGES[index].number, CHANGES[index].put);
+    apr_array_header_t *objects =
+        update_changed(update.objects, CHANGES[index].number, what == DROP, change_object, index, pool);
+    if (what == ADD)
+        APR_ARRAY_PUSH(objects, sr_pdf_object_t) = update_object(CHANGES[index].number, CHANGES[index].put);
     if (what == SIZE || what == SECTION) update.trailer.size = CHANGES[index].number;
     if (what == CATALOG) update.trailer.root = CHANGES[index].number;
     update.trailer.is_stream = what == SECTION;
