@@ -27,6 +27,7 @@ test('drawn with a mouse, once for three fields', async () => {
         assert.equal(await page.locator('#signature [data-error]').innerText(), 'Please draw your signature first.')
         await drawOn(page, page.locator('[data-pad]'))
         await shoot(page, 'desktop-draw')
+        await settled(page)
         await page.locator('[data-adopt]').click()
         await counted(page, 'Not sent yet')
         assert.equal(await page.locator('.field.signed').count(), 3)
