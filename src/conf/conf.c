@@ -329,7 +329,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
     if (wrong) return apr_psprintf(cmd->pool, "%s %s, not '%s'", row->name, wrong, text);
     apr_uint64_t *set = of_process ? &((sr_conf_process_t *)conf)->set : &((sr_conf_t *)conf)->set;
     *set |= (apr_uint64_t)1 << (row - rows);
-    return row->kind == SWITCH ? note_section(cmd, conf) : NULL;
+    return !of_process && row->offset == offsetof(sr_conf_t, enabled) ? note_section(cmd, conf) : NULL;
 }
 
 #define CONTEXT_LOCATION (RSRC_CONF | ACCESS_CONF)

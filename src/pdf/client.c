@@ -124,7 +124,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
 {
     for (int lost = 0, gone = 0;;) {
         sr_pdf_worker_t worker;
-        SR_TRY(sr_pdf_pool_lend(&worker, workers, limits->deadline, pool));
+        SR_TRY(sr_pdf_pool_lend(&worker, workers, lost > 0, limits->deadline, pool));
         SR_TRY(ask_worker(outcome, workers, &worker, question, document, limits, pool));
         if (*outcome == ANSWERED) {
             sr_pdf_pool_return(workers, &worker, pool);

@@ -7,10 +7,10 @@
  * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a signature) ·
  * check.c (checking one) · verify.c (the signatures of a document) · result.c (what was found, as JSON)
  *
- * A pool belongs to one process and any number of threads. A worker is a process that reads one document, or those that
- * are signed together: it gets each as a file descriptor over its own Unix socket, answers one question at a time, and
- * is ended with the questions about them. No worker reads documents of two submissions, so a hostile one reaches no
- * others. Workers are forked from a template that is started when it is first needed.
+ * A pool belongs to one process and any number of threads. A worker is a process that reads documents: it gets each
+ * as a file descriptor over its own Unix socket, and answers one question at a time. No worker reads documents of two
+ * scopes (sr_pdf_pool_for_request), so a hostile one reaches no document of another organisation. Workers are forked
+ * from a template that is started when it is first needed.
  */
 #ifndef SR_PDF_H
 #define SR_PDF_H
@@ -23,6 +23,7 @@ typedef struct sr_pdf_pool_t sr_pdf_pool_t;
 typedef struct sr_pdf_options_t {
     const char *program;              /* absolute path of sigreq-pdfd */
     int workers;                      /* at most so many questions at once, beside pages to be shown */
+    bool keep;                        /* workers for later requests of their scope (sr_pdf_pool_for_request) */
     int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
     int visits;                       /* at most so many requests for pages under way (gate.c); 0: 16 */
     int visits_of_all;                /* at most so many in all processes that share visit_places; 0: `visits` */
@@ -37,9 +38,14 @@ typedef struct sr_pdf_options_t {
 
 /* The pool ends its workers when `pool` is destroyed. Each question has a new worker. */
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
-/* A pool over the same workers for one thread and all questions about one document, which may have the same worker. It
- * ends with `pool`. With `within` not 0 every question ends until so much time has passed from now. */
-sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_time_t within, apr_pool_t *pool);
+/* A pool over the same workers for one thread and the questions of one request, which may have the same worker. It ends
+ * with `pool`. `scope` (in `pool`): that worker may have answered earlier requests of this scope, and may answer later
+ * ones; NULL: it answers no other request. With `within` not 0 every question ends until so much time has passed from
+ * now. */
+sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,
+                                       apr_pool_t *pool);
+/* Its questions are over for now: the worker waits for the next request of the scope. So it does when the pool ends. */
+void sr_pdf_pool_release(sr_pdf_pool_t *workers);
 /* A pool over the same workers for what anybody can ask for. Its questions have half as many places as pages to be
  * shown, of their own, so that nothing else waits for them. It ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);

@@ -1,7 +1,7 @@
-/* pool.c: how many workers one process may have, and for whom. A worker reads documents of one request, so nothing is
- * lent twice: each question has a new worker, or that of the question before it in the same request. Places are counted
- * by class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held
- * while a process starts or answers. */
+/* pool.c: how many workers one process may have, and for whom. Each question has a new worker, or that of the question
+ * before it in the same request, or one that has answered requests of the same scope (idle.c). Places are counted by
+ * class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held while
+ * a process starts or answers. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@ static apr_status_t destroy(void *data)
     apr_pool_t *scratch;
     apr_pool_create(&scratch, NULL);
     sr_pdf_template_end(shared, scratch);
+    for (int i = 0; i < shared->idle_count; i++) close(shared->idle[i].worker.socket);
     for (int i = 0; i < shared->alive_room; i++) {
         sr_pdf_worker_t left = {.pid = shared->alive[i], .socket = -1};
         if (left.pid) sr_pdf_worker_end(&left, scratch);
@@ -43,7 +44,9 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     shared->limit[SR_PDF_WORK] = options->workers;
     shared->limit[SR_PDF_SHOW] = options->show_workers ? options->show_workers : options->workers;
     shared->limit[SR_PDF_PUBLIC] = (shared->limit[SR_PDF_SHOW] + 1) / 2;
-    shared->alive_room = KEPT(shared);
+    shared->idle_room = options->keep ? KEPT(shared) + shared->limit[SR_PDF_SHOW] : 0;
+    shared->idle = apr_pcalloc(pool, (apr_size_t)shared->idle_room * sizeof *shared->idle);
+    shared->alive_room = KEPT(shared) + shared->idle_room;
     for (int i = 0; i < SR_PDF_CLASSES; i++) shared->alive_room += shared->limit[i];
     shared->alive = apr_pcalloc(pool, (apr_size_t)shared->alive_room * sizeof *shared->alive);
     sr_pdf_gate_create(shared, options, pool);
@@ -136,13 +139,15 @@ static void keep_no_longer(sr_pdf_pool_t *workers)
     workers->worker = (sr_pdf_worker_t){.socket = -1};
 }
 
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool)
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool again, int64_t deadline,
+                             apr_pool_t *pool)
 {
     if (workers->worker.pid) {
         *worker = workers->worker;
         keep_no_longer(workers);
         return NULL;
     }
+    if (!again && sr_pdf_idle_take(worker, workers, pool)) return NULL;
     sr_error_t *error = sr_pdf_template_take(worker, workers->shared, deadline, pool);
     if (error) sr_pdf_pool_notice(workers, error->cause);
     else list(workers->shared, 0, worker->pid);
@@ -161,7 +166,7 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_poo
     else sr_pdf_pool_end(workers, worker, pool);
 }
 
-/* --- the questions about one document */
+/* --- the questions of one request */
 
 static apr_status_t end_kept(void *data)
 {
@@ -171,16 +176,31 @@ static apr_status_t end_kept(void *data)
     if (!worker.pid || workers->shared->owner != getpid()) return APR_SUCCESS;
     keep_no_longer(workers);
     apr_pool_create(&scratch, NULL);
-    sr_pdf_pool_end(workers, &worker, scratch);
+    if (!sr_pdf_idle_put(workers, &worker, scratch)) sr_pdf_pool_end(workers, &worker, scratch);
     apr_pool_destroy(scratch);
     return APR_SUCCESS;
 }
 
-sr_pdf_pool_t *sr_pdf_pool_for_document(sr_pdf_pool_t *workers, apr_interval_time_t within, apr_pool_t *pool)
+void sr_pdf_pool_distrust(sr_pdf_pool_t *workers, apr_pool_t *pool)
+{
+    sr_pdf_worker_t worker = workers->worker;
+    if (!worker.pid) return;
+    keep_no_longer(workers);
+    sr_pdf_pool_end(workers, &worker, pool);
+}
+
+void sr_pdf_pool_release(sr_pdf_pool_t *workers)
+{
+    end_kept(workers);
+}
+
+sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,
+                                       apr_pool_t *pool)
 {
     sr_pdf_pool_t *made = apr_pcalloc(pool, sizeof *made);
     made->shared = workers->shared;
     made->keeps = true;
+    made->scope = scope;
     made->is_public = workers->is_public;
     made->latest = within ? sr_pdf_clock() + within : workers->latest;
     apr_pool_cleanup_register(pool, made, end_kept, apr_pool_cleanup_null);

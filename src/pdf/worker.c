@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -116,6 +117,13 @@ bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
     if (waitpid(worker->pid, NULL, WNOHANG) == 0) return false;
     forget(worker);
     return true;
+}
+
+/* A worker sends nothing unasked: what can be read is the end. */
+bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker)
+{
+    struct pollfd end = {.fd = worker->socket, .events = POLLIN};
+    return poll(&end, 1, 0) == 0;
 }
 
 static const char *death_text(pid_t pid, pid_t reaped, int status, apr_pool_t *pool)

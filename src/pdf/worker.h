@@ -34,6 +34,15 @@ typedef struct sr_pdf_queue_t {
     int waiting;
 } sr_pdf_queue_t;
 
+#define SR_PDF_MAX_SCOPE 159
+
+/* A worker that waits for the next request of its scope. idle.c */
+typedef struct sr_pdf_idle_t {
+    sr_pdf_worker_t worker;
+    int64_t since;
+    char scope[SR_PDF_MAX_SCOPE + 1];
+} sr_pdf_idle_t;
+
 /* What all pools of a process share. */
 typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
@@ -44,7 +53,9 @@ typedef struct sr_pdf_shared_t {
     int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* questions under way */
     sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of requests that have a worker */
     int kept;                                        /* workers that wait for the next question about their document */
-    pid_t *alive;                                    /* workers that are used or kept; 0: a free place */
+    sr_pdf_idle_t *idle;                             /* workers whose requests are over, the oldest first */
+    int idle_count, idle_room;
+    pid_t *alive; /* workers that are used, kept or idle; 0: a free place */
     int alive_room;
     int64_t pinged; /* when a ping was last answered; 0: never */
     /* Requests for pages, of all processes that share the memory. gate.c */
@@ -57,6 +68,7 @@ struct sr_pdf_pool_t {
     bool is_public; /* its questions have the places of SR_PDF_PUBLIC */
     /* Of a pool for one document: */
     bool keeps;             /* the worker, from one question to the next */
+    const char *scope;      /* of the later requests that it may answer; NULL: it answers no other request */
     sr_pdf_worker_t worker; /* the one that is kept */
     int64_t latest;         /* no question may end later (sr_pdf_clock); 0: without a bound */
     int64_t used;           /* processor time of its questions, in microseconds */
@@ -69,6 +81,9 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const s
                                 int64_t deadline, apr_pool_t *pool);
 /* True when the process had ended by itself; it is then reaped and there is none. Never waits. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
+
+/* True while the process can be asked. Never waits. */
+bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker);
 
 typedef struct sr_pdf_death_t {
     const char *text; /* what it died of */
@@ -95,16 +110,26 @@ void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
-/* The worker that the pool keeps, or a new one. */
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, int64_t deadline, apr_pool_t *pool);
+/* The worker that the pool keeps, or an idle one of its scope, or a new one. `again`: a new one, since another has
+ * failed at the question. */
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool again, int64_t deadline,
+                             apr_pool_t *pool);
 /* Keeps it for the next question about the document, if the pool does, or ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
+/* Ends the worker that the pool keeps: what it answered was refused. */
+void sr_pdf_pool_distrust(sr_pdf_pool_t *workers, apr_pool_t *pool);
 /* Ends one that failed. */
 sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Passes a message to the owner of the pool. */
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
 /* The error for "no worker can be had", with its cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
+
+/* ------------------------------------------------------------------------------------------------ idle.c */
+/* An idle worker of the scope. False if there is none. */
+bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_t *pool);
+/* False if the worker must not be used again, or there is no room: the caller ends it. */
+bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- output.c */
 /* A new output with room for so many bytes. One that `output` had (else its descriptor is -1) is closed. `output` must

@@ -36,6 +36,7 @@ void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
     const sr_pdf_options_t options = {.program = conf->helper,
                                       .workers = (int)conf->helper_workers,
+                                      .keep = conf->helper_keep,
                                       .visits = half_of(threads),
                                       .visits_of_all = half_of((threads ? threads : 1) * children),
                                       .visit_places = visit_places,

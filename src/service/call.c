@@ -45,10 +45,10 @@ void sr_service_wake(const sr_service_t *service)
     if (service->wake) service->wake(service->wake_baton);
 }
 
-sr_service_t sr_service_for_document(const sr_service_t *service, apr_pool_t *pool)
+sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool)
 {
     sr_service_t own = *service;
-    own.pdf = sr_pdf_pool_for_document(service->pdf, 0, pool);
+    own.pdf = sr_pdf_pool_for_request(service->pdf, scope, 0, pool);
     return own;
 }
 

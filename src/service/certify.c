@@ -138,7 +138,7 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
 }
 
 /* *joined is the certificate with its field. No other worker confirms this: the one that could add something is the
- * one that has written the certificate. It has read no document of anybody. */
+ * one that has written the certificate. It has read certificates of this organisation, and no document of anybody. */
 static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_documents_t *documents,
                            const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
@@ -172,13 +172,16 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     sr_pdf_revision_t revision = {0};
     sr_joined_t joined;
     text_t text;
-    const sr_service_t own = sr_service_for_document(service, step->pool);
+    const char *owner = sr_owner_of(step->signing->organization_uuid, environment, step->pool);
+    const sr_service_t own =
+        sr_service_for_request(service, apr_pstrcat(step->pool, owner, ".certificate", NULL), step->pool);
     SR_TRY(compose(&own, &composed, step, seal, documents));
     SR_TRY(read_output(&text, composed.document, step->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
+    sr_pdf_pool_release(own.pdf);
     append(&text, revision.bytes, revision.length, step->pool);
     SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);

@@ -32,9 +32,11 @@ void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool)
     intake->files = apr_array_make(pool, count, sizeof(sr_files_t));
 }
 
-sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, apr_pool_t *pool)
+sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
+                                apr_pool_t *pool)
 {
-    return sr_pdf_pool_for_document(service->pdf, intake->deadline + LAST_QUESTION - apr_time_now(), pool);
+    const char *owner = sr_owner_of(caller->organization_uuid, caller->environment, pool);
+    return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_QUESTION - apr_time_now(), pool);
 }
 
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
@@ -217,6 +219,7 @@ sr_error_t *sr_intake_prove(const sr_service_t *service, sr_intake_t *intake, ap
         proof.document = &APR_ARRAY_IDX(intake->documents, i, sr_document_t);
         proof.files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
         SR_TRY(prove(&proof));
+        sr_pdf_pool_release(proof.files->pdf);
     }
     return NULL;
 }

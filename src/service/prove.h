@@ -28,8 +28,10 @@ typedef struct sr_intake_t {
 
 /* Begins an intake: the clock is running. */
 void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
-/* The helpers for one document of it, which all end with the intake's time. */
-sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, apr_pool_t *pool);
+/* The helpers for one document of it, which all end with the intake's time. They read documents of the caller's
+ * organisation and environment only. */
+sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
+                                apr_pool_t *pool);
 /* Once the helpers have been asked for long enough: SR_EVALIDATION where the documents took the time, SR_EUNAVAILABLE
  * where they had to wait for it. */
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);

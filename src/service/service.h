@@ -62,9 +62,9 @@ sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const c
                                 const char *const *arguments, int count, apr_pool_t *pool);
 /* After the commit of what may have an event for webhooks. */
 void sr_service_wake(const sr_service_t *service);
-/* The same for the work on one document, or on those of one submission: the questions may have the same helper. Ends
- * with the pool. */
-sr_service_t sr_service_for_document(const sr_service_t *service, apr_pool_t *pool);
+/* The same for the work on the documents of one submission: the questions may have the same helper, which may have
+ * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
+sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
 /* The current time as the store takes it. */
 const char *sr_service_now(apr_pool_t *pool);
 

@@ -168,14 +168,14 @@ static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t
     return NULL;
 }
 
-/* The helper ends before the page is sent, which may take long. */
+/* The helper is given back before the page is sent, which may take long. It shows no other document. */
 static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
                        const sr_joined_t *joined)
 {
     const apr_interval_time_t left = work->until - apr_time_now();
     apr_pool_t *scratch;
     apr_pool_create(&scratch, work->pool);
-    sr_pdf_pool_t *pdf = sr_pdf_pool_for_document(work->service->pdf, left > 1 ? left : 1, scratch);
+    sr_pdf_pool_t *pdf = sr_pdf_pool_for_request(work->service->pdf, work->cost_key, left > 1 ? left : 1, scratch);
     sr_error_t *error = ask_within(reason, costly, output, work, pdf, joined);
     apr_pool_destroy(scratch);
     return error;

@@ -154,9 +154,10 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
 static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_step_t *step, json_t *evidence)
 {
     sr_signing_t *signing = step->signing;
-    apr_pool_t *work; /* the worker ends with it */
+    apr_pool_t *work; /* the worker is given back with it */
     apr_pool_create(&work, step->pool);
-    const sr_service_t own = sr_service_for_document(service, work);
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
+    const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->documents->nelts; i++) {
         sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
         if (sr_signing_has_field(signing->submitter, document))

@@ -99,7 +99,7 @@ static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake,
 {
     sr_files_t *files = apr_array_push(intake->files);
     *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
-                          .pdf = sr_intake_helper(intake, service, pool)};
+                          .pdf = sr_intake_helper(intake, service, request->caller, pool)};
     SR_TRY(find_stored(&files->upload, request, pool));
     if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, intake, files->pdf, upload, pool));
     SR_TRY(find_normalised(files, request, pool));

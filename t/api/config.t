@@ -42,6 +42,8 @@ my @wrong = (
     map({ ['SigreqFrameAncestors', $_, 'place', qr/SigreqFrameAncestors must be 'self' or origins/] } '*',
         'https://', 'https://a.org;script-src', "https://a.org\thttps://b.org", 'a.org,b.org', 'https://a.org/x',
         "'unsafe-inline'"),
+    ['SigreqHelperKeep', 'maybe', 'server', qr/SigreqHelperKeep must be On or Off/],
+    ['SigreqHelperKeep', 'Off',   'place',  qr/SigreqHelperKeep/],
     ['SigreqHelper',    '/nowhere/sigreq-pdfd', 'server', qr/SigreqHelper \/nowhere\/sigreq-pdfd is not a program/],
     ['SigreqHelper',    '/etc/passwd',          'server', qr/SigreqHelper \/etc\/passwd is not a program/],
     ['SigreqHelper',    '/bin/true',            'place',  qr/SigreqHelper/],
@@ -68,6 +70,11 @@ sub extra {
 
 ($status, $said) = Sigreq::Httpd->new(place => $on . 'SigreqCache "/nowhere/yet"')->test;
 is($status, 0, 'a SigreqCache that is not there yet is made when it is needed') or diag $said;
+
+for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
+    ($status, $said) = Sigreq::Httpd->new(place => 'Sigreq On', server => $directive)->test;
+    is($status, 0, "$directive is accepted outside of <Location>") or diag $said;
+}
 
 for my $empty ('Sigreq', 'SigreqDocuments', 'SigreqBaseURL', 'SigreqMaxFiles') {
     ($status, $said) = Sigreq::Httpd->new(place => qq{$on$empty ""})->test;

@@ -1,10 +1,13 @@
 /* liar.c: a PDF helper that lies, for tests of a whole httpd: liar HELPER FILE. It hands on requests and answers of the
  * true helper, and changes those that FILE names. FILE is read at each request and has a line for each part of a lie:
  * the operation, where ("object", "add", "trailer" or "end"; t/unit/lies.h), the object's number, what to find and what
- * to put. If the file is empty or missing, nothing is changed. */
+ * to put. If the file is empty or missing, nothing is changed. If there is a FILE.asked, it gets a line for each request:
+ * this process and the operation. */
 #include "../unit/lies.h"
 
 #include <apr_general.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 static const char *file;
 
@@ -29,8 +32,18 @@ static bool read_line(const char **line, FILE *in)
     return true;
 }
 
+static void note(const char *request)
+{
+    const char *op = strstr(request, "\"op\":\"");
+    int out = open(apr_pstrcat(lies_pool, file, ".asked", NULL), O_WRONLY | O_APPEND);
+    if (out < 0) return;
+    dprintf(out, "%d %.*s\n", (int)getpid(), op ? (int)strcspn(op + 6, "\"") : 0, op ? op + 6 : "");
+    close(out);
+}
+
 static const lie_t *choose(const char *request)
 {
+    note(request);
     static lie_t lie;
     const char *where, *number;
     FILE *in = fopen(file, "r");

@@ -84,7 +84,7 @@ static void test_questions(void)
 static pid_t answered_by(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     sr_pdf_worker_t worker;
-    if (sr_pdf_pool_lend(&worker, workers, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
+    if (sr_pdf_pool_lend(&worker, workers, false, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
     pid_t pid = worker.pid;
     sr_pdf_pool_return(workers, &worker, pool);
     return strcmp(ask(workers, pool), ACCEPTED) ? 0 : pid;
@@ -101,8 +101,8 @@ static void test_documents(void)
     ok(one && two && one != two, "two questions have two processes");
     ok(is_gone(one) && is_gone(two), "which have ended");
 
-    sr_pdf_pool_t *a = sr_pdf_pool_for_document(workers, 0, first);
-    sr_pdf_pool_t *b = sr_pdf_pool_for_document(workers, 0, second);
+    sr_pdf_pool_t *a = sr_pdf_pool_for_request(workers, NULL, 0, first);
+    sr_pdf_pool_t *b = sr_pdf_pool_for_request(workers, NULL, 0, second);
     pid_t of_a = answered_by(a, pool), of_b = answered_by(b, pool);
     ok(of_a && of_b && of_a != of_b, "two documents have two processes");
     ok(answered_by(a, pool) == of_a && answered_by(b, pool) == of_b, "and each keeps its own for the next question");
@@ -121,8 +121,8 @@ static void test_documents(void)
     is_str(ask(a, pool), ACCEPTED, "a worker that died between two questions is replaced");
     apr_pool_destroy(first);
     ok(is_gone(of_a) && !is_gone(of_b), "a worker ends with what it was for");
-    sr_pdf_pool_t *third = sr_pdf_pool_for_document(workers, 0, pool), *more[12];
-    for (int i = 0; i < 12; i++) answered_by(more[i] = sr_pdf_pool_for_document(workers, 0, pool), pool);
+    sr_pdf_pool_t *third = sr_pdf_pool_for_request(workers, NULL, 0, pool), *more[12];
+    for (int i = 0; i < 12; i++) answered_by(more[i] = sr_pdf_pool_for_request(workers, NULL, 0, pool), pool);
     ok(answered_by(third, pool) > 0 && settled(1 + SR_PDF_SPARES + 8).alive == 1 + SR_PDF_SPARES + 8,
        "no more are kept than four times as many as may work at once");
     is_int(help_notices, 0, "no notice");
@@ -418,7 +418,7 @@ static void test_end(void)
     fork_pid = fork();
     if (!fork_pid) {
         workers = help_pool(help_program(), 1, 2500, root);
-        ask(sr_pdf_pool_for_document(workers, 0, root), root);
+        ask(sr_pdf_pool_for_request(workers, NULL, 0, root), root);
         orphans = settled(1 + SR_PDF_SPARES + 1);
         if (write(pair[1], &orphans, sizeof orphans) < 0) abort();
         pause();
@@ -440,7 +440,7 @@ static void test_confinement(void)
     apr_pool_create(&pool, root);
     int leak = dup(0); /* not close-on-exec, as a careless module would leave it */
     sr_pdf_pool_t *workers = help_pool(help_program(), 1, 2500, pool);
-    sr_pdf_pool_t *own = sr_pdf_pool_for_document(workers, 0, pool);
+    sr_pdf_pool_t *own = sr_pdf_pool_for_request(workers, NULL, 0, pool);
     const pid_t pid = answered_by(own, pool);
     char path[64], line[200];
     int privileges = -1, filter = -1;

@@ -33,7 +33,8 @@ static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *t
             abort();
         free(pdf.data);
     }
-    made->request = (sr_create_t){.uploads = uploads, .documents = documents};
+    static const sr_token_t caller = {.organization_uuid = "00000000-0000-4000-8000-000000000001"};
+    made->request = (sr_create_t){.caller = &caller, .uploads = uploads, .documents = documents};
     return made;
 }
 

@@ -1,0 +1,108 @@
+# Which helper process reads what: t/tool/liar.c, which tells no lie here, says which process was asked. One that has
+# read a document reads only documents of its organisation and environment after that; pages of a document are shown by
+# processes that have read no other; what is added to a document is confirmed by one that has read nothing.
+use strict;
+use warnings;
+use List::Util   qw(any uniq);
+use Mojo::File 'path';
+use Sigreq::Apart;
+use Sigreq::Here   'suite';
+use Sigreq::PDF    'pdf';
+use Sigreq::Signer 'signers_of';
+use Test::More;
+
+my $build = suite->{source} . '/build';
+my $apart = Sigreq::Apart->new;
+my ($helper, $lie) = map {"$apart->{dir}/$_"} qw(helper lie);
+path($helper)->spurt("#!/bin/sh\nexec $build/t/tool/liar $build/sigreq-pdfd $lie\n");
+chmod 0755, $helper;
+path("$lie.asked")->spurt('');
+chmod 0666, "$lie.asked";
+
+my @ann = ('--firstname', 'Ann', '--lastname', 'Roe', '--email', 'ann@y.org');
+$apart->ctl('org',  'create', '--name',         'Other');
+$apart->ctl('user', 'create', '--organization', 'Other', @ann);
+my %token = (test => $apart->{token});
+$token{live} = token('Apart', 'ann@x.org', 'production');
+$token{other} = token('Other', 'ann@y.org', 'test');
+
+sub token {
+    my ($organization, $user, $environment) = @_;
+    my @of = ('--organization', $organization, '--user', $user, '--environment', $environment, '--name', 't');
+    return $apart->ctl('token', 'create', @of)->{token};
+}
+
+my $number = 0;
+sub document { return ["d$number.pdf", pdf(pages => 2, nonce => "helpers $$ " . suite->{mpm} . ++$number)] }
+
+sub asked_by(&) {    # what the code answers, and [process, operation] of each request to a helper meanwhile
+    my $code = shift;
+    path("$lie.asked")->spurt('');
+    my $answer = $code->();
+    return ($answer, map { [split ' '] } split /\n/, path("$lie.asked")->slurp);
+}
+
+sub pids { my $op = shift; return uniq map { $_->[0] } grep { ($_->[1] // '') =~ /^(?:$op)$/ } @_ }
+sub shared { my ($first, $second) = @_; return grep { my $pid = $_; any { $_ == $pid } @$second } @$first }
+
+sub create {
+    my ($client, $who) = @_;
+    my @files = (document(), document());
+    my $caller = $client->with(token => $token{$who});
+    my ($answer, @asked) = asked_by { $caller->create(files => \@files, signers => signer_of(@files)) };
+    is($answer->code, 201, "$who: created") or diag $answer->body;
+    return ($answer->json, pids('.*', @asked));
+}
+
+sub signer_of {    # one who signs all
+    my $field  = Sigreq::Client::signers()->[0]{fields}[0];
+    my @fields = map { +{ %$field, document => $_->[0] } } @_;
+    return Sigreq::Client::signers({ fields => \@fields });
+}
+
+subtest 'kept' => sub {
+    my $client = $apart->serve(helper => $helper);
+    my %pids;
+    my $made;
+    for my $round (1, 2, 3) {
+        for my $who (qw(test live other)) {
+            my ($json, @pids) = create($client, $who);
+            $made //= $json;
+            $pids{$who}{$_}++ for @pids;
+        }
+    }
+    my @who = sort keys %pids;
+    for my $i (0 .. $#who - 1) {
+        for my $j ($i + 1 .. $#who) {
+            my @both = shared([keys %{ $pids{ $who[$i] } }], [keys %{ $pids{ $who[$j] } }]);
+            is_deeply(\@both, [], "$who[$i] and $who[$j] share no process");
+        }
+    }
+    my ($ann) = signers_of($made, connections => 0);
+    my ($page, @shown) = asked_by { $ann->get("/documents/$made->{documents}[0]{uuid}/pages/0.png?width=200") };
+    is($page->code, 200, 'a page of a document is shown');
+    my ($other, @then) = asked_by { $ann->get("/documents/$made->{documents}[1]{uuid}/pages/0.png?width=200") };
+    is($other->code, 200, 'and one of another document of the submission');
+    my @read = map { keys %$_ } values %pids;
+    ok(@shown && @then, 'both were made for this');
+    is_deeply([shared([pids('.*', @shown)], [@read, pids('.*', @then)])], [], 'by a process for each');
+    my ($signed, @sign) = asked_by { $ann->sign };
+    is($signed->code, 200, 'both documents are signed');
+    my @confirm = pids('confirm', @sign);
+    is(scalar @confirm, 2, 'two processes have confirmed what is added to them');
+    my @all = (@read, map { pids('.*', $_) } [@shown], [@then]);
+    is_deeply([shared(\@confirm, [@read, pids('.*', @shown), pids('.*', @then), pids('prepare|fill|compose', @sign)])],
+        [], 'which have done nothing else');
+    is_deeply([shared([pids('compose', @sign)], [@read, pids('.*', @shown), pids('.*', @then)])],
+        [], 'and the certificate is written by one that has read no document');
+};
+
+subtest 'SigreqHelperKeep Off' => sub {
+    my $client = $apart->serve(helper => $helper, server => 'SigreqHelperKeep Off');
+    my (undef, @first)  = create($client, 'test');
+    my (undef, @second) = create($client, 'test');
+    ok(@first && @second, 'helpers were asked');
+    is_deeply([shared(\@first, \@second)], [], 'no process answers two requests');
+};
+$apart->stop;
+done_testing;
