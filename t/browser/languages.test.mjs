@@ -1,16 +1,20 @@
-// languages.test.mjs: each language of the page on the smallest phone: nothing is wider than the screen, no text is cut
-// in a button, and axe has nothing to say of the start, the dialog and the last step.
+// languages.test.mjs: each language of the page, in its states, on the smallest phone: nothing is wider than the
+// screen, no text is cut in a button, and axe finds nothing. All languages share the requests that the states need.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import {
-    assertAccessible, chromiumOnly, create, devices, isWide, openSignature, ready, settled, source, visit,
+    ann, ask, assertAccessible, bob, chromiumOnly, create, devices, field, isWide, place, ready, source, visit,
 } from './browser.mjs'
+import { contract } from './pdf.mjs'
 
 const languages = [...readFileSync(join(source, 'src/model/languages.def'), 'utf8')
     .matchAll(/^SR_LANGUAGE\("([^"]+)", "([^"]+)"/gm)].map(([, code, tag]) => ({ code, tag }))
+/** Whose every state is looked at; of the others, signing. All of all take five minutes: SIGREQ_LANGUAGES=all. */
+const isWhole = code => process.env.SIGREQ_LANGUAGES === 'all' || ['en', 'de', 'ar', 'ja'].includes(code)
 const small = { ...devices.phone, viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' }
+const LANES = 3 // languages that are looked at at the same time
 
 /** Buttons whose text is wider or higher than they are. */
 const cutButtons = page => page.evaluate(() => [...document.querySelectorAll('button, .button')]
@@ -18,29 +22,209 @@ const cutButtons = page => page.evaluate(() => [...document.querySelectorAll('bu
     .filter(button => button.scrollWidth > button.clientWidth + 1 || button.scrollHeight > button.clientHeight + 1)
     .map(button => button.textContent.trim()))
 
+/** The colours do not depend on the language: one of each direction says what their contrast is, which takes long. */
+const COLOURED = ['en', 'ar']
+
 async function assertFits(page, state) {
-    await assertAccessible(page, state)
+    const language = await page.locator('html').getAttribute('lang')
+    await assertAccessible(page, state, { 'color-contrast': COLOURED.includes(language) })
     assert.ok(!(await isWide(page)), `${state}: nothing is wider than the screen`)
     assert.deepEqual(await cutButtons(page), [], `${state}: no button is cut`)
 }
 
+// --- what all languages share
+
+const act = async (link, what) => {
+    const answer = await fetch(link, {
+        method: 'POST', body: JSON.stringify(what),
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
+    })
+    assert.equal(answer.status, 200, await answer.text())
+}
+const sign = link => act(link, { action: 'sign', consent: true, signature: { type: 'typed', text: 'Ann Lee' } })
+const refuse = link => act(link, { action: 'refuse', reason: 'The rent is too high.' })
+
+/** Links in every state, and a document that was signed. */
+async function prepare() {
+    const [open, bare, half, whole, declined] = await Promise.all([
+        create({ signers: [{ ...ann, fields: [field(0), field(1)] }] }), create({ skipIntro: true }),
+        create({ signers: [ann, bob] }), create(), create({ signers: [ann, bob] }),
+    ])
+    await Promise.all([sign(half.links[0]), sign(whole.links[0]), refuse(declined.links[1])])
+    const { submitters: [{ signedDocuments: [{ uuid }] }] } = await ask(`/signatures/${whole.uuid}`)
+    const document = await fetch(`${whole.links[0]}/documents/${uuid}`)
+    return {
+        open: open.links[0], bare: bare.links[0].split('?')[0], waiting: half.links[0], done: whole.links[0],
+        refused: declined.links[1], closed: declined.links[0], signed: Buffer.from(await document.arrayBuffer()),
+    }
+}
+
+// --- the states
+
+/** As by a key: without a pointer, nothing counts as a double click. */
+const press = (page, selector) => page.locator(selector).first().evaluate(element => element.click())
+/** What is wrong is said where it can be seen: neither below the window nor under the buttons. */
+async function errorOf(page, dialog) {
+    const error = page.locator(`${dialog} [data-error]:not(:empty)`)
+    await error.waitFor()
+    await page.waitForFunction(each => {
+        const { left, right, top, bottom } = each.getBoundingClientRect()
+        return [top + 2, bottom - 2].every(y => document.elementFromPoint((left + right) / 2, y) === each)
+    }, await error.elementHandle())
+}
+const isReady = page => page.waitForFunction(() => document.documentElement.classList.contains('ready'))
+
+async function lookAtDialog(page) {
+    await press(page, '.field')
+    await press(page, '#tab-draw')
+    await press(page, '[data-adopt]')
+    await errorOf(page, '#signature')
+    assert.ok(await page.locator('[data-all]').isVisible(), 'it can be used for all fields')
+    await assertFits(page, 'draw, and nothing is drawn')
+    await press(page, '#tab-type')
+    await page.locator('#typed').fill('\u{10fffd}')
+    await press(page, '[data-adopt]')
+    await errorOf(page, '#signature')
+    await assertFits(page, 'type, and a character is unknown')
+    await press(page, '#tab-upload')
+    await page.locator('#upload').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no') })
+    await errorOf(page, '#signature')
+    await assertFits(page, 'upload, and it is no image')
+    await press(page, '#tab-draw')
+    const { x, y } = await page.locator('[data-pad]').boundingBox()
+    await page.mouse.move(x + 40, y + 40)
+    await page.mouse.down()
+    await page.mouse.move(x + 90, y + 70)
+    await page.mouse.up()
+    await page.keyboard.press('Escape')
+    await page.locator('#discard').waitFor()
+    await assertFits(page, 'a drawing is left')
+    await press(page, '[data-discard]')
+}
+
+async function lookAtLastStep(page) {
+    await press(page, '.field')
+    await press(page, '#tab-type')
+    await page.locator('#typed').fill('Ann Lee')
+    await page.locator('[data-all] input').evaluate(box => (box.checked = true))
+    await press(page, '[data-adopt]')
+    await page.locator('#finish').waitFor()
+    await assertFits(page, 'last step')
+    const answers = {
+        lost: route => route.abort('connectionreset'), busy: route => route.fulfill({ status: 503, json: {} }),
+        rejected: route => route.fulfill({ status: 400, json: { message: 'No' } }),
+    }
+    for (const [outcome, answer] of Object.entries(answers)) {
+        const before = await page.locator('#finish [data-error]').textContent()
+        await page.route(/\/sign\//, answer)
+        await press(page, '#finish [data-confirm]')
+        await page.waitForFunction(text => ![text, ''].includes(document.querySelector('#finish [data-error]')
+            .textContent), before)
+        await page.unroute(/\/sign\//)
+        await assertFits(page, outcome)
+    }
+    await press(page, '#finish [data-close]')
+    await assertFits(page, 'placed')
+}
+
+async function lookAtSigning(page, { open, bare }, query) {
+    await page.goto(open + query)
+    await ready(page)
+    await assertFits(page, 'start')
+    await press(page, '.menu summary')
+    await assertFits(page, 'menu')
+    await press(page, '.menu [data-open=refuse]')
+    await assertFits(page, 'decline')
+    await press(page, '#refuse [data-close]')
+    await press(page, '.languages summary')
+    await lookAtDialog(page)
+    await lookAtLastStep(page)
+    await page.route(/\/pages\/\d+\?/, route => route.fulfill({ status: 503 }))
+    await page.goto(bare + query)
+    await page.locator('.page button:not(.field)').first().waitFor()
+    await assertFits(page, 'without the intro, and a page is not there')
+    await page.route(/assets\/page.*\.js$/, route => route.abort())
+    await page.goto(bare + query)
+    await page.locator('#plain-typed').waitFor()
+    await assertFits(page, 'plain')
+    await page.unrouteAll()
+}
+
+/** A form that the page has not: what comes of a click that is too late, or of a mistake in a program. */
+const post = async (page, action) => {
+    const [, answer] = await Promise.all([page.waitForEvent('load'), page.waitForResponse(/./),
+        page.evaluate(value => {
+            const form = document.createElement('form'), input = document.createElement('input')
+            Object.assign(form, { method: 'post', action: location.href }).append(input)
+            Object.assign(input, { name: 'action', value })
+            document.body.append(form)
+            form.submit()
+        }, action)])
+    return answer.status()
+}
+
+async function lookAtClosed(page, links, query) {
+    for (const state of ['waiting', 'refused', 'closed', 'done']) {
+        await page.goto(links[state] + query)
+        await isReady(page)
+        await assertFits(page, state)
+    }
+    assert.equal(await post(page, 'refuse'), 409)
+    await assertFits(page, 'too late')
+    assert.equal(await post(page, 'nonsense'), 400)
+    await assertFits(page, 'a mistake')
+    const nowhere = place('/sign/00000000-0000-4000-8000-000000000000')
+    await page.goto(nowhere + query)
+    await assertFits(page, 'unknown')
+    await page.goto(nowhere.replace('127.0.0.1', 'nodatabase.test') + query)
+    await assertFits(page, 'away')
+}
+
+async function lookAtVerification(page, { signed }, query) {
+    const broken = Buffer.from(signed)
+    broken[broken.indexOf('stream') + 20] ^= 1
+    const files = {
+        signed, broken, extended: Buffer.concat([signed, Buffer.from('% more\n')]), unsigned: contract(1),
+        nothing: null,
+    }
+    await page.goto(place(`/verify${query}`))
+    await isReady(page)
+    await assertFits(page, 'verify')
+    for (const [name, buffer] of Object.entries(files)) {
+        const file = { name: `${name}.pdf`, mimeType: 'application/pdf', buffer }
+        if (buffer) await page.locator('#file').setInputFiles(file)
+        else await page.locator('#file').evaluate(input => input.removeAttribute('required'))
+        await Promise.all([page.waitForEvent('load'),
+            page.locator('[data-check]').evaluate(form => form.requestSubmit())])
+        await isReady(page)
+        assert.equal(await page.locator('.result').count(), buffer ? 1 : 0)
+        for (const details of await page.locator('.result summary').all()) await details.evaluate(each => each.click())
+        await assertFits(page, `verify: ${name}`)
+    }
+}
+
+const expected = [/ERR_/, /40[049]/, /503/, /request to http:\/\/nodatabase\.test/]
+const look = ({ code, tag }, states) => visit(`${states.open}?lang=${code}`, { ...small, expected }, async page => {
+    assert.equal(await page.locator('html').getAttribute('lang'), tag)
+    await lookAtSigning(page, states, `?lang=${code}`)
+    if (!isWhole(code)) return
+    await lookAtClosed(page, states, `?lang=${code}`)
+    await lookAtVerification(page, states, `?lang=${code}`)
+})
+
+/** What came of each language: an error, or null. */
+function lookAtAll() {
+    const states = prepare(), lanes = Array(LANES).fill(states)
+    return languages.map((language, at) => {
+        const found = lanes[at % LANES].then(async () => look(language, await states)).then(() => null, error => error)
+        lanes[at % LANES] = found
+        return found
+    })
+}
+
 test('there are 22 languages', () => assert.equal(languages.length, 22))
 
-const once = chromiumOnly('one browser is enough for the texts')
-for (const { code, tag } of languages)
-    test(`${code} fits, and axe has nothing to say`, once, async () => {
-        const made = await create()
-        await visit(`${made.links[0]}?lang=${code}`, small, async page => {
-            await ready(page)
-            assert.equal(await page.locator('html').getAttribute('lang'), tag)
-            await assertFits(page, 'start')
-            await openSignature(page)
-            await assertFits(page, 'dialog')
-            await page.locator('#tab-type').click()
-            await page.locator('#typed').fill('Ann Lee')
-            await page.locator('[data-adopt]').click()
-            await settled(page)
-            await page.locator('#finish [data-confirm]').waitFor()
-            await assertFits(page, 'last step')
-        })
-    })
+let found
+languages.forEach(({ code }, at) =>
+    test(`${code} fits, and axe finds nothing`, chromiumOnly('one browser is enough for the texts'),
+        async () => assert.ifError(await (found ??= lookAtAll())[at])))

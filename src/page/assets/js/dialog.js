@@ -21,7 +21,10 @@ export function prepareDialog(id, mayClose = () => true) {
             document.documentElement.classList.add('modal')
             dialog.querySelector('h2').focus()
         },
-        say: message => (error.textContent = message),
+        say: message => {
+            error.textContent = message
+            if (message) error.scrollIntoView({ block: 'nearest' }) // in a small window it may be below the buttons
+        },
     })
 }
 
