@@ -185,7 +185,8 @@ install: all
 	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
-	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page
+	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/decisions
+	install -m 644 docs/decisions/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/decisions/
 	install -m 644 docs/signing-page/*.png $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page/
 
 # What install has put there, but for a configuration that an administrator may have edited.

@@ -22,7 +22,7 @@
  * the code into a status, a body and a log level; sigreqctl turns it into an exit code.
  */
 typedef enum sr_code_t {
-    SR_EVALIDATION,   /* 400 as text/plain, the message alone: POST /signatures (contract, Errors) */
+    SR_EVALIDATION,   /* 400 as text/plain, the message alone: POST /signatures (docs/api.md, Errors) */
     SR_EBADREQUEST,   /* 400 as JSON */
     SR_EUNAUTHORIZED, /* 401: always the same bytes */
     SR_EFORBIDDEN,    /* 403 */
@@ -68,7 +68,7 @@ sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
     } while (0)
 
 /* ------------------------------------------------------------------------------------------------- json.c
- * jansson with our strictness (decisions.md): duplicate keys, depth over 64, NUL, invalid UTF-8 and numbers
+ * jansson with our strictness (docs/api.md, Errors): duplicate keys, depth over 64, NUL, invalid UTF-8 and numbers
  * out of range are refused. Every json_t made here is released when its pool is.
  */
 #define SR_JSON_MAX_DEPTH 64

@@ -10,7 +10,7 @@
 #define UNUSED_DAYS 30
 #define MOST_PERCENT 5 /* of the documents, that may be deleted at once */
 
-/* How long a key is kept: decisions.md, Resources. */
+/* How long a key is kept: docs/api.md, Repeating a request safely. */
 #define KEY_LIFETIME DAY
 #define HISTORY_DAYS "90"
 

@@ -152,7 +152,7 @@ bool sr_http_is_file(const sr_part_t *part);
 /* ------------------------------------------------------------------------------------------------ bearer.c */
 /* The SHA-256 (hexadecimal) of the bearer token. Errors: SR_EUNAUTHORIZED for an absent or malformed one. */
 sr_error_t *sr_http_bearer(const char **token_hash, sr_http_t *http);
-/* The one 401 (contract, Authentication, rule 3). */
+/* The one 401 (docs/api.md, Errors). */
 sr_error_t *sr_http_unauthorized(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- agent.c */

@@ -98,7 +98,7 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
 
 typedef struct sr_area_t {
-    double x, y, w, h;  /* points; see decisions.md, Areas */
+    double x, y, w, h;  /* points; see docs/api.md, Areas */
     int page;           /* 0-based */
     sr_origin_t origin; /* what x and y are relative to */
 } sr_area_t;
@@ -451,7 +451,7 @@ const sr_language_t *sr_completion_language(const json_t *view);
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- webhook.c
- * What is told of a submission (contract, Events; decisions.md, Webhooks).
+ * What is told of a submission (docs/api.md, Webhooks).
  */
 typedef struct sr_webhook_t {
     const char *kind; /* "sent", "completed": of the submission; "signed", "refused": of one signer */
@@ -464,7 +464,7 @@ typedef struct sr_webhook_t {
  * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
 sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
                            apr_pool_t *pool);
-#define SR_WEBHOOK_URL_MAX 255 /* contract, Limits */
+#define SR_WEBHOOK_URL_MAX 255 /* docs/api.md, Limits */
 /* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
  * connection is made. */
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);

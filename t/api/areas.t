@@ -1,5 +1,5 @@
 # Where a field lands: percentages of the page as displayed and the PDF rectangle, whatever MediaBox, CropBox, /Rotate
-# and origin. The expected rectangles are worked out here by the table of ../shared/design/pdf-signing.md, not by the
+# and origin. The expected rectangles are worked out here by the rules of docs/decisions/0002-areas.md, not by the
 # module.
 use strict;
 use warnings;

@@ -35,7 +35,8 @@ sub install_into {
     is($?, 0, 'make install') or diag $said;
     ok(-e "$root$_", "it installs $_")
         for "$modules/mod_sigreq.so", "$sysconf/mods-available/sigreq.load", '/usr/lib/sigreq/sigreq-pdfd',
-        '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md';
+        '/usr/sbin/sigreqctl', '/usr/share/doc/mod_sigreq/api.md',
+        '/usr/share/doc/mod_sigreq/decisions/README.md';
     open my $edited, '>', $conf or die "$conf: $!";
     print $edited "edited\n";
     close $edited;

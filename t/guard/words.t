@@ -10,7 +10,7 @@ my %instead = (
     vouch => 'verify', vouches => 'verifies');
 my $words = join '|', sort keys %instead;
 my %other = map { ("src/model/$_" => 'he') } qw(languages.def language.c consent.c);    # Hebrew, Spanish
-my @files = (qw(README CHANGES src/README.md mod_sigreq.c conf/sigreq.conf), files('docs/*.md'),
+my @files = (qw(README CHANGES src/README.md mod_sigreq.c conf/sigreq.conf), files('*.md', 'docs/*.md', 'docs/*/*.md'),
     (map { files("src/*/*.$_") } qw(c cc h def sql)), files('src/page/assets/js/*.js', 'src/page/assets/css/*.css'));
 cmp_ok(scalar @files, '>', 60, 'there are files');
 for my $file (@files) {

@@ -17,7 +17,7 @@ static const struct {
     {SR_ORIGIN_USER_SPACE, 90, {100.0 * 50 / 600, 25, 5, 20}, {110, 70, 190, 100}},
     {SR_ORIGIN_USER_SPACE, 180, {55, 100.0 * 50 / 600, 20, 5}, {110, 70, 190, 100}},
     {SR_ORIGIN_USER_SPACE, 270, {100.0 * 520 / 600, 55, 5, 20}, {110, 70, 190, 100}},
-    /* top left of the page as displayed (600 x 400 when it lies on its side): pdf-signing.md, Rotation and boxes */
+    /* top left of the page as displayed (600 x 400 when it lies on its side): docs/decisions/0002-areas.md */
     {SR_ORIGIN_TOP_LEFT, 0, {25, 100.0 * 50 / 600, 20, 5}, {110, 540, 190, 570}},
     {SR_ORIGIN_TOP_LEFT, 90, {100.0 * 100 / 600, 12.5, 100.0 * 80 / 600, 7.5}, {60, 120, 90, 200}},
     {SR_ORIGIN_TOP_LEFT, 180, {25, 100.0 * 50 / 600, 20, 5}, {230, 70, 310, 100}},

@@ -1,4 +1,4 @@
-/* pdf_probe.c: what sigreq-pdfd says about documents of every kind that pdf-signing.md names: one small PDF each,
+/* pdf_probe.c: what sigreq-pdfd says about documents of every kind that docs/signed-pdf.md names: one small PDF each,
  * one verdict each. */
 #include "pdf_help.h"
 

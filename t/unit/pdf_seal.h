@@ -1,4 +1,4 @@
-/* pdf_seal.h: what the tests of sealing share: a throw-away key and its CMS (the recipe of pdf-signing.md), a document
+/* pdf_seal.h: what the tests of sealing share: a throw-away key and its CMS (as docs/signed-pdf.md says), a document
  * that grows by being prepared and filled, and the programs that judge it: pdfsig, qpdf, pdftoppm. */
 #ifndef SR_TEST_PDF_SEAL_H
 #define SR_TEST_PDF_SEAL_H
