@@ -5,9 +5,9 @@ use strict;
 use warnings;
 use Mojo::JSON 'encode_json';
 use Mojo::Promise;
-use Mojo::UserAgent;
 use Mojo::Util qw(encode url_escape);
 use Test::More ();
+use Sigreq::Agent;
 use Sigreq::Multipart qw(multipart part BOUNDARY);
 use Sigreq::PDF 'pdf';
 use Sigreq::Spec;
@@ -17,10 +17,8 @@ my %specs;
 # new(base => URL of the location, spec => FILE, token => SECRET, host => NAME)
 sub new {
     my ($class, %o) = @_;
-    my $ua = Mojo::UserAgent->new(max_redirects => 0, max_connections => $o{connections} // 4)
-        ->connect_timeout(10)->inactivity_timeout(60)->request_timeout(120)->max_response_size(0);
-    $ua->proxy->http('')->https('');
-    return bless { %o, ua => $ua, judge => $specs{ $o{spec} } //= Sigreq::Spec->new($o{spec}) }, $class;
+    my $judge = $specs{ $o{spec} } //= Sigreq::Spec->new($o{spec});
+    return bless { %o, ua => Sigreq::Agent->new(%o), judge => $judge }, $class;
 }
 
 # The same client with something else: with(token => …)

@@ -6,6 +6,13 @@ use warnings;
 use Exporter 'import';
 our @EXPORT_OK = qw(pdf pdf_of_size slow_pdf repairable without_end turned);
 
+# A nonce; in a recording (Sigreq::Agent) without the process id, so that two recordings have the same documents.
+sub nonce {
+    my $text = shift;
+    $text =~ s/\b$$\b/PID/g if $ENV{SIGREQ_RECORD};
+    return $text;
+}
+
 # pdf(pages => N or [{mediabox, cropbox, rotate, text, more, content, resources}, …], pad => BYTES,
 #     inherit => {mediabox, rotate}, objects => [TEXT, …], nonce => TEXT, catalog => TEXT, trailer => TEXT)
 # A number of pages gives so many of 612 × 792 points. `pad` adds a stream of so many bytes, `objects` more objects, the
@@ -31,7 +38,7 @@ sub pdf {
     $objects[0] = '<</Type/Catalog/Pages 2 0 R' . ($o{catalog} // '') . '>>';
     $objects[1] = "<</Type/Pages/Kids[@kids]/Count " . @kids . attributes(\%inherit) . '>>';
 
-    my $out = "%PDF-1.7\n%\xE2\xE3\xCF\xD3\n" . (defined $o{nonce} ? "% $o{nonce}\n" : '');
+    my $out = "%PDF-1.7\n%\xE2\xE3\xCF\xD3\n" . (defined $o{nonce} ? '% ' . nonce($o{nonce}) . "\n" : '');
     my @offsets;
     for my $i (0 .. $#objects) {
         push @offsets, length $out;

@@ -7,7 +7,7 @@ use Exporter 'import';
 use Digest::SHA 'sha256_hex';
 use JSON::PP ();
 use Mojo::JSON qw(encode_json);
-use Mojo::UserAgent;
+use Sigreq::Agent;
 use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
 our @EXPORT_OK = qw(signers_of typed chain_fault pdfsig qpdf_check is_unchanged);
@@ -15,10 +15,7 @@ our @EXPORT_OK = qw(signers_of typed chain_fault pdfsig qpdf_check is_unchanged)
 # new(link => URL): of `signatureLink`
 sub new {
     my ($class, %o) = @_;
-    my $ua = Mojo::UserAgent->new(max_redirects => 0, max_connections => $o{connections} // 4)
-        ->connect_timeout(10)->inactivity_timeout(60)->request_timeout(120)->max_response_size(0);
-    $ua->proxy->http('')->https('');
-    return bless { %o, link => $o{link} =~ s/\?.*//sr, ua => $ua }, $class;
+    return bless { %o, link => $o{link} =~ s/\?.*//sr, ua => Sigreq::Agent->new(%o) }, $class;
 }
 
 # Many who sign at once have no connection that is kept alive (connections => 0): see Sigreq::Client, crowd.
