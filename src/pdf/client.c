@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "metrics/metrics.h"
@@ -118,13 +119,23 @@ static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf
     return NULL;
 }
 
+/* The kernel limits the memory of a worker by the first document that it reads, for good (pdfd/limits.c). */
+#define LARGE ((off_t)128 << 20)
+
+static bool is_large(int document)
+{
+    struct stat info;
+    return document >= 0 && !fstat(document, &info) && info.st_size > LARGE;
+}
+
 /* The tries at one question. An error is that of having no worker. */
 static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int document,
                            const limits_t *limits, apr_pool_t *pool)
 {
+    const bool large = is_large(document);
     for (int lost = 0, gone = 0;;) {
         sr_pdf_worker_t worker;
-        SR_TRY(sr_pdf_pool_lend(&worker, workers, lost > 0, limits->deadline, pool));
+        SR_TRY(sr_pdf_pool_lend(&worker, workers, large || lost, limits->deadline, pool));
         SR_TRY(ask_worker(outcome, workers, &worker, question, document, limits, pool));
         if (*outcome == ANSWERED) {
             sr_pdf_pool_return(workers, &worker, pool);

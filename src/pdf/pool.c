@@ -139,7 +139,7 @@ static void keep_no_longer(sr_pdf_pool_t *workers)
     workers->worker = (sr_pdf_worker_t){.socket = -1};
 }
 
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool again, int64_t deadline,
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool fresh, int64_t deadline,
                              apr_pool_t *pool)
 {
     if (workers->worker.pid) {
@@ -147,7 +147,7 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bo
         keep_no_longer(workers);
         return NULL;
     }
-    if (!again && sr_pdf_idle_take(worker, workers, pool)) return NULL;
+    if (!fresh && sr_pdf_idle_take(worker, workers, pool)) return NULL;
     sr_error_t *error = sr_pdf_template_take(worker, workers->shared, deadline, pool);
     if (error) sr_pdf_pool_notice(workers, error->cause);
     else list(workers->shared, 0, worker->pid);

@@ -110,9 +110,8 @@ void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
-/* The worker that the pool keeps, or an idle one of its scope, or a new one. `again`: a new one, since another has
- * failed at the question. */
-sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool again, int64_t deadline,
+/* The worker that the pool keeps, or an idle one of its scope, or a new one. `fresh`: no idle one. */
+sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool fresh, int64_t deadline,
                              apr_pool_t *pool);
 /* Keeps it for the next question about the document, if the pool does, or ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);

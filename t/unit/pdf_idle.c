@@ -115,6 +115,23 @@ static void test_room(sr_pdf_pool_t *workers)
     is_int(workers->shared->idle_count, room, "for the newest");
 }
 
+/* A worker that has read a small document could not have the memory for it. */
+static void test_large(sr_pdf_pool_t *workers)
+{
+    apr_pool_t *pool;
+    sr_pdf_probe_t probe;
+    apr_pool_create(&pool, root);
+    const pid_t one = request_of(workers, "large", 0);
+    sr_pdf_pool_t *own = sr_pdf_pool_for_request(workers, "large", 0, pool);
+    const apr_off_t size = ((apr_off_t)128 << 20) + 1;
+    int fd = help_descriptor("%PDF-1.7\n", 9);
+    ok(!ftruncate(fd, size) && !sr_pdf_probe(&probe, own, fd, size, pool) && probe.verdict != SR_PDF_ACCEPTED
+           && own->worker.pid != one && !is_gone(one),
+       "a document of more than 128 MiB is read by a new process");
+    close(fd);
+    apr_pool_destroy(pool);
+}
+
 static void test_failure(sr_pdf_pool_t *workers)
 {
     apr_pool_t *pool;
@@ -142,6 +159,7 @@ int main(void)
     test_ends(workers);
     test_room(workers);
     test_failure(workers);
+    test_large(workers);
     apr_pool_destroy(pool);
     help_children_t left = help_children();
     is_int(left.alive + left.zombies, 0, "the end of the pool leaves no process");
