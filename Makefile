@@ -77,7 +77,7 @@ build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
-build/t/pdf_seal_pixels: UNIT_LIBS := $(IMAGE_LIBS)
+build/t/pdf_seal_pixels build/t/pdf_mark: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
 build/t/pdf_revisions build/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
 build/t/pdf_revisions build/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++

@@ -328,6 +328,7 @@ typedef struct sr_signed_document_t {
     const char *base_sha256; /* of what is sealed: the upload, or that rewritten */
     apr_off_t base_size;
     apr_array_header_t *revisions; /* sr_revised_t */
+    sr_cipher_t cipher;            /* of a document that was signed now and is encrypted; else its method is 0 */
     const sr_pages_t *boxes;       /* of its pages, or NULL where nobody asked */
 } sr_signed_document_t;
 

@@ -276,8 +276,9 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
 
 /* ------------------------------------------------------------------------------------------------- mark.c */
 /* The signature that is seen in what was appended with it, as sr_pdf_compose draws it: an array of texts. NULL: it was
- * not found, or takes more than so many bytes. New reference. */
-json_t *sr_pdf_mark(const void *revision, apr_size_t size, apr_size_t most, apr_pool_t *pool);
+ * not found, takes more than so many bytes, or is encrypted otherwise than `cipher` says. New reference. */
+json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most,
+                    apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ certificate.c */
 typedef struct sr_cms_bytes_t {

@@ -62,6 +62,7 @@ typedef struct flow_t {
     double y;                          /* where the next line begins */
     double top;                        /* where the first one of this page did */
     double bottom;                     /* where the foot begins */
+    int64_t *pixels;                   /* how many the images of signatures may still have */
     apr_pool_t *page_pool, *item_pool; /* cleared with each */
 } flow_t;
 
@@ -129,7 +130,7 @@ static void put_line(const flow_t *flow, const row_t *row, int line, double y)
         if (column) sr_pdfd_paragraph_draw(flow->context, column, line, x, y, flow->rtl);
     }
     const sr_pdfd_place_t place = {side(flow, row->x[1], MARK_WIDTH), y - 6, MARK_WIDTH, MARK_HEIGHT - 8, flow->rtl};
-    if (row->mark && !line) sr_pdfd_put_mark(flow->context, row->mark, &place, flow->item_pool);
+    if (row->mark && !line) sr_pdfd_put_mark(flow->context, row->mark, &place, flow->pixels, flow->item_pool);
 }
 
 /* Puts the first lines at `y`, whether there is room or not. Returns where the next one would be. */
@@ -454,7 +455,9 @@ static json_t *answer_with(const char *key, const char *reason)
 json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
 {
     const char *second = sr_json_string(question->text, "second"), *direction = sr_json_string(question->text, "dir");
+    int64_t pixels = SR_PDFD_MARK_PIXELS;
     flow_t flow = {.question = question->text,
+                   .pixels = &pixels,
                    .language = sr_json_string(question->text, "language"),
                    .rtl = direction && !strcmp(direction, "rtl"),
                    .labels = second && *second ? WIDE_LABELS : LABELS};
@@ -469,14 +472,8 @@ json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
     apr_pool_create(&flow.item_pool, pool);
     put_all(&flow, rect);
     if (!draw(&sink, &flow, when, rect)) return answer_with("refused", SR_PDF_LIMITS_REASON);
-    json_t *answer = json_object(), *field = json_object(), *numbers = json_array();
-    for (int i = 0; i < 4; i++) json_array_append_new(numbers, json_real(rect[i]));
-    json_object_set_new(field, "page", json_integer(flow.pages - 1));
-    json_object_set_new(field, "rect", numbers);
-    json_object_set_new(answer, "length", json_integer((json_int_t)sink.size));
-    json_object_set_new(answer, "pages", json_integer(flow.pages));
-    json_object_set_new(answer, "field", field);
-    return answer;
+    return json_pack("{s:I,s:i,s:{s:i,s:[f,f,f,f]}}", "length", (json_int_t)sink.size, "pages", flow.pages, "field",
+                     "page", flow.pages - 1, "rect", rect[0], rect[1], rect[2], rect[3]);
 }
 
 /* In each look, so that the tables of fonts and the widths of letters are there before workers are forked. */

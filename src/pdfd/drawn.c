@@ -1,5 +1,6 @@
 /* drawn.c: a signature as it was sealed, drawn once more: the object that holds it (appearance.c, ink.c, glyphs.c) is
- * read as far as this program writes such objects: a form of paths. What is more, such as an image, is not drawn. */
+ * read as far as this program writes such objects: a form of paths, or an image (drawnimage.c). Anything else is not
+ * drawn. */
 #include "pdfd/marks.h"
 
 #include <apr_encode.h>
@@ -57,8 +58,8 @@ static char *unpack(const char *data, apr_size_t length, bool packed, apr_pool_t
     return content;
 }
 
-void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
-                   apr_pool_t *pool)
+static void draw_form(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                      apr_pool_t *pool)
 {
     static const char stream[] = ">>stream\n";
     double box[4];
@@ -87,19 +88,24 @@ void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, cons
     cairo_restore(context);
 }
 
-void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, apr_pool_t *pool)
+void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
+                      apr_pool_t *pool)
 {
+    static const char image[] = SR_PDFD_IMAGE_BEGIN;
     char *object, *end;
     size_t room = 1;
+    apr_size_t length;
     for (size_t i = 0; i < json_array_size(chunks); i++) room += json_string_length(json_array_get(chunks, i)) + 3;
     object = end = apr_palloc(pool, room);
     for (size_t i = 0; i < json_array_size(chunks); i++) {
-        apr_size_t length;
         const char *text = json_string_value(json_array_get(chunks, i));
         const void *bytes = text ? apr_pdecode_base64(pool, text, APR_ENCODE_STRING, APR_ENCODE_NONE, &length) : NULL;
         if (!bytes) return;
         memcpy(end, bytes, length);
         end += length;
     }
-    sr_pdfd_drawn(context, object, (apr_size_t)(end - object), place, pool);
+    length = (apr_size_t)(end - object);
+    if (length < strlen(image) || memcmp(object, image, strlen(image)) != 0)
+        draw_form(context, object, length, place, pool);
+    else sr_pdfd_drawn_image(context, object, length, place, pixels, pool);
 }

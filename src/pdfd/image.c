@@ -28,6 +28,7 @@ static const char NO_INK[] = "The image shows nothing but paper";
 
 #define HEADERS_ROOM 4096 /* more than the headers of a JPEG take */
 #define MAX_SCANS 100 /* of a progressive JPEG: each one costs as much as the whole image */
+#define MARK_SCANS 20 /* of one that is drawn once more, with others: encoders make ten */
 
 typedef struct image_t {
     const unsigned char *data;
@@ -35,6 +36,7 @@ typedef struct image_t {
     sr_pdfd_pixels_t pixels; /* once it is decoded */
     int components;          /* of a JPEG */
     int orientation;         /* of a JPEG: 1 to 8; 1 is upright */
+    int scans;               /* of a JPEG: the most that it may have */
     apr_pool_t *pool;
 } image_t;
 
@@ -92,6 +94,7 @@ typedef struct jpeg_t {
     struct jpeg_decompress_struct decoder;
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
+    int scans;
     jmp_buf broken;
 } jpeg_t;
 
@@ -108,7 +111,8 @@ static void note(j_common_ptr decoder, int level)
 
 static void count_scans(j_common_ptr decoder)
 {
-    if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > MAX_SCANS) give_up(decoder);
+    const int most = ((jpeg_t *)decoder->client_data)->scans;
+    if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > most) give_up(decoder);
 }
 
 /* Rows as they are, and then as pixels: gray is all three colours. */
@@ -138,7 +142,7 @@ static int orientation_of(const jpeg_t *jpeg)
 
 static const char *decode_jpeg(image_t *image)
 {
-    jpeg_t jpeg = {.decoder = {.client_data = &jpeg}};
+    jpeg_t jpeg = {.decoder = {.client_data = &jpeg}, .scans = image->scans};
     const char *volatile wrong = BROKEN;
     jpeg.decoder.err = jpeg_std_error(&jpeg.errors);
     jpeg.errors.error_exit = give_up;
@@ -193,6 +197,14 @@ static const char *copy_without_notes(sr_pdfd_buffer_t *out, const image_t *imag
         at += length;
     }
     return BROKEN;
+}
+
+bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool)
+{
+    image_t image = {.data = data, .size = size, .scans = MARK_SCANS, .pool = pool};
+    const char *wrong = decode_jpeg(&image);
+    *pixels = image.pixels;
+    return !wrong;
 }
 
 static uint32_t pixel(const unsigned char *rgba)
@@ -259,7 +271,7 @@ const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, 
     int size = digits ? EVP_DecodeBlock(data, (const unsigned char *)digits, (int)length) : -1;
     if (size < 3) return UNKNOWN;
     for (size_t i = length; i > 0 && digits[i - 1] == '='; i--) size--;
-    image_t image = {.data = data, .size = (apr_size_t)size, .pool = pool};
+    image_t image = {.data = data, .size = (apr_size_t)size, .scans = MAX_SCANS, .pool = pool};
     *drawing = (sr_pdfd_drawing_t){0};
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         const size_t end = FORMATS[i].offset + FORMATS[i].length;

@@ -15,12 +15,17 @@ typedef struct sr_pdfd_place_t {
     double x, y, width, height;
     bool right; /* what is less wide is on the right */
 } sr_pdfd_place_t;
-/* Draws a signature that was sealed before (drawn.c), as large as it fits, at the lower left or right. `object` is what
- * was appended for it; one that is no form of paths is not drawn. */
-void sr_pdfd_drawn(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
-                   apr_pool_t *pool);
-/* The same, from an array of texts in base64. */
-void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, apr_pool_t *pool);
+/* How an image object begins that image.c has written. */
+#define SR_PDFD_IMAGE_BEGIN "<</Type/XObject/Subtype/Image"
+#define SR_PDFD_MARK_PIXELS 40000000 /* of all images of one document: what a worker has time for */
+/* Draws a signature that was sealed before (drawn.c), as large as it fits, at the upper left or right. `chunks` are
+ * texts in base64: the objects that were appended for it. One that this program does not write so is not drawn, nor is
+ * an image of more than *pixels, which it lessens. */
+void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
+                      apr_pool_t *pool);
+/* The same for an image object and its mask (drawnimage.c). */
+void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                         int64_t *pixels, apr_pool_t *pool);
 /* Whether all texts of a question can be set. */
 bool sr_pdfd_texts_are_short(const json_t *value);
 /* The properties of a document; `title` may be NULL. */

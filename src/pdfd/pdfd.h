@@ -6,8 +6,8 @@
  * writer.c · encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c
  * (what ink.c, glyphs.c, image.c, orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) ·
  * normalise.c (drawform.h) · covers.c ·
- * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · typeset.c (typeset.h) · fontmap.c
- * (fontmap.h)
+ * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · marks.c, drawn.c, drawnimage.c
+ * (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
@@ -404,12 +404,15 @@ apr_size_t sr_pdfd_fonts_mapped(void);
 int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing);
 /* The pixels as a PNG. */
 sr_pdfd_buffer_t *sr_pdfd_image_png(const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
-
-/* ----------------------------------------------------------------------------------------------- paper.c */
 typedef struct sr_pdfd_pixels_t {
     sr_pdfd_buffer_t *rgba; /* 4 bytes each, from the top */
     int width, height;
 } sr_pdfd_pixels_t;
+/* The pixels of a JPEG as sr_pdfd_image_object keeps it. False: it is damaged, has unusually many scans, or is something
+ * else. */
+bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- paper.c */
 /* Makes paper transparent where the pixels are ink on light paper. False: they are something else, and unchanged. */
 bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
 /* Cuts off what cannot be seen, and leaves some room around the rest. False: nothing can be seen. */

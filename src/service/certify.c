@@ -40,61 +40,82 @@ static sr_error_t *read_events(json_t **events, const sr_service_t *service, con
     return NULL;
 }
 
-#define MARK_MAX ((apr_size_t)512 << 10)   /* of one signature */
-#define MARKS_MAX ((apr_size_t)2 << 20)    /* of all together: the question has 4 MiB */
+#define MARK_MAX ((apr_size_t)512 << 10) /* of one signature */
+#define MARKS_MAX ((apr_size_t)2 << 20)  /* of all together: the question has 4 MiB */
 
-/* What a signer has appended to the first document that they signed, or NULL. */
-static const sr_revised_t *revision_of(const sr_signing_t *signing, const json_t *events, const char *signer)
+typedef struct marks_t {
+    const sr_signing_t *signing;
+    sr_documents_t *documents;
+    apr_size_t room; /* bytes that all further marks may take */
+} marks_t;
+
+/* The document of which a revision has this SHA-256, or NULL. */
+static const sr_signed_document_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing,
+                                                 const char *sha256)
 {
-    for (size_t i = 0; i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i), *list;
-        const char *kind = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
-        if (!kind || !whose || strcmp(kind, "signed") || strcmp(whose, signer)) continue;
-        list = json_object_get(json_object_get(event, "detail"), "documents");
-        const char *after = sr_json_string(json_array_get(list, 0), "after");
-        for (int k = 0; after && k < signing->documents->nelts; k++) {
-            const apr_array_header_t *all = APR_ARRAY_IDX(signing->documents, k, sr_signed_document_t).revisions;
-            for (int j = 0; j < all->nelts; j++)
-                if (!strcmp(APR_ARRAY_IDX(all, j, sr_revised_t).whole_sha256, after))
-                    return &APR_ARRAY_IDX(all, j, sr_revised_t);
+    for (int k = 0; sha256 && k < signing->documents->nelts; k++) {
+        const sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_signed_document_t);
+        for (int j = 0; j < document->revisions->nelts; j++) {
+            *revised = &APR_ARRAY_IDX(document->revisions, j, sr_revised_t);
+            if (!strcmp((*revised)->whole_sha256, sha256)) return document;
         }
     }
     return NULL;
 }
 
-static sr_error_t *add_mark(json_t *marks, apr_size_t *room, sr_documents_t *documents, const sr_revised_t *revised,
-                            apr_pool_t *pool)
+/* *mark is NULL if there is no room for it, or if the document is encrypted and was not signed just now. */
+static sr_error_t *read_mark(json_t **mark, marks_t *marks, const sr_signed_document_t *document,
+                             const sr_revised_t *revised, apr_pool_t *pool)
 {
     apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
     sr_joined_t joined;
+    apr_size_t taken = 0;
     APR_ARRAY_PUSH(files, const char *) = revised->sha256;
-    SR_TRY(sr_documents_join(&joined, documents, files, pool));
-    void *bytes = apr_palloc(pool, (apr_size_t)joined.size);
-    SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, (apr_size_t)joined.size, pool));
-    json_t *mark = sr_pdf_mark(bytes, (apr_size_t)joined.size, *room < MARK_MAX ? *room : MARK_MAX, pool);
-    for (size_t i = 0; i < json_array_size(mark); i++) *room -= json_string_length(json_array_get(mark, i)) / 4 * 3;
-    json_array_append_new(marks, mark ? mark : json_null());
+    SR_TRY(sr_documents_join(&joined, marks->documents, files, pool));
+    const apr_size_t size = (apr_size_t)joined.size, most = marks->room < MARK_MAX ? marks->room : MARK_MAX;
+    void *bytes = apr_palloc(pool, size);
+    SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, size, pool));
+    *mark = sr_pdf_mark(bytes, size, &document->cipher, most, pool);
+    for (size_t i = 0; i < json_array_size(*mark); i++) taken += json_string_length(json_array_get(*mark, i)) / 4 * 3;
+    marks->room -= taken < marks->room ? taken : marks->room;
+    return NULL;
+}
+
+/* What a signer signed with: from the first of their documents in which it is found. *mark may be NULL. */
+static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events, const char *signer, apr_pool_t *pool)
+{
+    *mark = NULL;
+    for (size_t i = 0; signer && i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i), *list;
+        const char *kind = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
+        if (!kind || !whose || strcmp(kind, "signed") || strcmp(whose, signer)) continue;
+        list = json_object_get(json_object_get(event, "detail"), "documents");
+        for (size_t k = 0; !*mark && k < json_array_size(list); k++) {
+            const char *after = sr_json_string(json_array_get(list, k), "after");
+            const sr_revised_t *revised;
+            const sr_signed_document_t *document = document_with(&revised, marks->signing, after);
+            apr_pool_clear(pool);
+            if (document) SR_TRY(read_mark(mark, marks, document, revised, pool));
+        }
+    }
     return NULL;
 }
 
 /* The signatures as they were sealed, as far as there is room for them. */
-static sr_error_t *read_marks(json_t **marks, const sr_step_t *step, const json_t *events, sr_documents_t *documents)
+static sr_error_t *read_marks(json_t **list, const sr_step_t *step, const json_t *events, sr_documents_t *documents)
 {
     const json_t *signers = json_object_get(step->signing->view, "submitters");
-    apr_size_t room = MARKS_MAX;
+    marks_t marks = {step->signing, documents, MARKS_MAX};
     apr_pool_t *scratch;
-    sr_error_t *error = NULL;
     apr_pool_create(&scratch, step->pool);
-    *marks = sr_json_own(json_array(), step->pool);
-    for (size_t i = 0; !error && i < json_array_size(signers); i++) {
-        const char *uuid = sr_json_string(json_array_get(signers, i), "uuid");
-        const sr_revised_t *revised = uuid ? revision_of(step->signing, events, uuid) : NULL;
-        apr_pool_clear(scratch);
-        if (revised) error = add_mark(*marks, &room, documents, revised, scratch);
-        else json_array_append_new(*marks, json_null());
+    *list = sr_json_own(json_array(), step->pool);
+    for (size_t i = 0; i < json_array_size(signers); i++) {
+        json_t *mark;
+        SR_TRY(find_mark(&mark, &marks, events, sr_json_string(json_array_get(signers, i), "uuid"), scratch));
+        json_array_append_new(*list, mark ? mark : json_null());
     }
-    if (!error) apr_pool_destroy(scratch);
-    return error;
+    apr_pool_destroy(scratch);
+    return NULL;
 }
 
 /* The words of the certificate: those of the signers, and the English ones if they are others. */

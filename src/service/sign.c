@@ -145,6 +145,7 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     SR_TRY(prepare_first(service, own, &prepared, s, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
+    document->cipher = revision.cipher;
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
     apr_pool_destroy(work);

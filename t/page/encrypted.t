@@ -8,11 +8,16 @@ use Mojo::File 'path';
 use Sigreq::Here      qw(organisation suite);
 use Sigreq::PDF       'pdf';
 use Sigreq::Signer    'signers_of';
-use Sigreq::Validator qw(pdfsig qpdf_check text_of);
+use Sigreq::Validator qw(pdfsig qpdf_check text_of images_in);
 use Test::More;
 
 my $org = organisation();
 my @two = ({}, { firstname => 'Bob', area => { y => 200 } });
+
+# A PNG of 2 x 2 pixels, some of them transparent.
+my $png = 'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAABytg0kAAAAE0lEQVR4nGNgYGD4D0QNDAxQFgAi9AR9pK1QpwAAAABJRU5ErkJggg==';
+my %signing = (action => 'sign', consent => \1);
+my %image   = (type => 'uploaded', image => "data:image/png;base64,$png");
 
 sub encrypted {
     my ($name, @options) = @_;
@@ -34,12 +39,13 @@ sub signed_by_both {
     for my $signer (signers_of($made)) {
         my $image = $signer->get("/documents/$made->{documents}[0]{uuid}/pages/0?width=400");
         like($image->headers->content_type, qr{^image/}, 'its page is shown');
-        is($signer->sign->code, 200, 'signed');
+        is($signer->post(json => { %signing, signature => \%image })->code, 200, 'signed');
     }
     my $signed = $client->get($path)->body;
     ok(substr($signed, 0, length $bytes) eq $bytes, 'the upload is a prefix of what is signed');
     my @states = map { $_->{status} } @{ $client->get("/signatures/$made->{uuid}")->json->{submitters} };
     is_deeply(\@states, ['completed', 'completed'], 'both have signed');
+    is(images_in($client->get("/signatures/$made->{uuid}/certificate")->body), 2, 'the certificate shows both images');
     return $signed;
 }
 

@@ -2,8 +2,6 @@
  * well-formed and the same each time, and that they can be sealed like any other. */
 #include "pdf_seal.h"
 
-#include <apr_encode.h>
-
 #define HASH "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 #define ARABIC "\xd8\xa3\xd9\x85\xd9\x84 \xd8\xa7\xd9\x84\xd8\xb5\xd8\xa7\xd9\x84\xd8\xad"
 #define CHINESE "\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99\xe7\xad\xbe\xe5\x90\x8d"
@@ -319,55 +317,6 @@ static void test_piles(void)
     apr_pool_destroy(pool);
 }
 
-/* What a document with this signature, or with something else in its place, looks like. */
-static const char *look_of(json_t *mark, apr_pool_t *pool)
-{
-    sr_pdf_composed_t composed;
-    int status;
-    json_t *what = list(1, "Ann", "x", pool), *items, *rows;
-    items = json_object_get(json_array_get(json_object_get(what, "sections"), 0), "items");
-    rows = json_object_get(json_array_get(items, 0), "rows");
-    json_array_append_new(rows, json_pack("{s:s,s:o}", "label", "Signature", "mark", mark));
-    free(compose(&composed, what, "mark.pdf", pool).data);
-    is_clean("mark.pdf", pool);
-    return seal_run(&status, &bench, pool, "sh -c 'pdftoppm -r 50 mark.pdf | sha256sum'");
-}
-
-static const char *look_of_object(const char *object, apr_pool_t *pool)
-{
-    return look_of(json_pack("[s]", apr_pencode_base64(pool, object, APR_ENCODE_STRING, APR_ENCODE_NONE, NULL)), pool);
-}
-
-/* Outlines of letters begin with a shift of their origin: it counts. */
-static void test_shifted_mark(const char *none, apr_pool_t *pool)
-{
-    const char *plain = look_of_object("<</BBox[0 0 9 9]>>stream\n0 0 m 9 0 l 9 9 l h f", pool);
-    const char *shifted =
-        look_of_object("<</BBox[0 0 9 9]>>stream\n1 0 0 1 -20 30 cm\n20 -30 m 29 -30 l 29 -21 l h f", pool);
-    ok(strcmp(plain, none), "a triangle is drawn");
-    is_str(shifted, plain, "… also where its origin is shifted");
-}
-
-/* A signature that was sealed is drawn once more. What is none, or more than paths, is not. */
-static void test_mark(const void *sealed, size_t size, apr_pool_t *pool)
-{
-    static const char *const objects[] = {
-        "", "x", "<</BBox[0 0 9 9]/Length 3>>stream\n", "<</BBox[0 0 9 9]/Length 9>>stream\n/X Do 1 2",
-        "<</BBox[0 0 0 0]/Length 9>>stream\n1 1 m 9 9 l S", "<</BBox[0 0 nan 9]>>stream\n1 1 m 9 9 l S",
-        "<</BBox[0 0 9 9]/FlateDecode>>stream\n1 1 m 9 9 l S", "<</BBox[0 0 9 9]>>stream\n1e99 1 m 9 9 l S",
-        "<</BBox[0 0 9 9]>>stream\n1 1 1 1 1 1 1 1 m 9 9 l S"};
-    const char *none = look_of(json_array(), pool);
-    json_t *mark = sr_pdf_mark(sealed, size, 1 << 20, pool);
-    ok(json_array_size(mark) > 0, "the signature is found");
-    ok(!sr_pdf_mark(sealed, size, 10, pool), "but not if it is too large");
-    ok(!sr_pdf_mark(sealed, 100, 1 << 20, pool) && !sr_pdf_mark("", 0, 10, pool), "nor where there is none");
-    ok(strcmp(look_of(mark, pool), none), "it is drawn");
-    test_shifted_mark(none, pool);
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
-        is_str(look_of_object(objects[i], pool), none, "not drawn: %d", (int)i);
-    is_str(look_of(json_pack("[i,s]", 7, "!"), pool), none, "nor what is no text");
-}
-
 static void test_sealing(void)
 {
     apr_pool_t *pool;
@@ -397,7 +346,6 @@ static void test_sealing(void)
     seal_write(&bench, "sealed.pdf", pdf.data, pdf.size);
     is_str(seal_pdfsig(&bench, "sealed.pdf", 1, pool), NULL, "pdfsig finds one valid signature of everything");
     is_clean("sealed.pdf", pool);
-    test_mark(pdf.data, pdf.size, pool);
     free(pdf.data);
     apr_pool_destroy(pool);
 }

@@ -1,10 +1,7 @@
 /* pdf_seal_pixels.c: what is seen of a signature, by comparing rendered pages before and after: on pages turned,
  * cropped and scaled in every way the ink is in the area that was asked for, upright, and no pixel outside it changes;
  * names in many scripts and images leave ink; what cannot be drawn is refused and changes nothing. */
-#include "pdf_seal.h"
-
-#include <jpeglib.h>
-#include <png.h>
+#include "pdf_pixels.h"
 
 static seal_bench_t bench;
 static pdf_t last; /* the document that was signed last */
@@ -15,28 +12,9 @@ static pdf_t last; /* the document that was signed last */
 /* ----------------------------------------------------------------------------------------------------- rendered pages
  */
 
-typedef struct raster_t {
-    int width, height;
-    unsigned char *gray;
-} raster_t;
-
-static raster_t render(const pdf_t *pdf, apr_pool_t *pool)
+static pixels_t render(const pdf_t *pdf, apr_pool_t *pool)
 {
-    int status;
-    raster_t page = {0};
-    seal_write(&bench, "page.pdf", pdf->data, pdf->size);
-    const char *said = seal_run(&status, &bench, pool, "pdftoppm -r 100 -gray -cropbox -singlefile page.pdf page");
-    FILE *file = fopen(apr_pstrcat(pool, bench.folder, "/page.pgm", NULL), "rb");
-    if (status || !file || fscanf(file, "P5 %d %d 255", &page.width, &page.height) != 2) {
-        printf("# pdftoppm: %s\n", said);
-        abort();
-    }
-    size_t size = (size_t)page.width * (size_t)page.height;
-    page.gray = apr_palloc(pool, size);
-    fgetc(file);
-    if (fread(page.gray, 1, size, file) != size) abort();
-    fclose(file);
-    return page;
+    return pixels_render(&bench, pdf->data, pdf->size, 100, pool);
 }
 
 typedef struct change_t {
@@ -45,7 +23,7 @@ typedef struct change_t {
     double left, top, right, bottom; /* around those inside, in parts of the area */
 } change_t;
 
-static change_t compare(const raster_t *a, const raster_t *b, const double percent[4])
+static change_t compare(const pixels_t *a, const pixels_t *b, const double percent[4])
 {
     change_t change = {.left = 1, .top = 1};
     if (a->width != b->width || a->height != b->height) abort();
@@ -87,12 +65,12 @@ static const char *sign_at(change_t *change, const char *keys, const sr_area_t *
     pdf_t pdf = page_of(keys);
     if (help_probe(&probe, bench.workers, pdf.data, pdf.size, pool) || probe.verdict != SR_PDF_ACCEPTED) abort();
     sr_area_place(&placement, area, sr_pages_at(probe.pages, 0));
-    raster_t before = render(&pdf, pool);
+    pixels_t before = render(&pdf, pool);
     const double *r = placement.rect;
     sr_pdf_field_t field = seal_field(SIGNER, 0, r[0], r[1], r[2], r[3]);
     const char *reason = seal_prepare(&bench, &pdf, &field, 1, pool);
     if (reason) return reason;
-    raster_t prepared = render(&pdf, pool);
+    pixels_t prepared = render(&pdf, pool);
     change_t none = compare(&before, &prepared, placement.percent);
     if (none.inside + none.outside) return "preparing is visible";
     size_t size = pdf.size;
@@ -101,7 +79,7 @@ static const char *sign_at(change_t *change, const char *keys, const sr_area_t *
     signature->time = apr_time_now();
     reason = seal_fill(&bench, &pdf, signature, pool);
     if (reason && pdf.size != size) return "what is refused leaves something behind";
-    raster_t after = render(&pdf, pool);
+    pixels_t after = render(&pdf, pool);
     *change = compare(&before, &after, placement.percent);
     if (!reason) reason = seal_pdfsig(&bench, "page.pdf", 1, pool);
     free(last.data);
@@ -216,45 +194,13 @@ static void test_typed(void)
 /* A PNG of some size: 4 channels with a transparent half, or 3 without. */
 static const void *make_png(size_t *size, int width, int height, int channels, apr_pool_t *pool)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height};
-    image.format = channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     unsigned char *pixels = calloc((size_t)width * (size_t)height, (size_t)channels);
-    png_alloc_size_t room = 0;
     if (!pixels) abort();
     for (int i = 0; channels == 4 && i < width * height; i++) pixels[4 * i + 3] = i % width < width / 2 ? 255 : 0;
-    if (!png_image_write_to_memory(&image, NULL, &room, 0, pixels, 0, NULL)) abort();
-    void *data = apr_palloc(pool, room);
-    if (!png_image_write_to_memory(&image, data, &room, 0, pixels, 0, NULL)) abort();
+    const void *png =
+        pixels_png(size, pixels, width, height, channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB, pool);
     free(pixels);
-    *size = room;
-    return data;
-}
-
-/* A dark JPEG with a comment. */
-static const void *make_jpeg(size_t *size, int channels, apr_pool_t *pool)
-{
-    struct jpeg_compress_struct encoder;
-    struct jpeg_error_mgr errors;
-    unsigned char *data = NULL, row[64 * 4] = {0};
-    JSAMPLE *rows = row;
-    unsigned long length = 0;
-    encoder.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&encoder);
-    jpeg_mem_dest(&encoder, &data, &length);
-    encoder.image_width = 64;
-    encoder.image_height = 32;
-    encoder.input_components = channels;
-    encoder.in_color_space = channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
-    jpeg_set_defaults(&encoder);
-    jpeg_start_compress(&encoder, TRUE);
-    jpeg_write_marker(&encoder, JPEG_COM, (const JOCTET *)"a secret place", 14);
-    while (encoder.next_scanline < encoder.image_height) jpeg_write_scanlines(&encoder, &rows, 1);
-    jpeg_finish_compress(&encoder);
-    jpeg_destroy_compress(&encoder);
-    void *copy = apr_pmemdup(pool, data, length);
-    free(data);
-    *size = length;
-    return copy;
+    return png;
 }
 
 static void test_images(apr_pool_t *pool)
@@ -266,9 +212,9 @@ static void test_images(apr_pool_t *pool)
     test_ink(&(sr_pdf_signature_t){.image = png, .image_size = size}, "a PNG without transparency", 9000, false);
     png = make_png(&size, 2000, 2000, 3, pool);
     test_ink(&(sr_pdf_signature_t){.image = png, .image_size = size}, "a PNG of 4 million pixels", 4000, false);
-    const void *jpeg = make_jpeg(&size, 1, pool);
+    const void *jpeg = pixels_jpeg(&size, 1, pool);
     test_ink(&(sr_pdf_signature_t){.image = jpeg, .image_size = size}, "a gray JPEG", 4000, false);
-    jpeg = make_jpeg(&size, 3, pool);
+    jpeg = pixels_jpeg(&size, 3, pool);
     test_ink(&(sr_pdf_signature_t){.image = jpeg, .image_size = size}, "a colour JPEG", 4000, false);
     ok(memmem(jpeg, size, "secret", 6) && !memmem(last.data, last.size, "secret", 6), "its comment is left out");
 }
@@ -341,7 +287,7 @@ static const void *make_oriented(size_t *size, int orientation, bool paper, int 
 }
 
 /* The gray in the middle of a quarter of the area, where the page is rendered at 100 dpi: 300 x 200 points. */
-static int gray_of_quarter(const raster_t *page, const sr_area_t *area, int quarter)
+static int gray_of_quarter(const pixels_t *page, const sr_area_t *area, int quarter)
 {
     const double x = area->x + area->w * (quarter % 2 ? 0.7 : 0.3), y = area->y + area->h * (quarter / 2 ? 0.75 : 0.25);
     return page->gray[(int)(y / 200 * page->height) * page->width + (int)(x / 300 * page->width)];
@@ -363,7 +309,7 @@ static void test_orientation(int orientation, bool paper)
            "orientation %d, ink on paper: %d, %d, %d and %d pixels in the quarters%s%s", orientation, is.quarter[0],
            is.quarter[1], is.quarter[2], is.quarter[3], reason ? ": " : "", reason ? reason : "");
     } else {
-        raster_t page = render(&last, pool);
+        pixels_t page = render(&last, pool);
         int gray[4];
         for (int i = 0; i < 4; i++) gray[i] = gray_of_quarter(&page, &area, i);
         ok(!reason && fabs(is.left - 15.0 / 180) < 0.02 && gray[0] < 60 && gray[1] < 60 && gray[2] < 60
@@ -379,9 +325,7 @@ static void test_orientation(int orientation, bool paper)
  * {left, top, right, bottom}. */
 static const void *make_photograph(size_t *size, const int *bar, apr_pool_t *pool)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = 600, .height = 400, .format = PNG_FORMAT_RGB};
     unsigned char *pixels = apr_palloc(pool, 600 * 400 * 3), *at = pixels;
-    png_alloc_size_t room = 0;
     for (int y = 0; y < 400; y++)
         for (int x = 0; x < 600; x++, at += 3) {
             bool ink = x >= bar[0] && x < bar[2] && y >= bar[1] && y < bar[3];
@@ -390,11 +334,7 @@ static const void *make_photograph(size_t *size, const int *bar, apr_pool_t *poo
             at[1] = ink ? 20 : (unsigned char)(light - 5);
             at[2] = ink ? 90 : (unsigned char)(light - 20);
         }
-    if (!png_image_write_to_memory(&image, NULL, &room, 0, pixels, 0, NULL)) abort();
-    void *data = apr_palloc(pool, room);
-    if (!png_image_write_to_memory(&image, data, &room, 0, pixels, 0, NULL)) abort();
-    *size = room;
-    return data;
+    return pixels_png(size, pixels, 600, 400, PNG_FORMAT_RGB, pool);
 }
 
 /* Signs with such a photograph, in a field of 150 x 50. */
@@ -452,9 +392,9 @@ static void test_refused(apr_pool_t *pool)
                "more pixels");
     png = make_png(&size, 20, 20, 3, pool);
     is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size / 2}, "The image is damaged", "half a PNG");
-    const void *jpeg = make_jpeg(&size, 3, pool);
+    const void *jpeg = pixels_jpeg(&size, 3, pool);
     is_refused(&(sr_pdf_signature_t){.image = jpeg, .image_size = size / 2}, "The image is damaged", "half a JPEG");
-    jpeg = make_jpeg(&size, 4, pool);
+    jpeg = pixels_jpeg(&size, 4, pool);
     is_refused(&(sr_pdf_signature_t){.image = jpeg, .image_size = size},
                "The JPEG image is in printing colours (CMYK); RGB and gray can be used", "a JPEG in CMYK");
     png = make_png(&size, 1, 1, 4, pool); /* its one pixel is in the transparent half */

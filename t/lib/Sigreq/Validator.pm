@@ -7,7 +7,7 @@ use Exporter 'import';
 use File::Temp;
 use Sigreq::Authority;
 
-our @EXPORT_OK = qw(pdfsig qpdf_check qpdf_status mutool openssl is_unchanged text_of authority);
+our @EXPORT_OK = qw(pdfsig qpdf_check qpdf_status mutool openssl is_unchanged text_of images_in authority);
 
 use constant SECONDS => 60; # a validator may take; some public files make each of them hang
 
@@ -114,6 +114,9 @@ sub qpdf_status {
 }
 
 sub text_of { my $file = saved(shift); return scalar qx(pdftotext -layout '$file' - 2>&1) }
+
+# How many images a document shows, without their masks.
+sub images_in { my $file = saved(shift); return scalar grep { /^\s*\d+\s+\d+\s+image\s/ } qx(pdfimages -list '$file' 2>&1) }
 
 # A certification authority in a folder: `ca.crt`; `seal.crt`, `seal.key`: a pair it has issued to NAME; `nss`: a
 # database for pdfsig that trusts it. False: a program for that is not installed.

@@ -1,0 +1,186 @@
+/* drawnimage.c: an uploaded signature as it was sealed, drawn once more: the image object, followed by its mask if it
+ * has one, is read as far as image.c writes such objects. One that is written otherwise is not drawn. It is drawn with
+ * no more pixels than its place can show. */
+#include "pdf/protocol.h"
+#include "pdfd/marks.h"
+#include "pdfd/pdfd.h"
+#include "pdfd/scan.h"
+
+#include <math.h>
+#include <zlib.h>
+
+#define DENSITY 4.0                              /* pixels per point: 288 dpi */
+#define MAX_PIXELS (2 * SR_PDF_MAX_IMAGE_PIXELS) /* with the room that paper.c leaves around ink */
+
+typedef struct coded_t {
+    int64_t width, height, length;
+    int components; /* bytes of a pixel; 0: a stencil, which has a bit */
+    bool is_jpeg, is_packed, has_mask;
+    const unsigned char *data;
+} coded_t;
+
+/* Pixels without a mask have none. */
+typedef struct samples_t {
+    const unsigned char *colours, *mask;
+    int step;        /* bytes of colour a pixel takes */
+    bool is_stencil; /* the mask has bits: 1 where nothing is painted */
+} samples_t;
+
+static const struct {
+    const char *keys;
+    int components;
+} FORMS[] = {
+    {"/ColorSpace/DeviceGray/BitsPerComponent 8", 1},
+    {"/ColorSpace/DeviceRGB/BitsPerComponent 8", 3},
+    {"/ColorSpace" SR_PDF_GRAY "/BitsPerComponent 8", 1},
+    {"/ColorSpace" SR_PDF_RGB "/BitsPerComponent 8", 3},
+    {"/ImageMask true/BitsPerComponent 1", 0},
+};
+
+static bool read_form(coded_t *coded, cursor_t *c)
+{
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        if (!read_word(c, FORMS[i].keys)) continue;
+        coded->components = FORMS[i].components;
+        return true;
+    }
+    return false;
+}
+
+static bool is_size(const coded_t *coded)
+{
+    return coded->width > 0 && coded->height > 0 && coded->width <= MAX_PIXELS
+           && coded->height <= MAX_PIXELS / coded->width;
+}
+
+/* Whether an object begins there, of which all is there. */
+static bool read_coded(coded_t *coded, cursor_t *c)
+{
+    int64_t number;
+    *coded = (coded_t){0};
+    if (!read_word(c, SR_PDFD_IMAGE_BEGIN "/Width ") || !read_number(c, &coded->width)) return false;
+    if (!read_word(c, "/Height ") || !read_number(c, &coded->height) || !read_form(coded, c)) return false;
+    coded->is_jpeg = read_word(c, "/Filter/DCTDecode");
+    coded->has_mask = read_word(c, "/SMask ") || read_word(c, "/Mask ");
+    if (coded->has_mask && (!read_number(c, &number) || !read_word(c, "0 R"))) return false;
+    coded->is_packed = read_word(c, "/Filter/FlateDecode");
+    if (!read_word(c, "/Length ") || !read_number(c, &coded->length) || !read_word(c, ">>stream\n")) return false;
+    if (!is_size(coded) || coded->length < 1 || coded->length > c->end - c->at) return false;
+    coded->data = c->at;
+    c->at += coded->length;
+    return true;
+}
+
+/* The samples of an image that is no JPEG, or NULL: exactly as many as its size says. */
+static const unsigned char *unpack(const coded_t *coded, apr_pool_t *pool)
+{
+    const int64_t row = coded->components ? coded->width * coded->components : (coded->width + 7) / 8;
+    const uLongf want = (uLongf)(row * coded->height);
+    uLongf size = want;
+    if (!coded->is_packed) return (uLongf)coded->length == want ? coded->data : NULL;
+    unsigned char *samples = sr_pdfd_grow(sr_pdfd_buffer(pool), want);
+    return uncompress(samples, &size, coded->data, (uLong)coded->length) == Z_OK && size == want ? samples : NULL;
+}
+
+static bool decode(samples_t *samples, const coded_t *image, apr_pool_t *pool)
+{
+    sr_pdfd_pixels_t pixels;
+    samples->step = image->components;
+    if (!image->is_jpeg) return (samples->colours = unpack(image, pool)) != NULL;
+    if (!sr_pdfd_image_jpeg(&pixels, image->data, (apr_size_t)image->length, pool)) return false;
+    samples->colours = pixels.rgba->data;
+    samples->step = 4;
+    return pixels.width == image->width && pixels.height == image->height;
+}
+
+/* Reads the mask that follows an image: it has the same size. */
+static bool decode_mask(samples_t *samples, const coded_t *image, cursor_t *c, apr_pool_t *pool)
+{
+    coded_t mask;
+    if (!image->has_mask) return true;
+    if (!read_coded(&mask, c) || mask.components > 1 || mask.is_jpeg || mask.has_mask) return false;
+    if (mask.width != image->width || mask.height != image->height) return false;
+    samples->is_stencil = mask.components == 0;
+    samples->mask = unpack(&mask, pool);
+    return samples->mask != NULL;
+}
+
+static unsigned alpha_at(const samples_t *samples, int64_t x, int64_t y, int64_t width)
+{
+    if (!samples->mask) return 255;
+    if (!samples->is_stencil) return samples->mask[y * width + x];
+    return samples->mask[y * ((width + 7) / 8) + x / 8] & (0x80 >> x % 8) ? 0 : 255;
+}
+
+static uint32_t pixel_of(const unsigned char *colour, int step, unsigned alpha)
+{
+    const unsigned red = colour[0], green = colour[step > 1 ? 1 : 0], blue = colour[step > 1 ? 2 : 0];
+    return alpha << 24 | red * alpha / 255 << 16 | green * alpha / 255 << 8 | blue * alpha / 255;
+}
+
+/* NULL if there is no memory. */
+static cairo_surface_t *surface_of(const samples_t *samples, int width, int height)
+{
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+    unsigned char *row = cairo_image_surface_get_data(surface);
+    const unsigned char *colour = samples->colours;
+    if (!row) {
+        cairo_surface_destroy(surface);
+        return NULL;
+    }
+    for (int y = 0; y < height; y++, row += cairo_image_surface_get_stride(surface))
+        for (int x = 0; x < width; x++, colour += samples->step)
+            ((uint32_t *)(void *)row)[x] = pixel_of(colour, samples->step, alpha_at(samples, x, y, width));
+    cairo_surface_mark_dirty(surface);
+    return surface;
+}
+
+/* Paints the surface, scaled to that size, where the origin of the context is. */
+static void paint(cairo_t *context, cairo_surface_t *surface, double width, double height)
+{
+    const double across = width / cairo_image_surface_get_width(surface);
+    const double down = height / cairo_image_surface_get_height(surface);
+    cairo_save(context);
+    cairo_scale(context, across, down);
+    cairo_set_source_surface(context, surface, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD);
+    cairo_paint(context);
+    cairo_restore(context);
+}
+
+/* The surface itself, or one with fewer pixels instead of it; NULL if there is no memory. */
+static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double height)
+{
+    const int across = (int)ceil(width * DENSITY), down = (int)ceil(height * DENSITY);
+    if (cairo_image_surface_get_width(surface) <= across) return surface;
+    cairo_surface_t *small = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, across, down);
+    cairo_t *context = cairo_create(small);
+    paint(context, surface, across, down);
+    const bool good = cairo_status(context) == CAIRO_STATUS_SUCCESS;
+    cairo_destroy(context);
+    cairo_surface_destroy(surface);
+    if (good) return small;
+    cairo_surface_destroy(small);
+    return NULL;
+}
+
+void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                         int64_t *pixels, apr_pool_t *pool)
+{
+    cursor_t c = {(const unsigned char *)object, (const unsigned char *)object + length};
+    coded_t image;
+    samples_t samples = {0};
+    if (!context || !read_coded(&image, &c) || !image.components || image.width * image.height > *pixels) return;
+    *pixels -= image.width * image.height;
+    if (!decode(&samples, &image, pool) || !decode_mask(&samples, &image, &c, pool)) return;
+    const double scale = fmin(place->width / (double)image.width, place->height / (double)image.height);
+    const double width = (double)image.width * scale, height = (double)image.height * scale;
+    cairo_surface_t *surface = surface_of(&samples, (int)image.width, (int)image.height);
+    if (surface) surface = reduced(surface, width, height);
+    if (!surface) return;
+    cairo_save(context);
+    cairo_translate(context, place->x + (place->right ? place->width - width : 0), place->y);
+    paint(context, surface, width, height);
+    cairo_restore(context);
+    cairo_surface_destroy(surface);
+}
