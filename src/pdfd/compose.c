@@ -129,7 +129,7 @@ static void put_line(const flow_t *flow, const row_t *row, int line, double y)
         const double x = column ? side(flow, row->x[i], sr_pdfd_paragraph_room(column)) : 0;
         if (column) sr_pdfd_paragraph_draw(flow->context, column, line, x, y, flow->rtl);
     }
-    const sr_pdfd_place_t place = {side(flow, row->x[1], MARK_WIDTH), y - 6, MARK_WIDTH, MARK_HEIGHT - 8, flow->rtl};
+    const sr_pdfd_place_t place = {side(flow, row->x[1], MARK_WIDTH), y + 2, MARK_WIDTH, MARK_HEIGHT - 8, flow->rtl};
     if (row->mark && !line) sr_pdfd_put_mark(flow->context, row->mark, &place, flow->pixels, flow->item_pool);
 }
 

@@ -23,11 +23,11 @@ typedef struct bytes_t {
     size_t size;
 } bytes_t;
 
-/* A document with so many rows of the same mark, whose reference is given away. */
+/* A document with a row of text and so many of the same mark, whose reference is given away. */
 static bytes_t compose(json_t *mark, int rows, const char *direction, apr_pool_t *pool)
 {
     sr_pdf_composed_t composed;
-    json_t *list = json_array();
+    json_t *list = json_pack("[[s,s]]", "Above", "gjpqy, gjpqy");
     for (int i = 0; i < rows; i++) json_array_append_new(list, json_pack("{s:s,s:O}", "label", "Mark", "mark", mark));
     json_decref(mark);
     json_t *what = json_pack("{s:s,s:s,s:[{s:[{s:o}]}]}", "time", "2026-11-20T18:09:23.5Z", "dir", direction,
@@ -69,7 +69,7 @@ static bool is_drawn(json_t *mark, apr_pool_t *pool)
 
 typedef struct seen_t {
     int left, top, right, bottom; /* around what is dark */
-    int dark, gray;               /* pixels */
+    int dark, gray, covered;               /* pixels */
 } seen_t;
 
 /* What there is on a page that is not on the empty one. */
@@ -78,8 +78,9 @@ static seen_t look_at(const pixels_t *page)
     seen_t seen = {.left = INT_MAX, .top = INT_MAX};
     for (int y = 0; y < page->height; y++)
         for (int x = 0; x < page->width; x++) {
-            const int gray = page->gray[y * page->width + x];
-            if (empty.gray[y * page->width + x] != 255 || gray > 200) continue;
+            const int gray = page->gray[y * page->width + x], before = empty.gray[y * page->width + x];
+            seen.covered += before < 255 && gray != before;
+            if (before != 255 || gray > 200) continue;
             seen.gray += gray > 90;
             if (gray > 90) continue;
             seen.dark++;
@@ -196,6 +197,7 @@ static void test_images(void)
         ok(height > 0.75 * PLACE_HEIGHT && height <= PLACE_HEIGHT + 2, "… %d pixels high", height);
         ok(is_near(width, IMAGES[i].proportion * height, 0.06), "… %d pixels wide", width);
         ok(is.dark > 0.9 * width * height, "… filled");
+        is_int(is.covered, 0, "… no pixel of the text above is covered");
         ok(is_near(is.gray, IMAGES[i].gray * is.dark, IMAGES[i].gray > 0 ? 0.1 : 0.08 * is.dark),
            "… %d pixels are half transparent", is.gray);
         page = show(mark_of(objects.data, objects.size, pool), "rtl", pool);
