@@ -408,8 +408,8 @@ typedef struct sr_pdfd_pixels_t {
     sr_pdfd_buffer_t *rgba; /* 4 bytes each, from the top */
     int width, height;
 } sr_pdfd_pixels_t;
-/* The pixels of a JPEG as sr_pdfd_image_object keeps it. False: it is damaged, has unusually many scans, or is something
- * else. */
+/* The pixels of a JPEG as sr_pdfd_image_object keeps it. False: it is damaged, has unusually many scans, or is
+ * something else. */
 bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- paper.c */

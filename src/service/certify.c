@@ -159,7 +159,8 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
 }
 
 /* *joined is the certificate with its field. No other worker confirms this: the one that could add something is the
- * one that has written the certificate. It has read certificates of this organisation, and no document of anybody. */
+ * one that has written the certificate. It has read certificates of this organisation, and no document of anybody but
+ * the signatures that are drawn in them. */
 static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_documents_t *documents,
                            const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {

@@ -116,7 +116,10 @@ sub qpdf_status {
 sub text_of { my $file = saved(shift); return scalar qx(pdftotext -layout '$file' - 2>&1) }
 
 # How many images a document shows, without their masks.
-sub images_in { my $file = saved(shift); return scalar grep { /^\s*\d+\s+\d+\s+image\s/ } qx(pdfimages -list '$file' 2>&1) }
+sub images_in {
+    my $file = saved(shift);
+    return scalar grep {/^\s*\d+\s+\d+\s+image\s/} qx(pdfimages -list '$file' 2>&1);
+}
 
 # A certification authority in a folder: `ca.crt`; `seal.crt`, `seal.key`: a pair it has issued to NAME; `nss`: a
 # database for pdfsig that trusts it. False: a program for that is not installed.
