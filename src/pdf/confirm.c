@@ -19,7 +19,7 @@ static void refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *wo
 {
     sr_pdf_pool_notice(workers,
                        apr_psprintf(pool, "asked to %s, a worker gave an update that is refused: %s", op, why));
-    sr_pdf_pool_distrust(workers, pool);
+    sr_pdf_pool_distrust(workers);
     *fault = SR_PDF_DOCUMENT_AT_FAULT;
     *reason = "it made the PDF helper answer nonsense";
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LONGEST_US (30 * APR_USEC_PER_SEC) /* less than after which a worker without a question ends itself */
+#define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a question ends itself after twice this time */
 #define MOST_QUESTIONS 1000
 #define TIME_SHARE 4 /* the part of the processor time of one question that a kept worker may have used in all */
 
@@ -24,7 +24,7 @@ static sr_pdf_worker_t remove_at(sr_pdf_shared_t *shared, int i)
     return worker;
 }
 
-/* The oldest worker of the list if it has expired, or if `room` is wanted and there is none. */
+/* The oldest worker of the list if it has expired, or if `room` is wanted and the list is full. */
 static bool remove_oldest(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, bool room)
 {
     pthread_mutex_lock(&shared->mutex);

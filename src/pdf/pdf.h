@@ -46,6 +46,8 @@ sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope
                                        apr_pool_t *pool);
 /* Its questions are over for now: the worker waits for the next request of the scope. So it does when the pool ends. */
 void sr_pdf_pool_release(sr_pdf_pool_t *workers);
+/* Ends that worker: what it answered was refused. */
+void sr_pdf_pool_distrust(sr_pdf_pool_t *workers);
 /* A pool over the same workers for what anybody can ask for. Its questions have half as many places as pages to be
  * shown, of their own, so that nothing else waits for them. It ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);

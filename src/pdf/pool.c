@@ -168,30 +168,32 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_poo
 
 /* --- the questions of one request */
 
-static apr_status_t end_kept(void *data)
+/* Parts with the worker that the pool keeps: it waits for the next request of the scope, or it ends. */
+static void part_with(sr_pdf_pool_t *workers, bool trusted)
 {
-    sr_pdf_pool_t *workers = data;
     sr_pdf_worker_t worker = workers->worker;
     apr_pool_t *scratch;
-    if (!worker.pid || workers->shared->owner != getpid()) return APR_SUCCESS;
+    if (!worker.pid || workers->shared->owner != getpid()) return;
     keep_no_longer(workers);
     apr_pool_create(&scratch, NULL);
-    if (!sr_pdf_idle_put(workers, &worker, scratch)) sr_pdf_pool_end(workers, &worker, scratch);
+    if (!trusted || !sr_pdf_idle_put(workers, &worker, scratch)) sr_pdf_pool_end(workers, &worker, scratch);
     apr_pool_destroy(scratch);
-    return APR_SUCCESS;
 }
 
-void sr_pdf_pool_distrust(sr_pdf_pool_t *workers, apr_pool_t *pool)
+static apr_status_t end_kept(void *data)
 {
-    sr_pdf_worker_t worker = workers->worker;
-    if (!worker.pid) return;
-    keep_no_longer(workers);
-    sr_pdf_pool_end(workers, &worker, pool);
+    part_with(data, true);
+    return APR_SUCCESS;
 }
 
 void sr_pdf_pool_release(sr_pdf_pool_t *workers)
 {
-    end_kept(workers);
+    part_with(workers, true);
+}
+
+void sr_pdf_pool_distrust(sr_pdf_pool_t *workers)
+{
+    part_with(workers, false);
 }
 
 sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,

@@ -115,8 +115,6 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bo
                              apr_pool_t *pool);
 /* Keeps it for the next question about the document, if the pool does, or ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
-/* Ends the worker that the pool keeps: what it answered was refused. */
-void sr_pdf_pool_distrust(sr_pdf_pool_t *workers, apr_pool_t *pool);
 /* Ends one that failed. */
 sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Passes a message to the owner of the pool. */

@@ -73,7 +73,9 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
     SR_TRY(prepare(own, update, fields, joined, pool));
     SR_TRY(join(joined, s, document, update, pool));
     SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, document->base_size, fields, pool));
-    return confirmed.fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "confirming", confirmed.reason);
+    if (confirmed.fault == SR_PDF_DONE) return NULL;
+    sr_pdf_pool_distrust(own->pdf); /* one of the two has lied, and it is not the fresh one */
+    return sr_seal_failed(pool, "confirming", confirmed.reason);
 }
 
 /* --- sealing */

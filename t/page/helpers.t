@@ -97,6 +97,21 @@ subtest 'kept' => sub {
         [], 'and the certificate is written by one that has read no document');
 };
 
+subtest 'one that lies' => sub {
+    my $client = $apart->serve(helper => $helper);
+    my ($made) = create($client, 'test');
+    my ($ann)  = signers_of($made, connections => 0);
+    path($lie)->spurt(map {"$_\n"} 'prepare', 'object', 1, '/Pages 2 0 R', '/Pages 2 0 R /OpenAction 3 0 R');
+    my ($refused, @asked) = asked_by { $ann->sign };
+    path($lie)->spurt('');
+    is($refused->code, 503, 'what it has added is refused by the one that confirms');
+    my @liars = pids('prepare', @asked);
+    ok(@liars && pids('confirm', @asked), 'which was asked');
+    my ($signed, @then) = asked_by { $ann->sign };
+    is($signed->code, 200, 'the next try is signed');
+    is_deeply([shared(\@liars, [pids('.*', @then)])], [], 'by other processes');
+};
+
 subtest 'SigreqHelperKeep Off' => sub {
     my $client = $apart->serve(helper => $helper, server => 'SigreqHelperKeep Off');
     my (undef, @first)  = create($client, 'test');

@@ -95,7 +95,7 @@ static void test_ends(sr_pdf_pool_t *workers)
     sr_pdf_pool_t *own = sr_pdf_pool_for_request(workers, "liar", 0, pool);
     pid = request_of(workers, "liar", 0);
     ok(asks(own, pool) && own->worker.pid == pid, "a worker has answered");
-    sr_pdf_pool_distrust(own, pool);
+    sr_pdf_pool_distrust(own);
     ok(is_gone(pid), "and ends if its answer is refused");
     apr_pool_destroy(pool);
     ok(request_of(workers, "liar", 0) != pid, "so that the next request has another one");
