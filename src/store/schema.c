@@ -20,11 +20,15 @@ static sr_error_t *failed(const sr_connection_t *connection, int status, const c
     return sr_connection_error(&fault, what, pool);
 }
 
-/* True when a statement met another process at work and may be sent again; it has waited a little then. */
-static bool is_busy(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
+/* True when a statement met another process at work and may be sent again; it has waited a little then. SQLite
+ * calls a statement stale when another process changed the tables between its preparation and its first row. */
+static bool is_again(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
 {
+    sr_failure_t failure;
+
     if (status == 0 || apr_time_now() >= until) return false;
-    if (sr_connection_fault(connection, status, NULL, 0, pool).failure != SR_FAILURE_BUSY) return false;
+    failure = sr_connection_fault(connection, status, NULL, 0, pool).failure;
+    if (failure != SR_FAILURE_BUSY && failure != SR_FAILURE_STALE) return false;
     apr_sleep(PAUSE);
     return true;
 }
@@ -36,7 +40,7 @@ static int ask_patiently(const sr_connection_t *connection, const char *sql, apr
     int status;
 
     do status = sr_connection_ask(&ignored, connection, sql, pool);
-    while (is_busy(connection, status, until, pool));
+    while (is_again(connection, status, until, pool));
     return status;
 }
 
@@ -46,7 +50,17 @@ static int begin_patiently(const sr_connection_t *connection, apr_pool_t *pool)
     int status;
 
     do status = sr_connection_begin(connection, pool);
-    while (is_busy(connection, status, until, pool));
+    while (is_again(connection, status, until, pool));
+    return status;
+}
+
+static int read_version_patiently(int *version, const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const apr_time_t until = apr_time_now() + PATIENCE;
+    int status;
+
+    do status = sr_connection_version(version, connection, pool);
+    while (is_again(connection, status, until, pool));
     return status;
 }
 
@@ -59,13 +73,11 @@ int sr_schema_latest(const apr_dbd_driver_t *driver)
 
 sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool)
 {
-    const apr_time_t until = apr_time_now() + PATIENCE;
     sr_connection_t connection;
     int status;
 
     SR_TRY(connect_to(&connection, driver, handle, pool));
-    do status = sr_connection_version(version, &connection, pool);
-    while (is_busy(&connection, status, until, pool));
+    status = read_version_patiently(version, &connection, pool);
     return status == 0 ? NULL : failed(&connection, status, "reading the schema's version", pool);
 }
 
@@ -98,7 +110,7 @@ static sr_error_t *apply(bool *applied, const sr_connection_t *connection, const
     if (status == 0 && sql->engine[SR_SQL_SCHEMA_LOCK]) {
         status = sr_connection_ask(&ignored, connection, sql->engine[SR_SQL_SCHEMA_LOCK], pool);
     }
-    if (status == 0) status = sr_connection_version(&version, connection, pool);
+    if (status == 0) status = read_version_patiently(&version, connection, pool);
     if (status != 0) return failed(connection, status, what, pool);
     if (version >= migration->version) return NULL;
     for (const char *const *statement = migration->statements; *statement; statement++) {

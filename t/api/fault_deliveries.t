@@ -142,8 +142,8 @@ subtest 'httpd stops' => sub {
     kill TERM => $pid;
     ok(wait_for(sub { !children($pid) }, 5), 'its children end');
     cmp_ok(time - $at, '<', 1, '… within a second, though receivers do not answer');
+    ok(wait_for(sub { !-e "/proc/$pid" }, 20), '… and so does it');    # its file with the pid goes a moment earlier
     $httpd->stop;
-    ok(!-e "/proc/$pid", '… and so does it');
     unlike($httpd->log, qr/did not exit|SIGKILL|SIGTERM to child/, '… of itself');
     my %made = map { $_->{body}{eventId} => 1 } $receiver->received('/slow/6');
     my $begun = keys %made;
