@@ -17,9 +17,9 @@
 
 #define HANDLER "sigreq"
 
-static sr_seen_t *seen;       /* of this child */
+static sr_seen_t *seen;         /* of this child */
 static sr_standing_t *standing; /* the same */
-static sr_folders_t *folders; /* of this child */
+static sr_folders_t *folders;   /* of this child */
 
 /* What is below a location. */
 typedef struct area_t {
@@ -148,11 +148,11 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
 static sr_page_settings_t page_settings(const sr_conf_t *conf)
 {
     return (sr_page_settings_t){.theme = conf->theme,
-                               .frame_ancestors = conf->frame_ancestors,
-                               .privacy_url = conf->privacy_url,
-                               .help_url = conf->help_url,
-                               .max_file_size = conf->max_file_size,
-                               .max_request_size = conf->max_request_size};
+                                .frame_ancestors = conf->frame_ancestors,
+                                .privacy_url = conf->privacy_url,
+                                .help_url = conf->help_url,
+                                .max_file_size = conf->max_file_size,
+                                .max_request_size = conf->max_request_size};
 }
 
 static int handler(request_rec *r)

@@ -208,7 +208,7 @@ typedef struct sr_template_t {
     const json_t *texts; /* what {{:key}} is; or NULL */
     const char *plurals; /* the plural categories of their language (sr_language_plurals), or NULL: always "other" */
     const char *(*piece)(const char *name, apr_pool_t *pool); /* what {{>name}} is, or NULL; it may give NULL */
-    bool plain;        /* the template is no HTML: nothing is escaped */
+    bool plain;                                               /* the template is no HTML: nothing is escaped */
     bool together;     /* what is filled into a text is not isolated from it (Unicode, UAX 9) */
     bool keep_unknown; /* a place whose value is not there stays as it is, instead of being empty */
 } sr_template_t;

@@ -46,9 +46,9 @@ static void write_bytes(writer_t *writer, const char *text, size_t length)
 static size_t length_of_direction(const char *text)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    if (bytes[0] == 0xD8) return bytes[1] == 0x9C ? 2 : 0;                               /* U+061C */
+    if (bytes[0] == 0xD8) return bytes[1] == 0x9C ? 2 : 0; /* U+061C */
     if (bytes[0] != 0xE2 || (bytes[1] != 0x80 && bytes[1] != 0x81)) return 0;
-    if (bytes[1] == 0x81) return bytes[2] >= 0xA6 && bytes[2] <= 0xAF ? 3 : 0;           /* U+2066 to U+206F */
+    if (bytes[1] == 0x81) return bytes[2] >= 0xA6 && bytes[2] <= 0xAF ? 3 : 0; /* U+2066 to U+206F */
     return bytes[2] == 0x8E || bytes[2] == 0x8F || (bytes[2] >= 0xAA && bytes[2] <= 0xAE) ? 3 : 0;
 }
 

@@ -254,14 +254,21 @@ static const struct {
     const char *(*read)(apr_pool_t *pool, const row_t *row, const char *text, void *slot);
     size_t size;
 } kinds[] = {
-    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)}, [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
+    [PATH] = {read_path, sizeof(sr_conf_PATH)},
     [LINK] = {read_link, sizeof(sr_conf_LINK)},
-    [URL] = {read_url, sizeof(sr_conf_URL)},          [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
-    [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)}, [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
-    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)}, [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
-    [TIME] = {read_time, sizeof(sr_conf_TIME)},       [AGE] = {read_age, sizeof(sr_conf_AGE)},
-    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)}, [RATES] = {read_rates, sizeof(sr_conf_RATES)},
-    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},       [MAIL_RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [URL] = {read_url, sizeof(sr_conf_URL)},
+    [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
+    [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)},
+    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
+    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
+    [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [AGE] = {read_age, sizeof(sr_conf_AGE)},
+    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
+    [RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
+    [MAIL_RATES] = {read_rates, sizeof(sr_conf_RATES)},
     [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
@@ -385,8 +392,7 @@ void *sr_conf_merge_location(apr_pool_t *pool, void *base_, void *over_)
     const sr_conf_t *base = base_, *over = over_;
     sr_conf_t *merged = apr_pmemdup(pool, base, sizeof *base);
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].scope == LOCATION && rows[i].kind != RATES && rows[i].kind != MAIL_RATES
-            && over->set >> i & 1)
+        if (rows[i].scope == LOCATION && rows[i].kind != RATES && rows[i].kind != MAIL_RATES && over->set >> i & 1)
             memcpy((char *)merged + rows[i].offset, (const char *)over + rows[i].offset, kinds[rows[i].kind].size);
     sr_conf_merge_rates(&merged->rates, &over->rates);
     sr_conf_merge_rates(&merged->mail_rates, &over->mail_rates);

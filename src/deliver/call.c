@@ -193,7 +193,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->success = code == CURLE_OK;
-    result->error = result->success                  ? NULL
+    result->error = result->success                ? NULL
                     : status >= 400 && *call->said ? call->said
                                                    : of_failure(call, code, &result->detail);
 }

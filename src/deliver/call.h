@@ -11,13 +11,13 @@ struct sr_call_t {
     bool is_mail;
     struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
     const char *body;                             /* of a mail the message, headers and all */
-    size_t length, sent;         /* of the body */
-    size_t received;             /* of the answer */
-    int status;                  /* once the answer's headers are complete */
-    const char *forbidden;       /* what kind of address it was that may not be called */
-    bool tried;                  /* there was one that may */
-    char error[CURL_ERROR_SIZE]; /* libcurl's words */
-    char said[CURL_ERROR_SIZE];  /* ours, where they are put together; of a mail, the server's */
+    size_t length, sent;                          /* of the body */
+    size_t received;                              /* of the answer */
+    int status;                                   /* once the answer's headers are complete */
+    const char *forbidden;                        /* what kind of address it was that may not be called */
+    bool tried;                                   /* there was one that may */
+    char error[CURL_ERROR_SIZE];                  /* libcurl's words */
+    char said[CURL_ERROR_SIZE];                   /* ours, where they are put together; of a mail, the server's */
 };
 
 /* The handle as new, with what holds for both. */

@@ -16,7 +16,7 @@
 #define GLANCE apr_time_from_msec(250) /* at calls under way: do they take long? */
 #define LOOK_JITTER apr_time_from_sec(3)
 #define SURVEY apr_time_from_sec(5)
-#define ADDRESSES apr_time_from_sec(30) /* this host's own are read again */
+#define ADDRESSES apr_time_from_sec(30)   /* this host's own are read again */
 #define RETRY_MIN apr_time_from_msec(500) /* where the database is away; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
 
@@ -25,7 +25,7 @@ typedef struct database_t {
     apr_uint64_t turns; /* that came through: the next one's claims are named by it */
     json_t *ended, *released;
     apr_time_t first_ended;
-    bool more;       /* the last turn gave all it was asked for */
+    bool more;        /* the last turn gave all it was asked for */
     apr_int64_t from; /* the organization it ended with */
     apr_time_t look_at, retry_at;
     apr_interval_time_t retry;
@@ -244,9 +244,9 @@ static json_t *dead_of(sr_deliver_t *d, const json_t *seen)
     json_t *dead = sr_json_own(json_array(), d->turn_pool), *owner;
     size_t i;
 
-    json_array_foreach(json_object_get(seen, "owners"), i, owner)
-        if (json_is_string(owner) && sr_owner_is_dead(d->owner, json_string_value(owner)))
-            json_array_append(dead, owner);
+    json_array_foreach(json_object_get(seen, "owners"), i,
+                       owner) if (json_is_string(owner) && sr_owner_is_dead(d->owner, json_string_value(owner)))
+        json_array_append(dead, owner);
     return dead;
 }
 

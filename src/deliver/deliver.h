@@ -34,9 +34,9 @@ void sr_address_refresh(void);
 typedef struct sr_call_t sr_call_t;
 
 typedef struct sr_call_result_t {
-    int status;        /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
-    bool success;      /* 2xx */
-    const char *error; /* why not, in words for those who registered the URL; the call's until it is begun again */
+    int status;         /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
+    bool success;       /* 2xx */
+    const char *error;  /* why not, in words for those who registered the URL; the call's until it is begun again */
     const char *detail; /* what the log says instead, or NULL */
 } sr_call_result_t;
 
@@ -70,8 +70,7 @@ typedef struct sr_mail_t {
 /* As sr_call_begin, of a body of model's sr_invitation_row. NULL where it cannot be sent: *fault says why. */
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool);
 /* The same invitation as a file of the mail's folder. */
-void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result,
-                  apr_pool_t *pool);
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- maildir.c */
 /* Writes a message into a new file of the folder: NULL, or what failed, for the log. */

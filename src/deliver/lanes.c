@@ -87,7 +87,7 @@ void sr_lanes_take(sr_lanes_t *lanes, sr_lane_t *lane)
 
 void sr_lanes_judge(sr_lane_t *lane, bool answered, apr_interval_time_t took)
 {
-    lane->state = took >= SLOW ? answered ? SR_LANE_SLOW : SR_LANE_DEAD
+    lane->state = took >= SLOW               ? answered ? SR_LANE_SLOW : SR_LANE_DEAD
                   : answered && took < QUICK ? SR_LANE_QUICK
                                              : SR_LANE_GOOD;
 }
@@ -230,8 +230,9 @@ void sr_lanes_shares(json_t *turn, sr_lanes_t *lanes, int database)
     char name[24];
 
     json_object_set_new(turn, "share", share_json(&shares[0], &(share_t){.taken = 0}));
-    json_object_set_new(turn, "new", json_integer(least_of(atleast(MOST_NEW - shares->fresh, 0),
-                                                           atleast(MOST_UNSURE - shares->fresh - shares->slow, 0))));
+    json_object_set_new(turn, "new",
+                        json_integer(least_of(atleast(MOST_NEW - shares->fresh, 0),
+                                              atleast(MOST_UNSURE - shares->fresh - shares->slow, 0))));
     json_object_set_new(turn, "slow", json_integer(atleast(MOST_SLOW - shares->slow, 0)));
     for (int i = 1; i < count_of; i++) {
         if (shares[i].database != database) continue;

@@ -7,13 +7,7 @@
 
 enum { SR_SLOTS = 256, SR_EACH = 16, SR_LANES = 512, SR_PLACES = 64 };
 
-typedef enum sr_lane_state_t {
-    SR_LANE_NEW,
-    SR_LANE_GOOD,
-    SR_LANE_QUICK,
-    SR_LANE_SLOW,
-    SR_LANE_DEAD
-} sr_lane_state_t;
+typedef enum sr_lane_state_t { SR_LANE_NEW, SR_LANE_GOOD, SR_LANE_QUICK, SR_LANE_SLOW, SR_LANE_DEAD } sr_lane_state_t;
 
 /* A destination of an organisation, while it has calls and a while after. */
 typedef struct sr_lane_t {

@@ -66,8 +66,7 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
 }
 
 /* The invitation's members, and what its theme and language add. */
-static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts,
-                         apr_pool_t *pool)
+static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts, apr_pool_t *pool)
 {
     json_t *values = sr_json_own(clean(invitation, pool), pool);
     const json_t *theme = json_object_get(values, "theme");

@@ -105,8 +105,7 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
     date[strlen(date) - strlen("GMT")] = '\0'; /* which is obsolete in mail */
     return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
            && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)
-           && add_header(call, "To", to, pool)
-           && add_header(call, "Subject", encoded(subject, pool), pool)
+           && add_header(call, "To", to, pool) && add_header(call, "Subject", encoded(subject, pool), pool)
            && add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL), pool)
            && add_header(call, "Auto-Submitted", "auto-generated", pool)
            && add_header(call, "MIME-Version", "1.0", pool)
@@ -204,8 +203,7 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
     return call->easy;
 }
 
-void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result,
-                  apr_pool_t *pool)
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result, apr_pool_t *pool)
 {
     *result = (sr_call_result_t){.status = 0};
     if (!sr_mail_begin(call, mail, body, &result->error, pool)) return;

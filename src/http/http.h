@@ -26,12 +26,12 @@ struct sr_http_t {
     const struct sr_api_limits_t *limits;
     const struct sr_page_settings_t *page;
     const struct sr_language_t *language, *asked_language; /* for the page's handlers (page/texts.c); NULL: not known */
-    const char *folder; /* where files without a name can be made */
+    const char *folder;                                    /* where files without a name can be made */
     const sr_rates_t *rates;
-    bool secret_paths; /* the first part of the path lets its holder in; else a bearer token */
-    bool is_public;    /* anybody is let in: neither a link nor a token is looked for */
+    bool secret_paths;              /* the first part of the path lets its holder in; else a bearer token */
+    bool is_public;                 /* anybody is let in: neither a link nor a token is looked for */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
-    bool plain_errors; /* every 400 and 413 as text/plain (POST /signatures) */
+    bool plain_errors;              /* every 400 and 413 as text/plain (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
     bool body_read; /* to its end: the connection can serve another request */

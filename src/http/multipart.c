@@ -142,8 +142,7 @@ static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
 {
     if (parser->tail_length == 0 && (c == ' ' || c == '\t')) return NULL;
     parser->tail[parser->tail_length++] = c;
-    if (parser->tail_length == 1)
-        return c == '-' || c == '\r' ? NULL : malformed(parser->pool, JUNK);
+    if (parser->tail_length == 1) return c == '-' || c == '\r' ? NULL : malformed(parser->pool, JUNK);
     if (parser->tail[0] == '-' && c == '-') {
         parser->state = EPILOGUE;
     } else if (parser->tail[0] == '\r' && c == '\n') {

@@ -98,8 +98,7 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http)
     if (rates[SR_RATE_ADDRESS].times) SR_TRY(take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
     if (!find_credential(http)) return NULL;
     http->known = sr_rate_remembers(http->credential_key, KNOWN_FOR, now);
-    if (!http->known
-        && !sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), &rates[SR_RATE_FAILURES], now)) {
+    if (!http->known && !sr_rate_has(&state, key_of_address(http, SR_RATE_FAILURES), &rates[SR_RATE_FAILURES], now)) {
         add_fields(http, SR_RATE_FAILURES, &state);
         return refuse(http, SR_RATE_FAILURES, &state);
     }

@@ -24,8 +24,8 @@ const char *const sr_metrics_label_names[SR_LABEL_COUNT] = {
 };
 
 static const char *const environments[] = {"test", "production", NULL};
-static const char *const codes[] = {"200", "201", "204", "206", "303", "304",   "400", "401",
-                                    "403", "404", "405", "408", "409", "411",   "412", "413",
+static const char *const codes[] = {"200", "201", "204", "206", "303", "304", "400",   "401",
+                                    "403", "404", "405", "408", "409", "411", "412",   "413",
                                     "415", "416", "422", "429", "500", "503", "other", NULL};
 static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
 static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", NULL};
@@ -36,18 +36,19 @@ static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
                                       NULL};
 static const char *const states[] = {[SR_QUEUE_WAITING] = "waiting", [SR_QUEUE_UNDER_WAY] = "under-way", NULL};
 static const char *const losses[] = {[SR_LOSS_DIED] = "died", [SR_LOSS_LATE] = "late", NULL};
-static const char *const operations[] = {"ping", "probe",     "prepare",    "fill",  "compose", "render",
-                                         "text", "normalise", "signatures", "check", "preview", "other",  NULL};
+static const char *const operations[] = {"ping",      "probe",      "prepare", "fill",    "compose", "render", "text",
+                                         "normalise", "signatures", "check",   "preview", "other",   NULL};
 static const char *const uses[] = {[SR_USE_READ] = "read", [SR_USE_WRITE] = "write", NULL};
 static const char *const failures[] = {"away", "lost", "late", "busy", "stale", "statement", "no-connection", NULL};
 
 static const char *const limits[] = {"token", "link", "address", "failures", "verify", "bodies", "mail", "other", NULL};
 
 static const char *const *const fixed[SR_LABEL_COUNT] = {
-    [SR_LABEL_CODE] = codes,  [SR_LABEL_ENVIRONMENT] = environments, [SR_LABEL_RESULT] = results,
-    [SR_LABEL_KIND] = kinds,  [SR_LABEL_OUTCOME] = endings,          [SR_LABEL_STATE] = states,
-    [SR_LABEL_LOSS] = losses, [SR_LABEL_OPERATION] = operations,     [SR_LABEL_FAILURE] = failures,
-    [SR_LABEL_USE] = uses,
+    [SR_LABEL_CODE] = codes,       [SR_LABEL_ENVIRONMENT] = environments,
+    [SR_LABEL_RESULT] = results,   [SR_LABEL_KIND] = kinds,
+    [SR_LABEL_OUTCOME] = endings,  [SR_LABEL_STATE] = states,
+    [SR_LABEL_LOSS] = losses,      [SR_LABEL_OPERATION] = operations,
+    [SR_LABEL_FAILURE] = failures, [SR_LABEL_USE] = uses,
     [SR_LABEL_LIMIT] = limits,
 };
 

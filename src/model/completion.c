@@ -334,7 +334,10 @@ static json_t *event_rows(const work_t *work)
         const char *kind = sr_json_string(event, "event");
         const char *what = kind ? label(work, apr_pstrcat(work->pool, "event.", kind, NULL)) : "";
         const char *when = time_text(work, time_at(event, "at"), sr_json_string(event, "signer"));
-        json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "", *what ? what : kind ? kind : "",
+        json_t *row = json_pack("{s:[s,s,s]}", "event", when ? when : "",
+                                *what  ? what
+                                : kind ? kind
+                                       : "",
                                 actor(work, event));
         if (row) json_array_append_new(rows, row);
     }

@@ -51,9 +51,9 @@ static sr_error_t *add_point(reading_t *reading, double x, double y, double pres
 {
     if (reading->count == SR_INK_MAX_POINTS)
         return sr_error(reading->pool, SR_EBADREQUEST, "A signature has at most %d points", SR_INK_MAX_POINTS);
-    reading->points[reading->count++] = (point_t){within(x, -reading->width, 2 * reading->width),
-                                                  within(y, -reading->height, 2 * reading->height),
-                                                  within(pressure, 0, 1)};
+    reading->points[reading->count++] =
+        (point_t){within(x, -reading->width, 2 * reading->width), within(y, -reading->height, 2 * reading->height),
+                  within(pressure, 0, 1)};
     return NULL;
 }
 
@@ -133,8 +133,9 @@ static sr_error_t *read_text(reading_t *reading, const char *text)
         for (int i = 0; i < 3; i++) {
             long step;
             if (!take_number(&step, &text))
-                return sr_error(reading->pool, SR_EBADREQUEST, "The strokes of a signature as a text must be numbers "
-                                                               "written with the letters A to P and a to p");
+                return sr_error(reading->pool, SR_EBADREQUEST,
+                                "The strokes of a signature as a text must be numbers "
+                                "written with the letters A to P and a to p");
             at[i] += step;
         }
         SR_TRY(add_point(reading, (double)at[0], (double)at[1], (double)at[2] / FULL_PRESSURE));

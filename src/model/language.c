@@ -39,8 +39,8 @@ static const sr_language_t *named(const char *code, size_t length)
 /* Tags that mean another one's language; NULL: one that is not to be taken for what it begins with. */
 static const struct {
     const char *tag, *code;
-} others[] = {{"no", "nb"}, {"nn", "nb"}, {"iw", "he"}, {"mo", "ro"}, {"zh", "zh-Hans"}, {"zh-Hant", NULL},
-              {"zh-TW", NULL}, {"zh-HK", NULL}, {"zh-MO", NULL}};
+} others[] = {{"no", "nb"},      {"nn", "nb"},    {"iw", "he"},    {"mo", "ro"},   {"zh", "zh-Hans"},
+              {"zh-Hant", NULL}, {"zh-TW", NULL}, {"zh-HK", NULL}, {"zh-MO", NULL}};
 
 /* RFC 4647, 3.4: the tag itself, then without its last part, and so on; a part of one letter goes with the next. */
 const sr_language_t *sr_language_of(const char *tag)

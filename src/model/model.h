@@ -70,9 +70,9 @@ typedef struct sr_pages_t {
     int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
     const char *normalised_sha256; /* or NULL */
     apr_off_t normalised_size;
-    unsigned int warnings; /* a set of sr_warning_t */
+    unsigned int warnings;              /* a set of sr_warning_t */
     const apr_array_header_t *existing; /* sr_existing_t: the signature fields that it has already */
-    const char *report; /* the text form it was read from */
+    const char *report;                 /* the text form it was read from */
 } sr_pages_t;
 typedef struct sr_page_run_t {
     int count;
@@ -163,9 +163,9 @@ typedef struct sr_field_t {
     const char *document_uuid; /* once resolved */
     const char *existing;      /* the signature field of the document that its area names, or NULL */
     sr_area_t area;            /* of an existing field once resolved */
-    const json_t *area_sent;  /* the object it was read from, or NULL */
-    const char *caption;      /* of sr_caption_read, or NULL: nothing was sent */
-    sr_placement_t placement; /* once resolved */
+    const json_t *area_sent;   /* the object it was read from, or NULL */
+    const char *caption;       /* of sr_caption_read, or NULL: nothing was sent */
+    sr_placement_t placement;  /* once resolved */
 } sr_field_t;
 
 typedef struct sr_signer_t {
@@ -430,8 +430,8 @@ typedef struct sr_zone_t {
 } sr_zone_t;
 sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool);
 typedef struct sr_completion_t {
-    const json_t *view; /* the submission's, all of whose signers have signed, as it is read: links do not matter */
-    const json_t *events;    /* its audit trail, an array; and the hash of the last, which stands for all before it */
+    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    const json_t *events; /* its audit trail, an array; and the hash of the last, which stands for all before it */
     const char *events_hash;
     const json_t *marks; /* of each signer, in their order, what they signed with (sr_pdf_mark), or null; or NULL */
     sr_environment_t environment;
@@ -485,7 +485,7 @@ typedef struct sr_token_t {
     sr_person_t user;
     const char *organization_uuid, *organization_name;
     const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    const char *parent; /* uuid of the token that made it, or NULL: the administrator did */
+    const char *parent;                            /* uuid of the token that made it, or NULL: the administrator did */
     apr_time_t created_at, expires_at, revoked_at; /* 0: never */
 } sr_token_t;
 

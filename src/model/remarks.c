@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define MOST 20         /* texts; the others are counted */
-#define NAME_SHOWN 64   /* characters */
+#define MOST 20       /* texts; the others are counted */
+#define NAME_SHOWN 64 /* characters */
 
 struct sr_remarks_t {
     apr_array_header_t *texts; /* const char * */

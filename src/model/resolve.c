@@ -71,12 +71,14 @@ static void remark_field(sr_remarks_t *remarks, int signer, int number, const sr
     const sr_existing_t *existing =
         field->existing ? sr_existing_find(document->pages->existing, field->existing) : NULL;
     if (existing && existing->seed)
-        sr_remark(remarks, "Signer %d, Field %d: the field has preferences for its signature (SV) that are not "
-                  "followed", signer, number);
+        sr_remark(remarks,
+                  "Signer %d, Field %d: the field has preferences for its signature (SV) that are not "
+                  "followed",
+                  signer, number);
     const double *const box = page->box;
     const bool outside = rect[2] <= box[0] || rect[0] >= box[2] || rect[3] <= box[1] || rect[1] >= box[3];
-    const bool crosses = rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK
-                         || rect[3] > box[3] + SLACK;
+    const bool crosses =
+        rect[0] < box[0] - SLACK || rect[2] > box[2] + SLACK || rect[1] < box[1] - SLACK || rect[3] > box[3] + SLACK;
     if (outside || crosses)
         sr_remark(remarks, "Signer %d, Field %d: the area lies %soutside of page %d", signer, number,
                   outside ? "" : "partly ", field->area.page);
@@ -113,8 +115,7 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
                                    const apr_array_header_t *documents, apr_pool_t *pool)
 {
     apr_size_t size = strlen(name);
-    for (int i = 0; i < documents->nelts; i++)
-        size += strlen(APR_ARRAY_IDX(documents, i, sr_document_t).name);
+    for (int i = 0; i < documents->nelts; i++) size += strlen(APR_ARRAY_IDX(documents, i, sr_document_t).name);
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
         size += strlen(signer->firstname) + strlen(signer->lastname) + (signer->email ? strlen(signer->email) : 0);

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #define MAX_NAME 500
-#define MAX_EMAIL 254  /* RFC 5321, 4.5.3.1.3, less the angle brackets */
-#define VALUES_EACH 50 /* JSON values for each signer and field allowed: a field has 12, and a client may add its own  \
-                        */
-#define MAX_ECHO 254   /* characters of a malformed email that its message repeats */
+#define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, less the angle brackets */
+#define VALUES_EACH                                                                                                    \
+    50               /* JSON values for each signer and field allowed: a field has 12, and a client may add its own    \
+                      */
+#define MAX_ECHO 254 /* characters of a malformed email that its message repeats */
 
 /* What is being checked: signers and fields count from 1, as in messages; field 0 is the signer itself. */
 typedef struct place_t {

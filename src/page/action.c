@@ -4,8 +4,8 @@
 
 #include "page/page.h"
 
-#define JSON_MAX ((apr_size_t)2 << 20) /* an image of 1 MiB in base64, or 20,000 points */
-#define JSON_VALUES ((apr_size_t)90000)        /* 20,000 points of three numbers, 1,000 strokes, and room */
+#define JSON_MAX ((apr_size_t)2 << 20)  /* an image of 1 MiB in base64, or 20,000 points */
+#define JSON_VALUES ((apr_size_t)90000) /* 20,000 points of three numbers, 1,000 strokes, and room */
 #define UPLOAD_MAX (SR_SIGNATURE_IMAGE_MAX + ((apr_size_t)256 << 10)) /* the other parts, and what is between them */
 #define TEXT_MAX ((apr_size_t)64 << 10)
 #define PARTS_MAX 16
@@ -33,10 +33,10 @@ bool sr_page_answers_json(sr_http_t *http)
 
 static sr_error_t *read_form(form_t *form, sr_http_t *http)
 {
-    const sr_http_field_t fields[] = {{"action", &form->action}, {"consent", &form->consent},
+    const sr_http_field_t fields[] = {{"action", &form->action},          {"consent", &form->consent},
                                       {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason}, {"timeZone", &form->time_zone},
-                                      {"utcOffset", &form->utc_offset}, {NULL, NULL}};
+                                      {"reason", &form->reason},          {"timeZone", &form->time_zone},
+                                      {"utcOffset", &form->utc_offset},   {NULL, NULL}};
     return sr_http_read_form(http, fields);
 }
 
@@ -54,10 +54,10 @@ static sr_error_t *begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
     form_t *form = receiver->form;
-    const sr_http_field_t fields[] = {{"action", &form->action}, {"consent", &form->consent},
+    const sr_http_field_t fields[] = {{"action", &form->action},          {"consent", &form->consent},
                                       {"consentVersion", &form->version}, {"typed", &form->typed},
-                                      {"reason", &form->reason}, {"timeZone", &form->time_zone},
-                                      {"utcOffset", &form->utc_offset}, {NULL, NULL}};
+                                      {"reason", &form->reason},          {"timeZone", &form->time_zone},
+                                      {"utcOffset", &form->utc_offset},   {NULL, NULL}};
     receiver->text = NULL;
     /* a form sends a file field that was left empty as a part with an empty file name */
     receiver->is_image = !strcmp(part->name, "image") && part->filename && *part->filename && !form->image;
@@ -146,8 +146,7 @@ static sr_error_t *read_consent(sr_page_action_t *action, sr_http_t *http, bool 
 {
     if (!given)
         return sr_error(http->pool, SR_EBADREQUEST, "To sign, the consent to sign electronically must be given");
-    action->consent = version ? sr_consent_of_version(version)
-                              : sr_consent_of_language(sr_page_language(http)->code);
+    action->consent = version ? sr_consent_of_version(version) : sr_consent_of_language(sr_page_language(http)->code);
     return action->consent ? NULL : sr_error(http->pool, SR_EBADREQUEST, "consentVersion names no text there ever was");
 }
 

@@ -113,8 +113,8 @@ sr_error_t *sr_page_post(sr_http_t *http)
     SR_TRY(sr_page_read_action(&action, http));
     SR_TRY(act(&signing, http, &action));
     if (!json)
-        return sr_http_see_other(http, apr_pstrcat(http->pool, sr_page_link(http, signing->signer),
-                                                   sr_page_language_query(http), NULL));
+        return sr_http_see_other(
+            http, apr_pstrcat(http->pool, sr_page_link(http, signing->signer), sr_page_language_query(http), NULL));
     SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
     return reply_state(http, signing);
 }

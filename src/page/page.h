@@ -53,9 +53,9 @@ const char *sr_page_link(sr_http_t *http, const char *signer);
  */
 typedef struct sr_page_action_t {
     sr_signing_action_t action;
-    const sr_consent_t *consent; /* of SR_SIGNING_SIGN */
-    sr_signature_t signature;    /* the same */
-    const char *reason;          /* of SR_SIGNING_REFUSE, or NULL */
+    const sr_consent_t *consent;          /* of SR_SIGNING_SIGN */
+    sr_signature_t signature;             /* the same */
+    const char *reason;                   /* of SR_SIGNING_REFUSE, or NULL */
     const json_t *time_zone, *utc_offset; /* what the browser says, or NULL */
 } sr_page_action_t;
 /* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */

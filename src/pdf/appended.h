@@ -25,7 +25,7 @@ typedef struct sr_pdf_object_t {
 } sr_pdf_object_t;
 
 typedef struct sr_pdf_trailer_t {
-    apr_int64_t size;   /* one more than the highest number of the document */
+    apr_int64_t size; /* one more than the highest number of the document */
     /* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<…>": what stays the same in all updates of a document */
     sr_pdf_span_t keys;
     apr_int64_t root, previous;
@@ -96,9 +96,9 @@ const sr_pdf_object_t *sr_pdf_existing_at(const sr_pdf_appended_t *prepared, int
 typedef struct sr_pdf_filled_t {
     const char *signer;
     const apr_array_header_t *fields; /* as of sr_pdf_signature_t */
-    const char *dictionary; /* sr_pdf_signature_text */
-    const char *contents;   /* the "<" before the digits, in the bytes that were read */
-    apr_int64_t start;      /* of the document's last cross-reference section */
+    const char *dictionary;           /* sr_pdf_signature_text */
+    const char *contents;             /* the "<" before the digits, in the bytes that were read */
+    apr_int64_t start;                /* of the document's last cross-reference section */
 } sr_pdf_filled_t;
 /* What sr_pdf_fill was answered: the signature dictionary that was asked for, appearances that refer to nothing old,
  * and the widgets of this signer as they were prepared, with these. `before` is the document's last trailer. The reason

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define MIN_RSA_BITS 2048
-#define STRONG_RSA_BITS 4096 /* from here on SHA-384, */
+#define STRONG_RSA_BITS 4096    /* from here on SHA-384, */
 #define STRONGEST_RSA_BITS 7680 /* and SHA-512 */
-#define MAX_RSA_BITS 8192 /* 16384 bits take a third of a second a signature */
+#define MAX_RSA_BITS 8192       /* 16384 bits take a third of a second a signature */
 
 static apr_status_t release(void *data)
 {

@@ -99,8 +99,8 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
 #define SR_PDF_MAX_WIDTH 4000
 
 typedef struct sr_pdf_image_t {
-    const char *reason;   /* NULL: there is an image */
-    bool costly;          /* the reason is that it was more than a worker may take */
+    const char *reason;      /* NULL: there is an image */
+    bool costly;             /* the reason is that it was more than a worker may take */
     sr_pdf_output_t *output; /* PNG, or JPEG where that suits the page */
     bool jpeg;
     int width, height;
@@ -162,9 +162,9 @@ sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *wor
                              apr_pool_t *pool);
 
 typedef struct sr_pdf_field_t {
-    const char *signer; /* names the field: letters, digits and "-", at most 64 */
-    int page;           /* 0-based */
-    double rect[4];     /* as in sr_placement_t */
+    const char *signer;   /* names the field: letters, digits and "-", at most 64 */
+    int page;             /* 0-based */
+    double rect[4];       /* as in sr_placement_t */
     const char *existing; /* NULL: it is to be added. Else the name of an empty signature field of the document, which
                              is in this place */
 } sr_pdf_field_t;
@@ -191,17 +191,17 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
 typedef struct sr_pdf_signature_t {
-    const char *signer; /* as it was when the document was prepared */
+    const char *signer;               /* as it was when the document was prepared */
     const apr_array_header_t *fields; /* those that it was prepared with; NULL: it had none of them before */
     /* Where it was prepared: after so many bytes, and what was added lies within so many. */
     apr_off_t base_size;
     apr_size_t prepared_size;
-    const char *name;   /* UTF-8: who signs */
-    const char *reason; /* UTF-8: why, or NULL */
+    const char *name;    /* UTF-8: who signs */
+    const char *reason;  /* UTF-8: why, or NULL */
     const char *contact; /* UTF-8: for whom it was asked, as /ContactInfo; or NULL */
-    const char *hash; /* of sr_cms_identity_hash; NULL: SHA-256 */
+    const char *hash;    /* of sr_cms_identity_hash; NULL: SHA-256 */
     apr_time_t time;
-    bool test; /* its appearances say TEST */
+    bool test;              /* its appearances say TEST */
     const json_t *captions; /* of sr_captions_json, for the fields in this document as they were prepared; or NULL */
     /* What is seen in all of the signer's fields: one of the three. */
     const sr_ink_t *ink;
@@ -378,9 +378,9 @@ typedef struct sr_cms_result_t {
 } sr_cms_result_t;
 
 typedef struct sr_cms_context_t {
-    const sr_cms_anchors_t *anchors; /* or NULL: chains are not checked */
+    const sr_cms_anchors_t *anchors;         /* or NULL: chains are not checked */
     const sr_cms_certificate_t *const *ours; /* our certificates, ended by NULL; or NULL */
-    apr_time_t now;                  /* 0: now */
+    apr_time_t now;                          /* 0: now */
 } sr_cms_context_t;
 
 #define SR_CMS_MAX_PROOF 2048 /* bytes: what we sign has 160, and the key of a seal makes 1,024 of it at most */
@@ -399,19 +399,19 @@ void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size
 
 /* ----------------------------------------------------------------------------------------------- verify.c */
 typedef struct sr_pdf_found_t {
-    const char *field;         /* full name of its field */
-    sr_cms_state_t state;      /* of the document's bytes that it covers */
-    const char *fault;         /* why it is not SR_CMS_INTACT */
-    bool whole;                /* intact, and it covers every byte of the file but itself: nothing came later */
-    apr_off_t covers;          /* the file's size when it was signed; 0 when that cannot be told */
-    int later;                 /* incremental updates after it; -1 when that cannot be told */
+    const char *field;    /* full name of its field */
+    sr_cms_state_t state; /* of the document's bytes that it covers */
+    const char *fault;    /* why it is not SR_CMS_INTACT */
+    bool whole;           /* intact, and it covers every byte of the file but itself: nothing came later */
+    apr_off_t covers;     /* the file's size when it was signed; 0 when that cannot be told */
+    int later;            /* incremental updates after it; -1 when that cannot be told */
     /* What later updates changed that is not explained by later signatures, form filling, validation data or metadata,
      * in plain words; and the names of form fields that were filled in later. Both end with NULL, or are NULL when that
      * cannot be told. Of the last signature: what was appended after it. */
     const char *const *changes, *const *filled;
     const char *name, *reason, *contact; /* as the signer wrote them: claims; NULL if missing */
-    apr_time_t claimed;        /* /M, the signer's clock; 0 if missing */
-    sr_cms_result_t signer;    /* `state` and `fault` there are those of the CMS alone */
+    apr_time_t claimed;                  /* /M, the signer's clock; 0 if missing */
+    sr_cms_result_t signer;              /* `state` and `fault` there are those of the CMS alone */
 } sr_pdf_found_t;
 
 typedef enum sr_pdf_conclusion_t {

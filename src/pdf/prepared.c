@@ -196,8 +196,8 @@ static bool is_element(const check_t *check, const sr_pdf_object_t *object, int 
 {
     const sr_pdf_field_t *field = &APR_ARRAY_IDX(check->fields, index, sr_pdf_field_t);
     const sr_pdf_span_t *page = apr_hash_get(check->pages, &field->page, sizeof field->page);
-    const char *end = apr_psprintf(check->pool, "/K<</Type/OBJR/Obj %" APR_INT64_T_FMT " 0 R>>>>",
-                                   check->first + 1 + index);
+    const char *end =
+        apr_psprintf(check->pool, "/K<</Type/OBJR/Obj %" APR_INT64_T_FMT " 0 R>>>>", check->first + 1 + index);
     sr_pdf_span_t left = object->body, own;
     if (object->is_stream || !sr_pdf_take_text(&left, "<</Type/StructElem/S/Form/P ")) return false;
     if (!sr_pdf_take_value(&left, parent) || !sr_pdf_span_ends(parent, " R")) return false;

@@ -136,7 +136,7 @@
 
 #define SR_PDF_OP_SIGNATURES "signatures"
 
-#define SR_PDF_MAX_CHANGES 20 /* that are named of one signature, and "and more" */
+#define SR_PDF_MAX_CHANGES 20     /* that are named of one signature, and "and more" */
 #define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
 
 /* Indexed by sr_pdf_verdict_t. */

@@ -23,11 +23,7 @@ sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
 /* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. Symbols are bound by the template, once for all
  * workers, which do not get all libraries (src/pdfd/libraries.c). */
 static char *const ENVIRONMENT[] = {
-    (char *)"PATH=/usr/bin:/bin",
-    (char *)"LC_ALL=C.UTF-8",
-    (char *)"MALLOC_ARENA_MAX=1",
-    (char *)"LD_BIND_NOW=1",
-    NULL,
+    (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", (char *)"LD_BIND_NOW=1", NULL,
 };
 
 static int add_actions(posix_spawn_file_actions_t *actions, int socket)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MAX_CAPTIONS 15 /* ways to order one, two or three words */
+#define MAX_CAPTIONS 15  /* ways to order one, two or three words */
 #define LETTER_WIDTH 0.5 /* of most letters of Helvetica, for a size of 1 */
 static const char COLOUR[] = "0.25 0.25 0.25 rg\n";
 

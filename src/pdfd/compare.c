@@ -107,8 +107,7 @@ static const char *compare(const pair_t *pair, apr_pool_t *pool)
         const bool same = is_same_page(pair, before, after);
         if (before) g_object_unref(before);
         if (after) g_object_unref(after);
-        if (!same)
-            return apr_psprintf(pool, CHANGED, index + 1);
+        if (!same) return apr_psprintf(pool, CHANGED, index + 1);
     }
     return NULL;
 }

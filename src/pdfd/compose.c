@@ -16,7 +16,7 @@
 #define BOTTOM (HEIGHT - 34)
 #define LABELS 96.0       /* the column of labels */
 #define WIDE_LABELS 138.0 /* of labels in two languages */
-#define GAP 12.0    /* between columns */
+#define GAP 12.0          /* between columns */
 #define SECTION_ABOVE 15.0
 #define HEADING_BELOW 9.0
 #define ITEM_ABOVE 6.0

@@ -71,9 +71,8 @@ static bool find_dictionary(cursor_t *c, const unsigned char *gap)
 
 static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
 {
-    static const char *const names[SR_PDFD_KEY_COUNT] = {"/Contents", "/ByteRange", "/SubFilter",
-                                                         "/M",        "/Name",      "/Reason",
-                                                         "/ContactInfo"};
+    static const char *const names[SR_PDFD_KEY_COUNT] = {"/Contents", "/ByteRange", "/SubFilter",  "/M",
+                                                         "/Name",     "/Reason",    "/ContactInfo"};
     if (skip_token(&c) != 'D') return UNREADABLE;
     for (;;) {
         skip_space(&c);

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST 0.01 /* points a side */
-#define HIDDEN (1 << 1 | 1 << 5)  /* of /F: Hidden, NoView */
-#define READ_ONLY 1               /* of /Ff */
+#define LEAST 0.01               /* points a side */
+#define HIDDEN (1 << 1 | 1 << 5) /* of /F: Hidden, NoView */
+#define READ_ONLY 1              /* of /Ff */
 
 /* Constraints of a seed value dictionary (ISO 32000-2, table 237): bits of its /Ff. */
 #define SEED_FILTER 1
@@ -75,8 +75,7 @@ static bool meets(qpdf_data q, qpdf_oh seed)
     const int flags = integer_of(q, seed, "/Ff", 0);
     qpdf_oh mdp = qpdf_oh_get_key(q, seed, "/MDP"), certificate = qpdf_oh_get_key(q, seed, "/Cert");
     if (flags & ~(SEED_FILTER | SEED_SUBFILTER | SEED_VERSION | SEED_DIGEST)) return false;
-    if (flags & SEED_FILTER
-        && !qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, seed, "/Filter"), "/Adobe.PPKLite"))
+    if (flags & SEED_FILTER && !qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, seed, "/Filter"), "/Adobe.PPKLite"))
         return false;
     if (flags & SEED_SUBFILTER && !lists(q, qpdf_oh_get_key(q, seed, "/SubFilter"), "/ETSI.CAdES.detached"))
         return false;
@@ -208,8 +207,8 @@ static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, i
     qpdf_oh name = qpdf_oh_get_key(q, field, "/T"), kids = qpdf_oh_get_key(q, field, "/Kids");
     if (qpdf_oh_is_string(q, name)) {
         const char *text = qpdf_oh_get_utf8_value(q, name);
-        own.name = parent->name ? apr_pstrcat(walk->pool, parent->name, ".", text, NULL)
-                                : apr_pstrdup(walk->pool, text);
+        own.name =
+            parent->name ? apr_pstrcat(walk->pool, parent->name, ".", text, NULL) : apr_pstrdup(walk->pool, text);
     }
     if (qpdf_oh_is_name(q, qpdf_oh_get_key(q, field, "/FT")))
         own.is_signature = qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, field, "/FT"), "/Sig");

@@ -15,9 +15,9 @@ typedef struct fill_t {
     sr_pdfd_document_t document;
     sr_pdfd_update_t update;
     const char *signer, *name, *reason, *contact, *time; /* reason, contact: or NULL */
-    const json_t *existing;                    /* for each place a name or null; or NULL */
-    apr_array_header_t *widgets;               /* sr_pdfd_widget_t */
-    apr_array_header_t *captions;              /* sr_pdfd_mark_t */
+    const json_t *existing;                              /* for each place a name or null; or NULL */
+    apr_array_header_t *widgets;                         /* sr_pdfd_widget_t */
+    apr_array_header_t *captions;                        /* sr_pdfd_mark_t */
     int64_t signature;
     apr_size_t range, contents; /* offsets in what is appended */
     apr_pool_t *pool;

@@ -18,8 +18,7 @@ static void add(apr_array_header_t *folders, const char *path)
 {
     char *real = realpath(path, NULL);
     bool known = !real;
-    for (int i = 0; !known && i < folders->nelts; i++)
-        known = is_below(real, APR_ARRAY_IDX(folders, i, const char *));
+    for (int i = 0; !known && i < folders->nelts; i++) known = is_below(real, APR_ARRAY_IDX(folders, i, const char *));
     if (!known) APR_ARRAY_PUSH(folders, const char *) = apr_pstrdup(folders->pool, real);
     free(real);
 }

@@ -126,8 +126,7 @@ static const char *read_certification(scan_t *scan, qpdf_oh root)
     bool certifies = false;
     if (!qpdf_oh_is_dictionary(q, permissions) || !qpdf_oh_has_key(q, permissions, "/DocMDP")) return NULL;
     qpdf_oh signature = qpdf_oh_get_key(q, permissions, "/DocMDP");
-    const char *reason =
-        qpdf_oh_is_dictionary(q, signature) ? read_references(scan, &certifies, signature) : CERTIFIED;
+    const char *reason = qpdf_oh_is_dictionary(q, signature) ? read_references(scan, &certifies, signature) : CERTIFIED;
     return reason || certifies ? reason : CERTIFIED; /* nothing says what it permits */
 }
 

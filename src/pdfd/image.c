@@ -27,8 +27,8 @@ static const char BLANK[] = "The image is fully transparent";
 static const char NO_INK[] = "The image shows nothing but paper";
 
 #define HEADERS_ROOM 4096 /* more than the headers of a JPEG take */
-#define MAX_SCANS 100 /* of a progressive JPEG: each one costs as much as the whole image */
-#define MARK_SCANS 20 /* of one that is drawn once more, with others: encoders make ten */
+#define MAX_SCANS 100     /* of a progressive JPEG: each one costs as much as the whole image */
+#define MARK_SCANS 20     /* of one that is drawn once more, with others: encoders make ten */
 
 typedef struct image_t {
     const unsigned char *data;

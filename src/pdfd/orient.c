@@ -20,8 +20,8 @@ static uint32_t number(const unsigned char *at, int size, bool big)
 static int read_entry(const unsigned char *entry, bool big)
 {
     const uint32_t value = number(entry + 8, 2, big);
-    const bool is_ours = number(entry, 2, big) == ORIENTATION && number(entry + 2, 2, big) == SHORT
-                         && number(entry + 4, 4, big) == 1;
+    const bool is_ours =
+        number(entry, 2, big) == ORIENTATION && number(entry + 2, 2, big) == SHORT && number(entry + 4, 4, big) == 1;
     return is_ours && value >= 1 && value <= 8 ? (int)value : 1;
 }
 

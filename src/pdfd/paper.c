@@ -6,20 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-#define CELLS 24          /* of the longer side */
-#define LEAST_CELL 24     /* pixels: wider than lines are, where that can be */
-#define LIGHTEST 0.85     /* the part of a cell's pixels that are darker than its paper */
-#define LEAST_LIGHT 90.0  /* of 255: darker paper is none */
-#define SHADOW 0.6        /* a cell with less light than this part of the others' has no paper */
-#define LEAST_PAPER 0.6   /* the part of the cells that have paper */
-#define MOST_INK 0.4      /* the part of the pixels that are ink */
-#define FAINT 0.12        /* how much darker than paper something is that is seen at all, */
-#define FULL 0.35         /* and fully */
-#define SEEN 64           /* of 255: what is as opaque as this counts as ink */
-#define SPECK 40000.0     /* what covers less than one pixel in so many is dirt */
-#define EDGE 0.05         /* what covers more than this part of the image, … */
-#define BORDER 0.15       /* … and of its border, is what the paper lies on; ink that is cut close only touches it */
-#define PADDING 0.09      /* of the height, on each side: as model/ink.c has it */
+#define CELLS 24         /* of the longer side */
+#define LEAST_CELL 24    /* pixels: wider than lines are, where that can be */
+#define LIGHTEST 0.85    /* the part of a cell's pixels that are darker than its paper */
+#define LEAST_LIGHT 90.0 /* of 255: darker paper is none */
+#define SHADOW 0.6       /* a cell with less light than this part of the others' has no paper */
+#define LEAST_PAPER 0.6  /* the part of the cells that have paper */
+#define MOST_INK 0.4     /* the part of the pixels that are ink */
+#define FAINT 0.12       /* how much darker than paper something is that is seen at all, */
+#define FULL 0.35        /* and fully */
+#define SEEN 64          /* of 255: what is as opaque as this counts as ink */
+#define SPECK 40000.0    /* what covers less than one pixel in so many is dirt */
+#define EDGE 0.05        /* what covers more than this part of the image, … */
+#define BORDER 0.15      /* … and of its border, is what the paper lies on; ink that is cut close only touches it */
+#define PADDING 0.09     /* of the height, on each side: as model/ink.c has it */
 
 typedef struct grid_t {
     int columns, rows, cell;

@@ -143,9 +143,9 @@ typedef struct sr_pdfd_lock_t {
 } sr_pdfd_lock_t;
 
 typedef struct sr_pdfd_form_t {
-    int signatures;        /* signed signature fields */
-    bool need_appearances; /* viewers must draw the fields' values themselves */
-    const char *fixed;     /* the reason why no field may be added, or NULL */
+    int signatures;            /* signed signature fields */
+    bool need_appearances;     /* viewers must draw the fields' values themselves */
+    const char *fixed;         /* the reason why no field may be added, or NULL */
     apr_array_header_t *locks; /* sr_pdfd_lock_t */
 } sr_pdfd_form_t;
 /* Reads catalog and form. The reason why nothing can be signed here, or NULL. */
@@ -327,8 +327,8 @@ int64_t sr_pdfd_tags_put_element(sr_pdfd_update_t *update, const sr_pdfd_tags_t 
 /* Adds a leaf of the tree with so many `numbers` ("7 12 0 R 8 13 0 R ") if the tree has leaves. Its number, or 0. */
 int64_t sr_pdfd_tags_put_leaf(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *numbers, int count);
 /* Writes what refers to the new elements (references) and numbers. The last use of the tags. */
-void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *elements,
-                        const char *numbers, int count, int64_t leaf);
+void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *elements, const char *numbers,
+                        int count, int64_t leaf);
 
 /* ------------------------------------------------------------------------------------------ appearance.c */
 typedef struct sr_pdfd_widget_t {

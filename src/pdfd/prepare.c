@@ -203,8 +203,7 @@ static void add_tags(prepare_t *p)
         sr_pdfd_print(p->elements, "%lld 0 R ", (long long)number);
         sr_pdfd_print(p->numbers, "%lld %lld 0 R ", (long long)p->tags.next + i, (long long)number);
     }
-    if (p->tags.tagged)
-        p->leaf = sr_pdfd_tags_put_leaf(&p->update, &p->tags, (const char *)p->numbers->data, p->count);
+    if (p->tags.tagged) p->leaf = sr_pdfd_tags_put_leaf(&p->update, &p->tags, (const char *)p->numbers->data, p->count);
 }
 
 /* ------------------------------------------------------------------------------ where the document refers to them */

@@ -54,8 +54,8 @@ static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page,
  * page. */
 static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, apr_pool_t *pool)
 {
-    cairo_surface_t *surface = cairo_image_surface_create_for_data(
-        (unsigned char *)raster->pixels, CAIRO_FORMAT_RGB24, raster->width, raster->height, raster->width * 4);
+    cairo_surface_t *surface = cairo_image_surface_create_for_data((unsigned char *)raster->pixels, CAIRO_FORMAT_RGB24,
+                                                                   raster->width, raster->height, raster->width * 4);
     cairo_t *context = cairo_create(surface);
     cairo_scale(context, raster->width / page->width, raster->height / page->height);
     poppler_page_render(page->page, context);
@@ -71,8 +71,7 @@ static json_t *render(const sr_pdfd_question_t *question, const sr_pdfd_page_t *
 {
     sr_pdfd_raster_t raster;
     sr_pdfd_look_t look;
-    const char *reason =
-        measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
+    const char *reason = measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
     if (reason) return sr_pdfd_page_refuse(reason);
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;

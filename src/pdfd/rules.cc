@@ -215,8 +215,8 @@ void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new
     for (auto &item :
          old_entries.isDictionary() ? old_entries.getDictAsMap() : std::map<std::string, QPDFObjectHandle>())
         good = good && is_same(item.second, raw(new_entries, item.first), 1);
-    has_validation = !is_same(old_store, new_store, 1) || is_changed(number_of(new_store))
-                     || is_changed(number_of(new_entries));
+    has_validation =
+        !is_same(old_store, new_store, 1) || is_changed(number_of(new_store)) || is_changed(number_of(new_entries));
     for (auto key : {"/Certs", "/CRLs", "/OCSPs"}) {
         auto list = raw(new_store, key);
         good = good && (list.isNull() || list.isArray());

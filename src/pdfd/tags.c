@@ -139,8 +139,8 @@ static void put_again(sr_pdfd_update_t *update, qpdf_oh object, const char *more
     sr_pdfd_object_again(update, object, sr_pdfd_spliced(update->document->q, object, more, update->pool));
 }
 
-void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *elements,
-                        const char *numbers, int count, int64_t leaf)
+void sr_pdfd_tags_refer(sr_pdfd_update_t *update, const sr_pdfd_tags_t *tags, const char *elements, const char *numbers,
+                        int count, int64_t leaf)
 {
     qpdf_data q = update->document->q;
     apr_pool_t *pool = update->pool;

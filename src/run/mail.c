@@ -28,17 +28,16 @@ static const char *template_of(const char *folder, const char *name, bool may_mi
     if (text) status = apr_file_read_full(file, text, length = (apr_size_t)info.size, NULL);
     /* some editors begin a file of UTF-8 with a byte order mark */
     if (text && !status && sr_text_is_utf8(text, length)) return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
-    ap_log_error(APLOG_MARK, APLOG_WARNING, status, server,
-                 "SR0602: %s cannot be used: mail goes out without it", path);
+    ap_log_error(APLOG_MARK, APLOG_WARNING, status, server, "SR0602: %s cannot be used: mail goes out without it",
+                 path);
     return otherwise;
 }
 
 /* invitation.de.txt where it is there, invitation.txt for all others. */
 static void read_templates(sr_mail_t *mail, const char *folder, server_rec *server, apr_pool_t *pool)
 {
-    const sr_mail_templates_t own = {
-        template_of(folder, "invitation.txt", false, sr_mail_builtin.text, server, pool),
-        template_of(folder, "invitation.html", false, sr_mail_builtin.html, server, pool)};
+    const sr_mail_templates_t own = {template_of(folder, "invitation.txt", false, sr_mail_builtin.text, server, pool),
+                                     template_of(folder, "invitation.html", false, sr_mail_builtin.html, server, pool)};
     sr_mail_templates_t *list = apr_palloc(pool, sizeof *list * (apr_size_t)sr_language_count());
     for (int i = 0; i < sr_language_count(); i++) {
         const char *name = apr_pstrcat(pool, "invitation.", sr_language(i)->code, NULL);

@@ -270,8 +270,7 @@ static void settle_invitations(sr_inviting_t *inviting, bool created, const sr_c
 {
     if (!inviting->taken) return;
     if (!created) sr_invite_give_back(inviting);
-    else if (request->idempotency_key)
-        sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now());
+    else if (request->idempotency_key) sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now());
 }
 
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,

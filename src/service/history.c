@@ -49,8 +49,7 @@ static sr_error_t *redeliver(const sr_service_t *service, const char **row, cons
     sr_error_t *error = sr_service_call(service, SR_OP_HISTORY_REDELIVER, &rows, &outcome, arguments, 4, pool);
     if (error && outcome == SR_CONFLICT)
         return sr_error(pool, SR_ECONFLICT, "The token has no webhook URL for this event any more");
-    if (outcome == SR_STALE)
-        return sr_error(pool, SR_ECONFLICT, "This event is about to be delivered again already");
+    if (outcome == SR_STALE) return sr_error(pool, SR_ECONFLICT, "This event is about to be delivered again already");
     if (error && outcome == SR_QUOTA)
         return sr_error_retry(sr_error(pool, SR_ETOOMANY, "This event was delivered again a moment ago"), LATER);
     SR_TRY(error);

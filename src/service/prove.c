@@ -51,9 +51,9 @@ sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_p
     for (int i = 0; i < intake->files->nelts; i++)
         used += sr_pdf_pool_used(APR_ARRAY_IDX(intake->files, i, sr_files_t).pdf);
     if (used >= LONGEST / 2) return sr_intake_refuse(name, "it takes too long to read", pool);
-    return sr_error_because(
-        sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later"), pool,
-        "the helpers had %" APR_TIME_T_FMT " ms of processor time for a creation", apr_time_as_msec(used));
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be read at the moment, try again later"),
+                            pool, "the helpers had %" APR_TIME_T_FMT " ms of processor time for a creation",
+                            apr_time_as_msec(used));
 }
 
 static sr_error_t *refuse(const proof_t *proof, const char *reason)

@@ -38,11 +38,11 @@ typedef struct sr_service_t {
     const char *documents_root, *cache_root;
     apr_off_t cache_size; /* bytes, at most */
     sr_pdf_pool_t *pdf;
-    const void *database_key;         /* tells the databases of a process apart */
-    sr_folders_t *folders;            /* or NULL: nothing is remembered */
-    sr_seen_t *seen;                  /* or NULL */
-    sr_standing_t *standing;          /* or NULL */
-    const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
+    const void *database_key;                          /* tells the databases of a process apart */
+    sr_folders_t *folders;                             /* or NULL: nothing is remembered */
+    sr_seen_t *seen;                                   /* or NULL */
+    sr_standing_t *standing;                           /* or NULL */
+    const sr_cms_identity_t *seal[2];                  /* by sr_environment_t */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */

@@ -46,7 +46,7 @@ static void begin(work_t *work, const char *sha256, const char *owner)
     work->sha256 = sha256;
     const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, LOOK);
     work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%s", begin, show->page, show->width,
-                                             show->png ? "png" : "image")
+                                           show->png ? "png" : "image")
                             : apr_psprintf(work->pool, "%s.%d.json", begin, show->page);
     work->refusal_key = apr_pstrcat(work->pool, work->key, ".no", NULL);
     work->cost_key = apr_pstrcat(work->pool, begin, ".no", NULL);
@@ -69,9 +69,8 @@ static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file
     shown->type = type_of(work, file);
     shown->file = file;
     shown->size = size;
-    shown->etag =
-        apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page, show->width,
-                     show->png ? "p" : "", size);
+    shown->etag = apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page,
+                               show->width, show->png ? "p" : "", size);
     return NULL;
 }
 

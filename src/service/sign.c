@@ -81,9 +81,8 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 /* --- sealing */
 
 static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
-                        const signing_t *s, const sr_signed_document_t *document,
-                        const apr_array_header_t *fields, const sr_pdf_update_t *prepared, const sr_joined_t *joined,
-                        apr_pool_t *pool)
+                        const signing_t *s, const sr_signed_document_t *document, const apr_array_header_t *fields,
+                        const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
     const sr_signature_t *signature = s->signature;

@@ -118,8 +118,7 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, c
 {
     const apr_array_header_t *uploads = request->uploads;
     if (!uploads->nelts) return sr_error(pool, SR_EVALIDATION, "At least 1 file must be provided");
-    for (int i = 0; i < uploads->nelts; i++)
-        SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
+    for (int i = 0; i < uploads->nelts; i++) SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
     SR_TRY(check_names(uploads, pool));
     sr_intake_begin(intake, uploads->nelts, pool);
     for (int i = 0; i < uploads->nelts; i++)

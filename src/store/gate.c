@@ -22,7 +22,7 @@ struct sr_gate_t {
     pthread_mutex_t opening; /* mod_dbd would let everybody wait for the one that opens a connection, without limit */
     int number, inside, most;
     int writers, most_writers; /* two thirds of the places; after one was late, one, doubled by each that is answered */
-    apr_time_t moved; /* when somebody came or went */
+    apr_time_t moved;          /* when somebody came or went */
     apr_interval_time_t limit;
 };
 

@@ -151,9 +151,8 @@ static sr_error_t *join_in_file(sr_joined_t *joined, sr_documents_t *documents, 
 
     if (files->nelts > 1 || tail_length) SR_TRY(sr_temporary_open(&joint.file, documents, pool));
     SR_TRY(add_files(&descriptor, &joint, files));
-    *joined = (sr_joined_t){.memory = -1,
-                            .size = joint.size + (apr_off_t)tail_length,
-                            .sha256 = sr_sha256_end_hex(joint.digest, pool)};
+    *joined = (sr_joined_t){
+        .memory = -1, .size = joint.size + (apr_off_t)tail_length, .sha256 = sr_sha256_end_hex(joint.digest, pool)};
     if (joint.file) {
         SR_TRY(sr_temporary_write(joint.file, tail, tail_length));
         SR_TRY(sr_temporary_reopen(&descriptor, joint.file));

@@ -11,8 +11,14 @@
 #include <unistd.h>
 
 #define ROOM ((size_t)1 << 20)
-#define RECT {10, 10, 90.5, 40}
-#define EXISTING {20, 100, 90, 130} /* of a signature field that the document has */
+#define RECT                                                                                                           \
+    {                                                                                                                  \
+        10, 10, 90.5, 40                                                                                               \
+    }
+#define EXISTING                                                                                                       \
+    {                                                                                                                  \
+        20, 100, 90, 130                                                                                               \
+    } /* of a signature field that the document has */
 
 static const uint8_t *edits; /* of the answer to `lies_about` */
 static size_t edits_size;
@@ -68,8 +74,7 @@ static json_t *answer_truly(const sr_pdf_question_t *question, unsigned char *ro
 }
 
 /* Stands for client.c and the process. */
-sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question,
-                              apr_pool_t *pool)
+sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
 {
     static unsigned char room[ROOM];
     pdf_t bytes = {0};
@@ -143,9 +148,13 @@ static bool fill(pdf_t *pdf, apr_pool_t *pool)
     json_t *json;
     sr_pdf_revision_t revision;
     fuzz_must(!sr_json_parse(&json, DRAWN, sizeof DRAWN - 1, pool) && !sr_signature_parse(&drawn, json, pool));
-    const sr_pdf_signature_t signature = {.signer = "a", .name = "Ann Lee", .time = 1, .ink = drawn.ink,
+    const sr_pdf_signature_t signature = {.signer = "a",
+                                          .name = "Ann Lee",
+                                          .time = 1,
+                                          .ink = drawn.ink,
                                           .fields = all_fields(pool),
-                                          .base_size = (apr_off_t)pdf->base, .prepared_size = pdf->prepared};
+                                          .base_size = (apr_off_t)pdf->base,
+                                          .prepared_size = pdf->prepared};
     int descriptor = file_of(pdf);
     fuzz_must(!sr_pdf_fill(&revision, nobody(), descriptor, (apr_off_t)pdf->size, &signature, pool));
     close(descriptor);

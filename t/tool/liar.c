@@ -1,8 +1,8 @@
 /* liar.c: a PDF helper that lies, for tests of a whole httpd: liar HELPER FILE. It hands on requests and answers of the
  * true helper, and changes those that FILE names. FILE is read at each request and has a line for each part of a lie:
  * the operation, where ("object", "add", "trailer" or "end"; t/unit/lies.h), the object's number, what to find and what
- * to put. If the file is empty or missing, nothing is changed. If there is a FILE.asked, it gets a line for each request:
- * this process and the operation. */
+ * to put. If the file is empty or missing, nothing is changed. If there is a FILE.asked, it gets a line for each
+ * request: this process and the operation. */
 #include "../unit/lies.h"
 
 #include <apr_general.h>

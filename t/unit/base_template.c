@@ -14,9 +14,12 @@ static const char *piece(const char *name, apr_pool_t *result_pool)
 
 static json_t *values(void)
 {
-    return sr_json_own(json_pack("{s:s,s:{s:s},s:[{s:i},{s:i}],s:[],s:b,s:i,s:s,s:s}", "name",
-                                 "A & \"B\" <c> 'd'", "of", "name", "inner", "list", "n", 1, "n", 2, "none", "no", 0,
-                                 "count", 2, "place", "{{name}}", "turned", "a\xe2\x80\xae" "b\xd8\x9c" "c"),
+    return sr_json_own(json_pack("{s:s,s:{s:s},s:[{s:i},{s:i}],s:[],s:b,s:i,s:s,s:s}", "name", "A & \"B\" <c> 'd'",
+                                 "of", "name", "inner", "list", "n", 1, "n", 2, "none", "no", 0, "count", 2, "place",
+                                 "{{name}}", "turned",
+                                 "a\xe2\x80\xae"
+                                 "b\xd8\x9c"
+                                 "c"),
                        pool);
 }
 
@@ -66,8 +69,9 @@ static void test_texts(void)
     static const struct {
         int count;
         const char *text;
-    } cases[] = {{0, "other 0"}, {1, "one 1"}, {2, "few 2"}, {3, "other 3"}, {101, "few 101"}, {201, "few 201"},
-                 {199, "other 199"}, {1000001, "few 1000001"}, {-1, "other -1"}};
+    } cases[] = {{0, "other 0"},   {1, "one 1"},     {2, "few 2"},       {3, "other 3"},
+                 {101, "few 101"}, {201, "few 201"}, {199, "other 199"}, {1000001, "few 1000001"},
+                 {-1, "other -1"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *count = sr_json_own(json_pack("{s:i}", "count", cases[i].count), pool);
         is_str(sr_template_fill("{{:pages}}", count, &template, pool), cases[i].text, "%d", cases[i].count);

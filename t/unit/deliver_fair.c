@@ -141,8 +141,10 @@ static long ended_at(link_t *l, int port, bool success)
     return ask(l, apr_psprintf(l->pool,
                                "SELECT count(*) FROM %sdelivery WHERE state = 'done' AND url LIKE '%%:%d/' AND "
                                "success = %s",
-                               is_pgsql(l) ? "sigreq." : "", port, is_pgsql(l) ? success ? "true" : "false"
-                                                                  : success ? "1" : "0"));
+                               is_pgsql(l) ? "sigreq." : "", port,
+                               is_pgsql(l) ? success ? "true" : "false"
+                               : success   ? "1"
+                                           : "0"));
 }
 
 static void set_up(link_t *l)

@@ -14,9 +14,23 @@ static void test_words(void)
     static const struct {
         const char *text, *caption; /* NULL: refused */
     } cases[] = {
-        {"name", "name"}, {"date", "date"}, {"id", "id"}, {"name,date,id", "name,date,id"}, {"id,name", "id,name"},
-        {" name , date ", "name,date"}, {"", ""}, {"  ", ""}, {"Name", NULL}, {"name,", NULL}, {",", NULL},
-        {"name;date", NULL}, {"name,name", NULL}, {"name date", NULL}, {"na me", NULL}, {"true", NULL}, {"time", NULL},
+        {"name", "name"},
+        {"date", "date"},
+        {"id", "id"},
+        {"name,date,id", "name,date,id"},
+        {"id,name", "id,name"},
+        {" name , date ", "name,date"},
+        {"", ""},
+        {"  ", ""},
+        {"Name", NULL},
+        {"name,", NULL},
+        {",", NULL},
+        {"name;date", NULL},
+        {"name,name", NULL},
+        {"name date", NULL},
+        {"na me", NULL},
+        {"true", NULL},
+        {"time", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *caption;
@@ -65,10 +79,17 @@ static void test_texts(void)
     static const struct {
         const char *locale, *page, *text;
     } dates[] = {
-        {"de-AT", "en", "5. November 2026"}, {NULL, "en", "November 5, 2026"}, {NULL, "fr", "5 novembre 2026"},
-        {"tlh", "pl", "5 listopada 2026"}, {"uk", "en", "5 \xd0\xbb\xd0\xb8\xd1\x81\xd1\x82\xd0\xbe\xd0\xbf\xd0\xb0"
-                                                       "\xd0\xb4\xd0\xb0 2026 \xd1\x80."},
-        {"ja", "en", "2026\xe5\xb9\xb4" "11\xe6\x9c\x88" "5\xe6\x97\xa5"},
+        {"de-AT", "en", "5. November 2026"},
+        {NULL, "en", "November 5, 2026"},
+        {NULL, "fr", "5 novembre 2026"},
+        {"tlh", "pl", "5 listopada 2026"},
+        {"uk", "en",
+         "5 \xd0\xbb\xd0\xb8\xd1\x81\xd1\x82\xd0\xbe\xd0\xbf\xd0\xb0"
+         "\xd0\xb4\xd0\xb0 2026 \xd1\x80."},
+        {"ja", "en",
+         "2026\xe5\xb9\xb4"
+         "11\xe6\x9c\x88"
+         "5\xe6\x97\xa5"},
         {"pt-BR", "en", "5 de novembro de 2026"},
     };
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++)

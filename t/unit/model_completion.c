@@ -121,14 +121,20 @@ static void test_languages(void)
     const char *text = said_in("de", VIEW, EVENTS, SR_PRODUCTION, "x");
     ok(strstr(text, "\"title\":\"Abschlusszertifikat\",\"second\":\"Certificate of completion\"") != NULL,
        "in German and English");
-    ok(strstr(text, "[\"Ge\xC3\xB6" "ffnet / Opened\",") != NULL, "labels have both");
+    ok(strstr(text, "[\"Ge\xC3\xB6"
+                    "ffnet / Opened\",")
+           != NULL,
+       "labels have both");
     ok(strstr(text, "[\"Browser\",") != NULL, "once, if they are the same");
     ok(strstr(text, "Link gesendet an E\xE2\x80\xA6@X.org / Link sent to E\xE2\x80\xA6@X.org") != NULL, "both filled");
 
     static const struct {
         const char *versions[3], *code;
-    } rows[] = {{{"1-en", "1-en", NULL}, "en"}, {{"1-en", "1-en", "1-de"}, "de"}, {{"1-fr", "2-de", "1-de"}, "de"},
-                {{"nonsense", NULL, NULL}, "en"}, {{NULL, NULL, NULL}, "en"}};
+    } rows[] = {{{"1-en", "1-en", NULL}, "en"},
+                {{"1-en", "1-en", "1-de"}, "de"},
+                {{"1-fr", "2-de", "1-de"}, "de"},
+                {{"nonsense", NULL, NULL}, "en"},
+                {{NULL, NULL, NULL}, "en"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *signers = json_array();
         for (size_t k = 0; k < 3; k++)
@@ -164,7 +170,10 @@ static void test_gaps(void)
 {
     static const char *const views[] = {"{}", "[]", "null", "{\"submitters\":{},\"documents\":7,\"createdBy\":[]}",
                                         "{\"submitters\":[null,7,{}],\"documents\":[null,[],{}],\"name\":5}"};
-    static const char *const trails[] = {"[]", "{}", "null", "[null,7,{}]",
+    static const char *const trails[] = {"[]",
+                                         "{}",
+                                         "null",
+                                         "[null,7,{}]",
                                          "[{\"event\":7,\"at\":\"x\",\"detail\":[]}]",
                                          "[{\"event\":\"other\",\"detail\":{\"timeZone\":5}}]"};
 

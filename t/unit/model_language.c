@@ -14,11 +14,34 @@ static void test_tags(void)
     static const struct {
         const char *tag, *code;
     } cases[] = {
-        {"de", "de"}, {"DE", "de"}, {"de-AT", "de"}, {"de-Latn-AT-1996-x-y", "de"}, {"en-u-co-phonebk", "en"},
-        {"fr-x-a", "fr"}, {"es-419", "es"}, {"", NULL}, {"-", NULL}, {"*", NULL}, {"d", NULL}, {"den", NULL},
-        {"x-de", NULL}, {"tlh", NULL}, {"zh-TW", NULL}, {"zh-Hant-TW", NULL}, {"zh-HK", NULL},
-        {"zh", "zh-Hans"}, {"zh-CN", "zh-Hans"}, {"zh-Hans-SG", "zh-Hans"}, {"no", "nb"}, {"nn-NO", "nb"}, {"iw", "he"},
-        {"mo", "ro"}, {"pt-PT", "pt"}, {"PT-br", "pt-BR"}, {"pt-AO", "pt"}, {"ar-EG", "ar"},
+        {"de", "de"},
+        {"DE", "de"},
+        {"de-AT", "de"},
+        {"de-Latn-AT-1996-x-y", "de"},
+        {"en-u-co-phonebk", "en"},
+        {"fr-x-a", "fr"},
+        {"es-419", "es"},
+        {"", NULL},
+        {"-", NULL},
+        {"*", NULL},
+        {"d", NULL},
+        {"den", NULL},
+        {"x-de", NULL},
+        {"tlh", NULL},
+        {"zh-TW", NULL},
+        {"zh-Hant-TW", NULL},
+        {"zh-HK", NULL},
+        {"zh", "zh-Hans"},
+        {"zh-CN", "zh-Hans"},
+        {"zh-Hans-SG", "zh-Hans"},
+        {"no", "nb"},
+        {"nn-NO", "nb"},
+        {"iw", "he"},
+        {"mo", "ro"},
+        {"pt-PT", "pt"},
+        {"PT-br", "pt-BR"},
+        {"pt-AO", "pt"},
+        {"ar-EG", "ar"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_str(code_of(sr_language_of(cases[i].tag)), cases[i].code, "the tag '%s'", cases[i].tag);
@@ -59,15 +82,45 @@ static void test_headers(void)
 
 static void test_form(void)
 {
-    static const char *const good[] = {
-        "de", "gsw", "DE-at", "zh-Hans", "zh-Hant-TW", "zh-cmn-Hans-CN", "sl-rozaj-biske", "de-CH-1996", "es-419",
-        "en-US-u-islamcal", "de-a-foo-b-bar-x-private", "en-x-a", "abcdefgh"};
-    static const char *const bad[] = {
-        "", "d", "-", "de-", "-de", "de--AT", "de_AT", "deutsch-", "abcdefghi", "de-AT-AT", "de-u", "de-u-a", "de-x",
-        "x-de", "i-klingon", "de AT", "d\xc3\xa9", "1a", "de-1", "de-a-b", "de-123456789", "*", "de-*", "a-DE",
-        "de-x-" FORTY "-" FORTY};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        ok(sr_locale_is_valid(good[i]), "'%s' is a tag", good[i]);
+    static const char *const good[] = {"de",
+                                       "gsw",
+                                       "DE-at",
+                                       "zh-Hans",
+                                       "zh-Hant-TW",
+                                       "zh-cmn-Hans-CN",
+                                       "sl-rozaj-biske",
+                                       "de-CH-1996",
+                                       "es-419",
+                                       "en-US-u-islamcal",
+                                       "de-a-foo-b-bar-x-private",
+                                       "en-x-a",
+                                       "abcdefgh"};
+    static const char *const bad[] = {"",
+                                      "d",
+                                      "-",
+                                      "de-",
+                                      "-de",
+                                      "de--AT",
+                                      "de_AT",
+                                      "deutsch-",
+                                      "abcdefghi",
+                                      "de-AT-AT",
+                                      "de-u",
+                                      "de-u-a",
+                                      "de-x",
+                                      "x-de",
+                                      "i-klingon",
+                                      "de AT",
+                                      "d\xc3\xa9",
+                                      "1a",
+                                      "de-1",
+                                      "de-a-b",
+                                      "de-123456789",
+                                      "*",
+                                      "de-*",
+                                      "a-DE",
+                                      "de-x-" FORTY "-" FORTY};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ok(sr_locale_is_valid(good[i]), "'%s' is a tag", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ok(!sr_locale_is_valid(bad[i]), "'%s' is none", bad[i]);
 }
 

@@ -137,7 +137,7 @@ static void test_known(void)
 static void test_existing(void)
 {
     static const char text[] = KNOWN "\"fields\":[{\"name\":\"party.a\",\"page\":0,\"rect\":[-1.5,0,10,20.25],"
-                               "\"seed\":true},{\"name\":\"b\",\"fault\":\"hidden\"}]}";
+                                     "\"seed\":true},{\"name\":\"b\",\"fault\":\"hidden\"}]}";
     sr_pages_t *pages;
     if (!ok(!sr_pages_parse(&pages, text, pool), "a report with fields")) return;
     const sr_existing_t *field = sr_existing_find(pages->existing, "party.a");

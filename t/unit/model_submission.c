@@ -12,12 +12,11 @@ static sr_submission_t *example(void)
     apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t));
 
-    APR_ARRAY_PUSH(documents, sr_document_t) =
-        (sr_document_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
-                          .name = "a.pdf",
-                          .sha256 = "c0ffee",
-                          .size = 5000000000,
-                          .pages = &pages};
+    APR_ARRAY_PUSH(documents, sr_document_t) = (sr_document_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
+                                                               .name = "a.pdf",
+                                                               .sha256 = "c0ffee",
+                                                               .size = 5000000000,
+                                                               .pages = &pages};
     APR_ARRAY_PUSH(fields, sr_field_t) =
         (sr_field_t){.type = "signature",
                      .name = "Here",

@@ -358,7 +358,8 @@ static void test_spans(void)
         {"(a)", "<61>", false},
         {"[1", "[1", true},
         {"", " ", true},
-        {"[1 (", "[1 ", false},                      {"[1 (", "[1 (", false},
+        {"[1 (", "[1 ", false},
+        {"[1 (", "[1 (", false},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         const sr_pdf_span_t one = span(pairs[i].one), other = span(pairs[i].other);

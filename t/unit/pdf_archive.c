@@ -24,21 +24,21 @@ typedef struct case_t {
 
 static const case_t CASES[] = {
     {"untagged", NULL, "null", "null", "null", ""},
-    {"tagged", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R/ParentTreeNextKey 1>>", DOCUMENT,
-     "<</Nums[0[7 0 R]]>>", PARAGRAPH, "/StructParents 0"},
+    {"tagged", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R/ParentTreeNextKey 1>>", DOCUMENT, "<</Nums[0[7 0 R]]>>",
+     PARAGRAPH, "/StructParents 0"},
     {"an array of one, and no next key", "<</Type/StructTreeRoot/K[5 0 R]/ParentTree 6 0 R>>", DOCUMENT,
      "<</Nums[3[7 0 R]]>>", PARAGRAPH, "/StructParents 3/Tabs/S"},
     {"another name for the document", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R/RoleMap<</Book/Document>>>>",
      "<</Type/StructElem/S/Book/P 4 0 R/K 7 0 R>>", "<</Nums[0[7 0 R]]>>", PARAGRAPH, "/StructParents 0"},
     {"elements in the root", "<</Type/StructTreeRoot/K[7 0 R 5 0 R]/ParentTree 6 0 R>>",
-     "<</Type/StructElem/S/P/P 4 0 R/K[]>>", "<</Nums[0[7 0 R]]>>",
-     "<</Type/StructElem/S/P/P 4 0 R/Pg 3 0 R/K 0>>", "/StructParents 0"},
+     "<</Type/StructElem/S/P/P 4 0 R/K[]>>", "<</Nums[0[7 0 R]]>>", "<</Type/StructElem/S/P/P 4 0 R/Pg 3 0 R/K 0>>",
+     "/StructParents 0"},
     {"a tree with leaves", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R/ParentTreeNextKey 5>>", DOCUMENT,
      "<</Kids[8 0 R]>>", PARAGRAPH, "/StructParents 0"},
     {"annotations in an array of their own", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R>>", DOCUMENT,
      "<</Nums[0[7 0 R]]>>", PARAGRAPH, "/StructParents 0/Annots 9 0 R"},
-    {"an empty tree", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R>>",
-     "<</Type/StructElem/S/Document/P 4 0 R>>", "<</Nums[]>>", "null", ""},
+    {"an empty tree", "<</Type/StructTreeRoot/K 5 0 R/ParentTree 6 0 R>>", "<</Type/StructElem/S/Document/P 4 0 R>>",
+     "<</Nums[]>>", "null", ""},
 };
 
 static pdf_t document_of(const case_t *test, bool claims)
@@ -50,12 +50,11 @@ static pdf_t document_of(const case_t *test, bool claims)
     snprintf(xmp, sizeof xmp, XMP, "", (int)(to - from));
     snprintf(catalog, sizeof catalog, "%s%s", claims ? "/Metadata 10 0 R" : "",
              test->root ? "/StructTreeRoot 4 0 R/MarkInfo<</Marked true>>/Lang(en)" : "");
-    return pdf_document(&(pdf_parts_t){
-        .pages = 1,
-        .page = page,
-        .catalog = catalog,
-        .objects = {test->root ? test->root : "null", test->kids, test->tree, test->more,
-                    "<</Limits[0 0]/Nums[0[7 0 R]]>>", "[]", xmp}});
+    return pdf_document(&(pdf_parts_t){.pages = 1,
+                                       .page = page,
+                                       .catalog = catalog,
+                                       .objects = {test->root ? test->root : "null", test->kids, test->tree, test->more,
+                                                   "<</Limits[0 0]/Nums[0[7 0 R]]>>", "[]", xmp}});
 }
 
 /* --------------------------------------------------------------------------------------------- what qpdf reads */
@@ -90,8 +89,8 @@ static bool has_item(const json_t *array, const char *reference)
     size_t i;
     const json_t *item;
     if (json_is_string(array)) return !strcmp(json_string_value(array), reference);
-    json_array_foreach(array, i, item) if (json_is_string(item) && !strcmp(json_string_value(item), reference))
-        return true;
+    json_array_foreach(array, i,
+                       item) if (json_is_string(item) && !strcmp(json_string_value(item), reference)) return true;
     return false;
 }
 
@@ -102,8 +101,8 @@ static const json_t *find_number(const file_t *file, const json_t *node, json_in
     const json_t *kid, *numbers = get(file, node, "/Nums"), *found;
     for (i = 0; i + 1 < json_array_size(numbers); i += 2)
         if (json_integer_value(json_array_get(numbers, i)) == key) return json_array_get(numbers, i + 1);
-    json_array_foreach(get(file, node, "/Kids"), i, kid) if ((found = find_number(file, resolve(file, kid), key)))
-        return found;
+    json_array_foreach(get(file, node, "/Kids"), i,
+                       kid) if ((found = find_number(file, resolve(file, kid), key))) return found;
     return NULL;
 }
 
@@ -125,9 +124,8 @@ static bool is_good_widget(const file_t *file, const json_t *widget)
 static bool is_in_form(const file_t *file, const char *reference, const json_t *widget, const json_t *root)
 {
     const json_t *key = get(file, widget, "/StructParent");
-    const json_t *element = json_is_integer(key)
-                                ? find_number(file, get(file, root, "/ParentTree"), json_integer_value(key))
-                                : NULL;
+    const json_t *element =
+        json_is_integer(key) ? find_number(file, get(file, root, "/ParentTree"), json_integer_value(key)) : NULL;
     const char *name = json_string_value(element);
     element = resolve(file, element);
     const json_t *parent = get(file, element, "/P"), *kid = get(file, element, "/K");
@@ -331,11 +329,11 @@ static void test_look(void)
                   {95, 727, 0x00ff00, "transparent"},
                   {105, 727, 0xff0000, "red"},
                   {85, 717, 0x00ff00, "the padding around the image"}};
-    pdf_t pdf = pdf_document(&(pdf_parts_t){
-        .pages = 1,
-        .page = "/MediaBox[0 0 612 792]/Contents 4 0 R",
-        .catalog = "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]",
-        .objects = {"<</Length 27>>stream\n0 1 0 rg 0 0 612 792 re f  \nendstream"}});
+    pdf_t pdf = pdf_document(
+        &(pdf_parts_t){.pages = 1,
+                       .page = "/MediaBox[0 0 612 792]/Contents 4 0 R",
+                       .catalog = "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]",
+                       .objects = {"<</Length 27>>stream\n0 1 0 rg 0 0 612 792 re f  \nendstream"}});
     int status;
     is_str(sign(&pdf, 2, bench.pool), NULL, "an image in PDF/A: signed");
     seal_write(&bench, "look.pdf", pdf.data, pdf.size);

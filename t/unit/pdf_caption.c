@@ -5,7 +5,10 @@
 
 static seal_bench_t bench;
 
-#define ANN "\xe2\x80\x8e\xe2\x81\xa8" "Ann Lee\xe2\x81\xa9 \xc2\xb7 \xe2\x81\xa8" "5. November 2026\xe2\x81\xa9"
+#define ANN                                                                                                            \
+    "\xe2\x80\x8e\xe2\x81\xa8"                                                                                         \
+    "Ann Lee\xe2\x81\xa9 \xc2\xb7 \xe2\x81\xa8"                                                                        \
+    "5. November 2026\xe2\x81\xa9"
 #define ANN_PLAIN "Ann Lee \xc2\xb7 5. November 2026"
 
 typedef struct made_t {
@@ -108,8 +111,7 @@ static void test_fields(apr_pool_t *pool)
 {
     static const double rects[4][4] = {
         {20, 20, 180, 60}, {20, 80, 180, 120}, {20, 140, 180, 155.5}, {20, 180, 180, 230}};
-    made_t made = sign("/MediaBox[0 0 400 300]", rects, 4,
-                       "{\"texts\":[\"One\",\"Two\"],\"fields\":[1,-1,0,0]}", pool);
+    made_t made = sign("/MediaBox[0 0 400 300]", rects, 4, "{\"texts\":[\"One\",\"Two\"],\"fields\":[1,-1,0,0]}", pool);
     is_str(made.reason, NULL, "four places of a signer: signed");
     is_str(seal_pdfsig(&bench, "page.pdf", 1, pool), NULL, "… and valid");
     is_str(text_of("-y 240 -H 60 -x 0 -W 400", pool), "Two", "… the first has the second caption");
@@ -162,7 +164,8 @@ static void test_preview(apr_pool_t *pool)
     const json_t *drawn = json_object_get(json, "captions");
     is_int(json_array_size(drawn), 2, "… has both");
     ok(json_number_value(json_object_get(json_array_get(drawn, 1), "width"))
-           > 5 * json_number_value(json_object_get(json_array_get(drawn, 0), "width")), "… the longer one is wider");
+           > 5 * json_number_value(json_object_get(json_array_get(drawn, 0), "width")),
+       "… the longer one is wider");
     json_object_del(json, "captions");
     ok(!sr_pdf_preview(&preview, bench.workers, &plain, pool) && !preview.reason, "one without them");
     json_t *without;

@@ -85,8 +85,7 @@ static const case_t CASES[] = {
      false},
     {"validation data that is none", 1, "/Names <<", "/DSS<</Foo[60 0 R]>>/Names<<",
      "<</Length 1>>stream\nx\nendstream", "changed: its validation data (DSS)", false},
-    {"an extension level", 1, "/ExtensionLevel 2", "/ExtensionLevel 5", NULL,
-     "signed", false},
+    {"an extension level", 1, "/ExtensionLevel 2", "/ExtensionLevel 5", NULL, "signed", false},
     {"the language", 1, "/Names <<", "/Lang(de)/Names <<", NULL, "changed: its catalog: /Lang", false},
     {"a page written again", 4, "612.00", "612.0", NULL, "signed", false},
 };

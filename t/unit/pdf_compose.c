@@ -165,7 +165,8 @@ static void test_mirrored(void)
            "'%s' from the left at %g, from the right at %g", words[i], a[0], 595.28 - b[1]);
     }
     ok(fabs(left.field.rect[0] + right.field.rect[2] - 595.28) < 0.01
-           && fabs(left.field.rect[2] + right.field.rect[0] - 595.28) < 0.01, "so is the field");
+           && fabs(left.field.rect[2] + right.field.rect[0] - 595.28) < 0.01,
+       "so is the field");
     is_clean("right.pdf", pool);
     apr_pool_destroy(pool);
 }

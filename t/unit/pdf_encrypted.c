@@ -133,11 +133,14 @@ static void test_others(const pdf_t *pdf, const char *name)
     const char *image = apr_psprintf(root, "%s-image", file);
     is_int(make_run("qpdf --check '%s'", file), 0, "… qpdf finds nothing wrong");
     is_int(make_run("qpdf --decrypt --qdf --no-original-object-ids --static-id '%s' - | grep -a -v Encrypt >'%s.txt'",
-                    file, file), 0, "… and decrypts it");
+                    file, file),
+           0, "… and decrypts it");
     const pdf_t text = read_file(apr_psprintf(root, "%s.txt", file));
-    static const char *const words[] = {"(Signature_s0)", "(Signature_s1_2)", "/TU (Signature)", "(Ann \\(\\\\ Lee)",
-                                        "(a \\(note\\) \\\\)", "(Example Ltd)", "(D:20270115080001Z)", "(de)",
-                                        "1 .78 .78 RG", "/ActualText(Caption \\(1\\))"};
+    static const char *const words[] = {"(Signature_s0)",      "(Signature_s1_2)",
+                                        "/TU (Signature)",     "(Ann \\(\\\\ Lee)",
+                                        "(a \\(note\\) \\\\)", "(Example Ltd)",
+                                        "(D:20270115080001Z)", "(de)",
+                                        "1 .78 .78 RG",        "/ActualText(Caption \\(1\\))"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         ok(memmem(text.data, text.size, words[i], strlen(words[i])) != NULL, "… has %s", words[i]);
     free(text.data);

@@ -6,8 +6,14 @@
 
 #include <openssl/sha.h>
 
-#define TENANT {.page = 0, .rect = {50, 50, 150, 90}, .existing = "Tenant"}
-#define LANDLORD {.page = 0, .rect = {100, 150, 200, 190}, .existing = "party.landlord"}
+#define TENANT                                                                                                         \
+    {                                                                                                                  \
+        .page = 0, .rect = {50, 50, 150, 90}, .existing = "Tenant"                                                     \
+    }
+#define LANDLORD                                                                                                       \
+    {                                                                                                                  \
+        .page = 0, .rect = {100, 150, 200, 190}, .existing = "party.landlord"                                          \
+    }
 
 /* -------------------------------------------------------------------------------------------------- what is found */
 
@@ -50,9 +56,10 @@ static const case_t CASES[] = {
      "[{\"name\":\"a.d\",\"fault\":\"twice\"}]"},
     {"preferences", WIDGET "/T(a)/SV<</Reasons[(x)]/Ff 0>>>>", NULL,
      "[{\"name\":\"a\",\"page\":0,\"rect\":[50.0,50.0,150.0,90.0],\"seed\":true}]"},
-    {"demands that are met", WIDGET "/T(a)/SV<</Ff 71/Filter/Adobe.PPKLite/SubFilter[/ETSI.CAdES.detached]/V 3"
-     "/DigestMethod[(SHA256)(SHA384)(SHA512)]>>>>", NULL,
-     "[{\"name\":\"a\",\"page\":0,\"rect\":[50.0,50.0,150.0,90.0],\"seed\":true}]"},
+    {"demands that are met",
+     WIDGET "/T(a)/SV<</Ff 71/Filter/Adobe.PPKLite/SubFilter[/ETSI.CAdES.detached]/V 3"
+            "/DigestMethod[(SHA256)(SHA384)(SHA512)]>>>>",
+     NULL, "[{\"name\":\"a\",\"page\":0,\"rect\":[50.0,50.0,150.0,90.0],\"seed\":true}]"},
     {"another kind of signature is demanded", WIDGET "/T(a)/SV<</Ff 2/SubFilter[/adbe.pkcs7.detached]>>>>", NULL,
      "[{\"name\":\"a\",\"fault\":\"seed\"}]"},
     {"a hash function is demanded", WIDGET "/T(a)/SV<</Ff 64/DigestMethod[(SHA1)]>>>>", NULL,
@@ -71,11 +78,11 @@ static const char *list_of(const sr_pdf_probe_t *probe)
 static void test_found(const case_t *one)
 {
     sr_pdf_probe_t probe;
-    pdf_t pdf = pdf_document(&(pdf_parts_t){
-        .pages = 1,
-        .page = one->kid ? "/MediaBox[0 0 612 792]/Annots[6 0 R]" : "/MediaBox[0 0 612 792]/Annots[5 0 R]",
-        .catalog = "/AcroForm<</Fields[5 0 R]>>",
-        .objects = {"<</Type/Sig>>", one->field, one->kid}});
+    pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 1,
+                                            .page = one->kid ? "/MediaBox[0 0 612 792]/Annots[6 0 R]"
+                                                             : "/MediaBox[0 0 612 792]/Annots[5 0 R]",
+                                            .catalog = "/AcroForm<</Fields[5 0 R]>>",
+                                            .objects = {"<</Type/Sig>>", one->field, one->kid}});
     const char *said = help_say(help_probe(&probe, bench.workers, pdf.data, pdf.size, bench.pool), &probe, bench.pool);
     is_str(list_of(&probe), one->says, "%s: %.20s", one->name, said);
     free(pdf.data);
@@ -296,8 +303,7 @@ static void test_all_refused(void)
                  &(form_t){.reference = FIELD_LOCK("/Action/Exclude/Fields[(Tenant)]")}, added,
                  "an earlier signature locks its form: only its empty ones can be signed");
 
-    test_probed("level 1", &(form_t){.level = 1},
-                "refused: it is certified, and its certification permits no changes");
+    test_probed("level 1", &(form_t){.level = 1}, "refused: it is certified, and its certification permits no changes");
     test_probed("level 2", &(form_t){.level = 2}, "[" BOTH AUTHOR);
     test_probed("level 3", &(form_t){.level = 3}, "[" BOTH AUTHOR);
     test_probed("a level that has no meaning", &(form_t){.level = 9},

@@ -251,8 +251,8 @@ static void encrypt(seal_bench_t *bench, pdf_t *pdf, apr_pool_t *pool)
     int status;
     seal_write(bench, "plain.pdf", pdf->data, pdf->size);
     seal_run(&status, bench, pool,
-                                "qpdf --static-id --object-streams=disable --allow-weak-crypto --encrypt '' owner 128 "
-                                "--use-aes=y -- plain.pdf secret.pdf");
+             "qpdf --static-id --object-streams=disable --allow-weak-crypto --encrypt '' owner 128 "
+             "--use-aes=y -- plain.pdf secret.pdf");
     if (status) abort();
     FILE *file = fopen(apr_pstrcat(pool, bench->folder, "/secret.pdf", NULL), "rb");
     if (!file) abort();

@@ -14,7 +14,7 @@ typedef struct pdf_t {
     char *data;
     size_t size, room;
     size_t offset[PDF_OBJECTS];
-    int count; /* of objects; they are numbered from 1 */
+    int count;             /* of objects; they are numbered from 1 */
     size_t base, prepared; /* bytes before it was prepared, and what that added */
 } pdf_t;
 

@@ -69,7 +69,7 @@ static bool is_drawn(json_t *mark, apr_pool_t *pool)
 
 typedef struct seen_t {
     int left, top, right, bottom; /* around what is dark */
-    int dark, gray, covered;               /* pixels */
+    int dark, gray, covered;      /* pixels */
 } seen_t;
 
 /* What there is on a page that is not on the empty one. */

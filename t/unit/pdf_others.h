@@ -20,8 +20,8 @@ static inline void test_judge(const char *file, int fields)
 {
     const char *judge = getenv("SIGREQ_JUDGE") ? getenv("SIGREQ_JUDGE") : "/work/shared/judges/judge";
     int status;
-    const char *said = seal_run(&status, &bench, bench.pool, "/usr/bin/python3 %s --roots %s %s", judge,
-                                root_file(), file);
+    const char *said =
+        seal_run(&status, &bench, bench.pool, "/usr/bin/python3 %s --roots %s %s", judge, root_file(), file);
     if (status == 77 || *said != '{') {
         skip("pyHanko, the judge of others, is not at hand ($SIGREQ_JUDGE)");
         return;

@@ -280,8 +280,11 @@ static void test_bomb(void)
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
     if (skip_if_sanitized()) return;
-    sr_pdf_options_t options = {.program = help_program(), .workers = 1, .timeout = 2500 * HELP_MS,
-                                .show_timeout = 1500 * HELP_MS, .notice = help_notice};
+    sr_pdf_options_t options = {.program = help_program(),
+                                .workers = 1,
+                                .timeout = 2500 * HELP_MS,
+                                .show_timeout = 1500 * HELP_MS,
+                                .notice = help_notice};
     sr_pdf_pool_t *usual = workers;
     sr_pdf_image_t image;
     if (sr_pdf_pool_create(&workers, &options, pool)) abort();

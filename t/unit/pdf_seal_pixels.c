@@ -19,7 +19,7 @@ static pixels_t render(const pdf_t *pdf, apr_pool_t *pool)
 
 typedef struct change_t {
     int inside, outside;
-    int quarter[4]; /* of those inside: top left, top right, bottom left, bottom right */
+    int quarter[4];                  /* of those inside: top left, top right, bottom left, bottom right */
     double left, top, right, bottom; /* around those inside, in parts of the area */
 } change_t;
 
@@ -197,8 +197,7 @@ static const void *make_png(size_t *size, int width, int height, int channels, a
     unsigned char *pixels = calloc((size_t)width * (size_t)height, (size_t)channels);
     if (!pixels) abort();
     for (int i = 0; channels == 4 && i < width * height; i++) pixels[4 * i + 3] = i % width < width / 2 ? 255 : 0;
-    const void *png =
-        pixels_png(size, pixels, width, height, channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB, pool);
+    const void *png = pixels_png(size, pixels, width, height, channels == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB, pool);
     free(pixels);
     return png;
 }
@@ -399,10 +398,8 @@ static void test_refused(apr_pool_t *pool)
                "The JPEG image is in printing colours (CMYK); RGB and gray can be used", "a JPEG in CMYK");
     png = make_png(&size, 1, 1, 4, pool); /* its one pixel is in the transparent half */
     is_refused(&(sr_pdf_signature_t){.image = png, .image_size = size}, "The image is fully transparent", "no colour");
-    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, UNKNOWN,
-               "a GIF");
-    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, UNKNOWN,
-               "no bytes");
+    is_refused(&(sr_pdf_signature_t){.image = "GIF89a", .image_size = 6}, UNKNOWN, "a GIF");
+    is_refused(&(sr_pdf_signature_t){.image = "", .image_size = 0}, UNKNOWN, "no bytes");
     is_refused(&(sr_pdf_signature_t){.image = apr_pcalloc(pool, (1 << 20) + 1), .image_size = (1 << 20) + 1},
                "The image is larger than 1 MiB", "too many bytes");
     is_refused(&(sr_pdf_signature_t){.text = " \t "}, "The typed signature is empty", "blanks");

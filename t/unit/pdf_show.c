@@ -87,8 +87,7 @@ static void test_order(void)
     int fd = help_descriptor("%PDF-1.7", 8);
     sr_pdf_pool_t *workers = help_pool("/nonexistent/sigreq-pdfd", 1, 700, root);
     is_str(show_say(sr_pdf_render(&image, workers, fd, 0, 1, false, root), &image, root),
-           "error 1: width must be 16 to 4000",
-           "a wrong width is wrong without a worker");
+           "error 1: width must be 16 to 4000", "a wrong width is wrong without a worker");
     is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, false, root), &image, root), UNAVAILABLE,
            "else there is none, for now");
     close(fd);

@@ -36,8 +36,12 @@ static const char *words(const json_t *text, apr_pool_t *pool)
     const char *all = "";
     size_t i, j;
     json_t *line, *word;
-    json_array_foreach(json_object_get(text, "lines"), i, line) json_array_foreach(line, j, word)
-        all = apr_pstrcat(pool, all, j ? " " : i ? "/" : "", json_string_value(json_array_get(word, 0)), NULL);
+    json_array_foreach(json_object_get(text, "lines"), i, line) json_array_foreach(line, j, word) all =
+        apr_pstrcat(pool, all,
+                    j   ? " "
+                    : i ? "/"
+                        : "",
+                    json_string_value(json_array_get(word, 0)), NULL);
     return text ? all : "no text";
 }
 
@@ -75,20 +79,31 @@ static const view_t VIEWS[] = {
     {"turned by 270", TALL "/Rotate 270", SAMPLE, "Sample", {45.64, 56.08, 18.5, 33.92}},
     {"cropped", TALL "/CropBox[0 0 100 100]", SAMPLE, "Sample", {20, 45.64, 67.84, 18.5}},
     {"cropped from the origin", TALL "/CropBox[10 20 110 100]", SAMPLE, "Sample", {10, 57.05, 67.84, 23.13}},
-    {"away from the origin", "/MediaBox[1000 1000 1200 1100]", "1 0 0 1 1000 1000 cm " SAMPLE, "Sample",
+    {"away from the origin",
+     "/MediaBox[1000 1000 1200 1100]",
+     "1 0 0 1 1000 1000 cm " SAMPLE,
+     "Sample",
      {10, 45.64, 33.92, 18.5}},
     {"text outside the crop", TALL "/CropBox[100 0 200 100]", SAMPLE, "", {0}},
     {"nothing", TALL, "", "", {0}},
     {"nothing to read", TALL, "0 0 20 20 re f", "", {0}},
-    {"words and lines", TALL,
+    {"words and lines",
+     TALL,
      "BT /F 10 Tf 20 80 Td (One two  three) Tj 0 -20 Td (four) Tj 0 -20 Td (five six) Tj ET",
-     "One two three/four/five six", {10, 12.82, 9.45, 9.25}},
+     "One two three/four/five six",
+     {10, 12.82, 9.45, 9.25}},
     {"quotes and backslashes", TALL, "BT /F 10 Tf 20 80 Td (a\"b\\\\c\\(d) Tj ET", "a\"b\\c(d", {0}},
     {"control characters", TALL, "BT /F 10 Tf 20 80 Td (a\\001b) Tj ET", NULL, {0}},
     {"letters that are not ASCII", TALL, "BT /F 10 Tf 20 80 Td (Andr\\351) Tj ET", "Andr\xc3\x98", {0}},
-    {"unseen text, as scanners add it", TALL, "BT 3 Tr /F 20 Tf 20 40 Td (Sample) Tj ET", "Sample",
+    {"unseen text, as scanners add it",
+     TALL,
+     "BT 3 Tr /F 20 Tf 20 40 Td (Sample) Tj ET",
+     "Sample",
      {10, 45.64, 33.92, 18.5}},
-    {"Japanese by a table of the system's", TALL, "BT /J 20 Tf 20 40 Td <93fa967b> Tj ET", "\xe6\x97\xa5\xe6\x9c\xac",
+    {"Japanese by a table of the system's",
+     TALL,
+     "BT /J 20 Tf 20 40 Td <93fa967b> Tj ET",
+     "\xe6\x97\xa5\xe6\x9c\xac",
      {0}},
 };
 

@@ -19,7 +19,10 @@ static int orientation_of(const unsigned char *segment, size_t size)
 #define LITTLE "Exif\0\0II*\0\x08\0\0\0"
 #define OTHER "\1\x0f\0\2\0\0\0\4abc\0"
 #define TURNED "\1\x12\0\3\0\0\0\1\0\6\0\0"
-#define CASE(name, text, want) {name, (const unsigned char *)(text), sizeof(text) - 1, want}
+#define CASE(name, text, want)                                                                                         \
+    {                                                                                                                  \
+        name, (const unsigned char *)(text), sizeof(text) - 1, want                                                    \
+    }
 
 static const struct {
     const char *name;

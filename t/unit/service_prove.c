@@ -111,9 +111,11 @@ static void test_late(sr_pdf_pool_t *workers)
  * would come too late. */
 static void test_slow(void)
 {
-    static const char answer[] = "{\"verdict\":\"accepted\",\"report\":\""
-                                 "{\\\"version\\\":" APR_STRINGIFY(SR_PAGES_VERSION) ",\\\"pages\\\":1,\\\"runs\\\":"
-                                 "[[1,0,0,9,9,0]],\\\"signatures\\\":0,\\\"normalise\\\":false}\"}";
+    static const char answer[] =
+        "{\"verdict\":\"accepted\",\"report\":\""
+        "{\\\"version\\\":" APR_STRINGIFY(
+            SR_PAGES_VERSION) ",\\\"pages\\\":1,\\\"runs\\\":"
+                              "[[1,0,0,9,9,0]],\\\"signatures\\\":0,\\\"normalise\\\":false}\"}";
     const char *path = apr_pstrcat(pool, root, "/slow", NULL);
     FILE *file = fopen(path, "w");
     if (!file) abort();

@@ -27,8 +27,7 @@ static void add(sr_seen_t *table, const char *digest)
 static bool has(const char *digest)
 {
     char owner[SR_SEEN_OWNER_LENGTH + 1];
-    return sr_seen_has(seen, digest, owner)
-           && strcmp(owner, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH) == 0;
+    return sr_seen_has(seen, digest, owner) && strcmp(owner, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH) == 0;
 }
 
 static int count(int from, int until)

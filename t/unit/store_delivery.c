@@ -106,11 +106,14 @@ static void check_shares(link_t *l)
     is_str(turn_of(l, "s1", 1, PLENTY "," LANES(""), ""), "a.org", "of destinations that nobody knows one each");
     is_str(turn_of(l, "s2", 9,
                    "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                   "\"after\":{\"1\":\"b.org\"}," LANES(LANE("a.org", true, 0) "," LANE("b.org", true, 0)), ""),
+                                                "\"after\":{\"1\":\"b.org\"}," LANES(
+                                                    LANE("a.org", true, 0) "," LANE("b.org", true, 0)),
+                   ""),
            "c.org", "one that is listed without room waits");
     is_str(turn_of(l, "s3", 9,
                    "\"share\":" SHARE(99, 1, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                   "\"after\":{\"1\":\"b.org\"}," LANES(LANE("c.org", true, 0)), ""),
+                                                "\"after\":{\"1\":\"b.org\"}," LANES(LANE("c.org", true, 0)),
+                   ""),
            "a.org", "from there on, and around, as many as the share says");
     is_str(turn_of(l, "s4", 9,
                    "\"share\":" SHARE(99, 9, 9) ",\"new\":0,\"slow\":0," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
@@ -119,8 +122,10 @@ static void check_shares(link_t *l)
                    "\"share\":" SHARE(99, 9, 1) ",\"new\":0,\"slow\":9," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
            "b.org", "of a slow one as many as the share says");
     is_str(turn_of(l, "s6", 9,
-                   "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
-                   "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LANES(LANE("b.org", false, 9)), ""),
+                   "\"share\":" SHARE(99, 9,
+                                      9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
+                                         "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LANES(LANE("b.org", false, 9)),
+                   ""),
            "b.org", "an organization has its share");
     is_str(turn_of(l, "s7", 9, PLENTY "," LANES(LANE("c.org", true, 2)), ""), "c.org", "the rest");
 }
@@ -132,8 +137,7 @@ static void check_released(link_t *l)
     event(l, 6, 2, "signed");
     is_str(turn(l, "g1", 9, 9, ""), "r.org", "claimed");
     const char *back = ended(l, "g1", "\"x\":1");
-    back = apr_pstrcat(l->pool, ",\"ended\":[],\"released\":",
-                       strstr(back, "\"ended\":") + strlen("\"ended\":"), NULL);
+    back = apr_pstrcat(l->pool, ",\"ended\":[],\"released\":", strstr(back, "\"ended\":") + strlen("\"ended\":"), NULL);
     is_str(turn(l, "g2", 9, 0, back), "", "given back");
     is_str(turn(l, "g3", 9, 9, ""), "r.org", "somebody else has it");
     is_str(turn(l, "g4", 9, 9, back), "", "who cannot be robbed of it");

@@ -224,8 +224,8 @@ static void isolation(link_t *l)
         }
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
-        RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL,
-            NULL, "1000000");
+        RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL,
+            "1000000");
         is_int(l->rows->nelts, owner == A_TEST ? 2 : 1, "caller %d lists what is its own", owner);
         RUN(l, SR_OP_TOKEN_LIST, callers[owner].hash, now_text, "100", "newer", NULL, NULL);
         is_int(l->rows->nelts, owner == A_OTHER_USER ? 2 : 1, "caller %d lists its tokens", owner);
@@ -253,8 +253,8 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
     const char *seen = "", *at = NULL, *id = NULL;
 
     for (int page = 0; page < 20; page++) {
-        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after,
-            before, "1000000");
+        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after, before,
+            "1000000");
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
             const char *link = strchr(APR_ARRAY_IDX(l->rows, i, sr_row_t).body, '\x01') + 2;

@@ -6,8 +6,7 @@ enum { NAMES = 200, ROUNDS = 20 };
 
 static void add(link_t *l, unsigned n, const char *hash, const char *url)
 {
-    RUN(l, SR_OP_SUBMISSION_CREATE,
-        wish(&(wish_t){.token = hash, .now = NOW, .number = n, .name = "One"}, l->pool));
+    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&(wish_t){.token = hash, .now = NOW, .number = n, .name = "One"}, l->pool));
     if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "a submission");
     set_url(l, hash, "signed", url);
     event(l, n, 1, "signed");
@@ -50,9 +49,11 @@ static void checks(base_t *base)
     turn_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
 
     for (int round = 0; round < ROUNDS && total < NAMES; round++) {
-        const char *turn = apr_psprintf(
-            l.pool, "\"share\":" SHARE(128, 10, 32) ",\"new\":64,\"slow\":64,\"from\":1,\"organizations\":{},"
-                    "\"after\":{\"1\":\"%s\"},\"lanes\":{}", after);
+        const char *turn =
+            apr_psprintf(l.pool,
+                         "\"share\":" SHARE(128, 10, 32) ",\"new\":64,\"slow\":64,\"from\":1,\"organizations\":{},"
+                                                         "\"after\":{\"1\":\"%s\"},\"lanes\":{}",
+                         after);
         turn_of(&l, apr_psprintf(l.pool, "x%d", round), 99, turn, "");
         if (l.rows->nelts < 2) break;
         const char *last = strstr(key_at(&l, l.rows->nelts - 2), "wild.org") - 4;
