@@ -61,10 +61,24 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
     return NULL;
 }
 
-/* With the first signature: the document is extended by what the submission's worker has prepared, and one that has
- * read no document before confirms that. */
+/* A worker that confirms what is added to a document has confirmed this for no other document: another one, which may
+ * be hostile, has not reached it. */
+static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *confirmed, const sr_signing_t *signing,
+                           const apr_array_header_t *fields, const sr_signed_document_t *document,
+                           const sr_joined_t *joined, apr_pool_t *pool)
+{
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
+    const char *scope = apr_pstrcat(pool, owner, ".confirm.", document->base_sha256, NULL);
+    const sr_service_t other = sr_service_for_request(service, scope, pool);
+    SR_TRY(sr_pdf_confirm(confirmed, other.pdf, joined->descriptor, document->base_size, fields, pool));
+    if (confirmed->fault != SR_PDF_DONE) sr_pdf_pool_distrust(other.pdf);
+    return NULL;
+}
+
+/* With the first signature: the document is extended by what the submission's worker has prepared, and another worker,
+ * which has read no other document, confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
-                                 const signing_t *s, const apr_array_header_t *fields,
+                                 const signing_t *s, const sr_signing_t *signing, const apr_array_header_t *fields,
                                  const sr_signed_document_t *document, sr_joined_t *joined, apr_pool_t *pool)
 {
     sr_pdf_confirmed_t confirmed;
@@ -72,9 +86,9 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
     if (document->revisions->nelts) return NULL;
     SR_TRY(prepare(own, update, fields, joined, pool));
     SR_TRY(join(joined, s, document, update, pool));
-    SR_TRY(sr_pdf_confirm(&confirmed, service->pdf, joined->descriptor, document->base_size, fields, pool));
+    SR_TRY(confirm(service, &confirmed, signing, fields, document, joined, pool));
     if (confirmed.fault == SR_PDF_DONE) return NULL;
-    sr_pdf_pool_distrust(own->pdf); /* one of the two has lied, and it is not the fresh one */
+    sr_pdf_pool_distrust(own->pdf); /* one of the two has lied */
     return sr_seal_failed(pool, "confirming", confirmed.reason);
 }
 
@@ -143,7 +157,7 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     apr_pool_create(&work, step->pool);
     SR_TRY(all_fields(&fields, step->signing, document, work));
     SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare_first(service, own, &prepared, s, fields, document, &joined, work));
+    SR_TRY(prepare_first(service, own, &prepared, s, step->signing, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     document->cipher = revision.cipher;

@@ -1,6 +1,6 @@
 # Which helper process reads what: t/tool/liar.c, which tells no lie here, says which process was asked. One that has
 # read a document reads only documents of its organisation and environment after that; pages of a document are shown by
-# processes that have read no other; what is added to a document is confirmed by one that has read nothing.
+# processes that have read no other; what is added to a document is confirmed by one that has read no other document.
 use strict;
 use warnings;
 use List::Util   qw(any uniq);
@@ -46,8 +46,8 @@ sub pids { my $op = shift; return uniq map { $_->[0] } grep { ($_->[1] // '') =~
 sub shared { my ($first, $second) = @_; return grep { my $pid = $_; any { $_ == $pid } @$second } @$first }
 
 sub create {
-    my ($client, $who) = @_;
-    my @files = (document(), document());
+    my ($client, $who, @files) = @_;
+    @files = (document(), document()) unless @files;
     my $caller = $client->with(token => $token{$who});
     my ($answer, @asked) = asked_by { $caller->create(files => \@files, signers => signer_of(@files)) };
     is($answer->code, 201, "$who: created") or diag $answer->body;
@@ -97,6 +97,26 @@ subtest 'kept' => sub {
         [], 'and the certificate is written by one that has read no document');
 };
 
+sub confirming { # a submission of these documents is signed: the processes that confirmed, in their order
+    my ($client, @files) = @_;
+    my ($made)   = create($client, 'test', @files);
+    my ($signer) = signers_of($made, connections => 0);
+    my ($signed, @asked) = asked_by { $signer->sign };
+    is($signed->code, 200, 'signed');
+    return map { $_->[0] } grep { ($_->[1] // '') eq 'confirm' } @asked;
+}
+
+subtest 'documents in several submissions' => sub {
+    my $one_child = suite->{mpm} eq 'prefork' ? "StartServers 1\nMaxRequestWorkers 1\nKeepAlive Off" : '';
+    my $client = $apart->serve(helper => $helper, server => $one_child);    # each child has helpers of its own
+    my ($one, $two, $three) = map { document() } 1 .. 3;
+    my @first  = confirming($client, $one, $two);
+    my @second = confirming($client, $one, $three);
+    is(scalar uniq(@first), 2, 'two documents are confirmed by two processes');
+    is(scalar(shared(\@first, \@second)), 1, 'the document that is there again by the process that knows it');
+    is(scalar uniq(@first, @second), 3, 'the new document by another one');
+};
+
 subtest 'one that lies' => sub {
     my $client = $apart->serve(helper => $helper);
     my ($made) = create($client, 'test');
@@ -105,8 +125,8 @@ subtest 'one that lies' => sub {
     my ($refused, @asked) = asked_by { $ann->sign };
     path($lie)->spurt('');
     is($refused->code, 503, 'what it has added is refused by the one that confirms');
-    my @liars = pids('prepare', @asked);
-    ok(@liars && pids('confirm', @asked), 'which was asked');
+    my @liars = pids('prepare|confirm', @asked);
+    is(scalar @liars, 2, 'which was asked');
     my ($signed, @then) = asked_by { $ann->sign };
     is($signed->code, 200, 'the next try is signed');
     is_deeply([shared(\@liars, [pids('.*', @then)])], [], 'by other processes');
