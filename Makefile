@@ -28,8 +28,8 @@ ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
-LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/store/*.c src/pdf/*.c src/deliver/*.c src/service/*.c) $(SQL_TABLES)
-MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/page/*.c src/conf/*.c src/run/*.c)
+LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
+MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)
 CTL_SRC  := $(wildcard src/ctl/*.c)
@@ -121,17 +121,17 @@ build/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
 
-build/embed/%.h: src/deliver/%
+build/embed/%.h: src/jobs/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
-$(call obj,src/deliver/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+$(call obj,src/jobs/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
-	$(call say,NPM)tools/npm $(if $(filter page,$*),src/page,t/$*) $(@D) && touch $@
-$(NPM)/page/installed: src/page/package.json src/page/package-lock.json
+	$(call say,NPM)tools/npm $(if $(filter page,$*),src/web,t/$*) $(@D) && touch $@
+$(NPM)/page/installed: src/web/package.json src/web/package-lock.json
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
-PAGE := src/page/assets
+PAGE := src/web/assets
 ifneq ($(wildcard dist/page/bundled),) # of `make dist`
 build/page/bundled: dist/page/bundled
 	@mkdir -p $(@D)
@@ -154,7 +154,7 @@ build/embed/dates.h: tools/dates src/model/languages.def
 build/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
-$(call obj,src/page/files.c): build/embed/page_assets.h build/embed/page_html.h
+$(call obj,src/web/files.c): build/embed/page_assets.h build/embed/page_html.h
 $(call obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
 $(call obj,src/model/caption.c): build/embed/dates.h
 
@@ -182,7 +182,7 @@ install: all
 	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
 	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
 	install -d $(DESTDIR)$(PREFIX)/share/sigreq/mail
-	install -m 644 src/deliver/invitation.txt src/deliver/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
+	install -m 644 src/jobs/invitation.txt src/jobs/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
 	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
 	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
 	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/decisions

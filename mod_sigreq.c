@@ -12,12 +12,12 @@
 #include "api/api.h"
 #include "conf/conf.h"
 #include "metrics/metrics.h"
-#include "page/page.h"
+#include "web/web.h"
 #include "run/run.h"
 
 #define HANDLER "sigreq"
 
-static sr_seen_t *seen;         /* of this child */
+static sr_access_cache_t *seen; /* of this child */
 static sr_standing_t *standing; /* the same */
 static sr_folders_t *folders;   /* of this child */
 
@@ -30,8 +30,8 @@ typedef struct area_t {
     bool is_public;                 /* for anybody, where SigreqVerifyPage is On */
 } area_t;
 static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false, false},
-                               {"/sign", sr_page_routes, sr_page_begin, true, false},
-                               {"/verify", sr_page_verify_routes, sr_page_verify_begin, false, true}};
+                               {"/sign", sr_web_routes, sr_web_begin, true, false},
+                               {"/verify", sr_web_verify_routes, sr_web_verify_begin, false, true}};
 
 /* What was asked for: the path below the area, and r->uri without the secret that it may have. */
 typedef struct asked_t {
@@ -145,14 +145,14 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
 }
 
-static sr_page_settings_t page_settings(const sr_conf_t *conf)
+static sr_web_settings_t page_settings(const sr_conf_t *conf)
 {
-    return (sr_page_settings_t){.theme = conf->theme,
-                                .frame_ancestors = conf->frame_ancestors,
-                                .privacy_url = conf->privacy_url,
-                                .help_url = conf->help_url,
-                                .max_file_size = conf->max_file_size,
-                                .max_request_size = conf->max_request_size};
+    return (sr_web_settings_t){.theme = conf->theme,
+                               .frame_ancestors = conf->frame_ancestors,
+                               .privacy_url = conf->privacy_url,
+                               .help_url = conf->help_url,
+                               .max_file_size = conf->max_file_size,
+                               .max_request_size = conf->max_request_size};
 }
 
 static int handler(request_rec *r)
@@ -195,7 +195,7 @@ static int handler(request_rec *r)
     const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
                                     .max_request_size = conf->max_request_size,
                                     .max_files = (int)conf->max_files};
-    const sr_page_settings_t page = page_settings(conf);
+    const sr_web_settings_t page = page_settings(conf);
     sr_http_t http = {.r = r,
                       .pool = r->pool,
                       .base_url = base,
@@ -267,7 +267,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
-    seen = sr_seen_create(pchild);
+    seen = sr_access_cache_create(pchild);
     standing = sr_standing_create(pchild);
     folders = sr_folders_create(pchild);
     sr_http_readers_child_init();

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // bundle.mjs NPM OUT: makes the files that browsers load for the signing page: esbuild bundles the entries in
-// src/page/assets/{js,css} with the packages in NPM/node_modules into OUT; each name holds a hash of its content, and
+// src/web/assets/{js,css} with the packages in NPM/node_modules into OUT; each name holds a hash of its content, and
 // beside each file that gets smaller by it lie its compressed forms, .gz and .br. tools/embed puts OUT into the module.
 import { createRequire } from 'node:module'
 import { readFileSync, writeFileSync, readdirSync, rmSync, mkdirSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const [npm, out] = process.argv.slice(2)
 if (!out) throw new Error('usage: tools/bundle.mjs NPM OUT')
 const esbuild = createRequire(resolve(npm, 'package.json'))('esbuild')
-const assets = 'src/page/assets'
+const assets = 'src/web/assets'
 
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })

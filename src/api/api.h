@@ -37,8 +37,8 @@ sr_error_t *sr_api_openapi(sr_http_t *http);
 sr_error_t *sr_api_health(sr_http_t *http);
 
 /* Shared by the lists (page.c): limit and cursor of the query; the answer's envelope around bodies. */
-sr_error_t *sr_api_page_query(sr_page_query_t *page, sr_http_t *http, const char *limit, const char *after);
-sr_error_t *sr_api_page_reply(sr_http_t *http, const sr_page_result_t *page);
+sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);
+sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
 /* A date or date-time that the query or body gave as `name`. The error says what is missing. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);
 /* A path parameter that must be a UUID: what is none cannot exist. */

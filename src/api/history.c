@@ -43,8 +43,8 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
 {
     const char *token_hash, *limit = NULL, *after = NULL;
     sr_history_filter_t filter = {0};
-    sr_page_query_t query;
-    sr_page_result_t page;
+    sr_list_query_t query;
+    sr_list_result_t page;
     SR_TRY(sr_http_bearer(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit},
                                        {"after", &after},
@@ -53,7 +53,7 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
                                        {"success", &filter.success},
                                        {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(sr_api_page_query(&query, http, limit, after));
+    SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(check_filter(http, &filter));
     SR_TRY(sr_service_history(http->service, &page, token_hash, &query, &filter, http->pool));
     apr_array_header_t *views = apr_array_make(http->pool, page.bodies->nelts, sizeof(const char *));
@@ -63,7 +63,7 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
         APR_ARRAY_PUSH(views, const char *) = sr_json_text(sr_json_own(view, http->pool), http->pool);
     }
     page.bodies = views;
-    return sr_api_page_reply(http, &page);
+    return sr_api_list_reply(http, &page);
 }
 
 sr_error_t *sr_api_history_redeliver(sr_http_t *http)

@@ -22,8 +22,8 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
 {
     const char *token_hash, *limit = NULL, *after = NULL, *created_after = NULL, *created_before = NULL;
     sr_submission_filter_t filter = {0};
-    sr_page_query_t query;
-    sr_page_result_t page;
+    sr_list_query_t query;
+    sr_list_result_t page;
     SR_TRY(sr_http_bearer(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit},
                                        {"after", &after},
@@ -33,14 +33,14 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
                                        {"createdBefore", &created_before},
                                        {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(sr_api_page_query(&query, http, limit, after));
+    SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(check_status(http, filter.status));
     SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
     apr_pool_t *rows; /* not kept until a slow client has read the answer */
     apr_pool_create(&rows, http->pool);
     SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, rows));
-    sr_error_t *error = sr_api_page_reply(http, &page);
+    sr_error_t *error = sr_api_list_reply(http, &page);
     apr_pool_destroy(rows);
     return error;
 }

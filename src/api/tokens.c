@@ -7,7 +7,7 @@
 
 static sr_error_t *token_reply(sr_http_t *http, int status, const sr_token_t *token, const char *secret)
 {
-    return sr_http_json(http, status, sr_token_view(token, secret));
+    return sr_http_json(http, status, sr_token_representation(token, secret));
 }
 
 static sr_error_t *read_name(const char **name, sr_http_t *http, const json_t *body)
@@ -72,22 +72,22 @@ sr_error_t *sr_api_token_get(sr_http_t *http)
 sr_error_t *sr_api_tokens_list(sr_http_t *http)
 {
     const char *token_hash, *limit = NULL, *after = NULL;
-    sr_page_query_t query;
-    sr_page_result_t page;
+    sr_list_query_t query;
+    sr_list_result_t page;
     SR_TRY(sr_http_bearer(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    SR_TRY(sr_api_page_query(&query, http, limit, after));
+    SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(sr_service_tokens(http->service, &page, token_hash, &query, http->pool));
     apr_array_header_t *views = apr_array_make(http->pool, page.bodies->nelts, sizeof(const char *));
     for (int i = 0; i < page.bodies->nelts; i++) {
         sr_token_t *token;
         SR_TRY(sr_token_parse(&token, APR_ARRAY_IDX(page.bodies, i, const char *), http->pool));
-        json_t *view = sr_json_own(sr_token_view(token, NULL), http->pool);
+        json_t *view = sr_json_own(sr_token_representation(token, NULL), http->pool);
         APR_ARRAY_PUSH(views, const char *) = sr_json_text(view, http->pool);
     }
     page.bodies = views;
-    return sr_api_page_reply(http, &page);
+    return sr_api_list_reply(http, &page);
 }
 
 sr_error_t *sr_api_token_revoke(sr_http_t *http)

@@ -197,7 +197,7 @@ const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *poo
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 /* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;
  * http puts the URL in. */
-#define SR_BASE_MARK '\x01'
+#define SR_BASE_URL_PLACEHOLDER '\x01'
 /* A view with the base URL in the place of each mark. */
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool);
 

@@ -202,9 +202,9 @@ const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t
     const char *mark;
     char *text, *out;
 
-    for (mark = view; (mark = strchr(mark, SR_BASE_MARK)) != NULL; mark++) marks++;
+    for (mark = view; (mark = strchr(mark, SR_BASE_URL_PLACEHOLDER)) != NULL; mark++) marks++;
     text = out = apr_palloc(pool, strlen(view) + marks * base + 1);
-    for (; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
+    for (; (mark = strchr(view, SR_BASE_URL_PLACEHOLDER)) != NULL; view = mark + 1) {
         memcpy(out, view, (apr_size_t)(mark - view));
         out += mark - view;
         memcpy(out, base_url, base);

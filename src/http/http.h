@@ -24,7 +24,7 @@ struct sr_http_t {
     const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
     const struct sr_service_t *service; /* for the handlers; http does not look inside */
     const struct sr_api_limits_t *limits;
-    const struct sr_page_settings_t *page;
+    const struct sr_web_settings_t *page;
     const struct sr_language_t *language, *asked_language; /* for the page's handlers (page/texts.c); NULL: not known */
     const char *folder;                                    /* where files without a name can be made */
     const sr_rates_t *rates;
@@ -68,7 +68,7 @@ sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 /* ------------------------------------------------------------------------------------------------- reply.c */
 /* A JSON value (its reference is taken over). */
 sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
-/* Stored JSON text in which each SR_BASE_MARK becomes the base URL. */
+/* Stored JSON text in which each SR_BASE_URL_PLACEHOLDER becomes the base URL. */
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
 /* JSON from a file, which lives as long as the request. */
 sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length);

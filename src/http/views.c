@@ -52,7 +52,7 @@ static void put(output_t *output, const char *text, apr_size_t length)
 static void put_view(output_t *output, const char *view)
 {
     const char *base = output->http->base_url, *mark;
-    for (; (mark = strchr(view, SR_BASE_MARK)) != NULL; view = mark + 1) {
+    for (; (mark = strchr(view, SR_BASE_URL_PLACEHOLDER)) != NULL; view = mark + 1) {
         put(output, view, (apr_size_t)(mark - view));
         put(output, base, strlen(base));
     }
@@ -66,7 +66,7 @@ static apr_size_t length_of(const apr_array_header_t *views, apr_size_t base)
     for (int i = 0; i < views->nelts; i++) {
         const char *view = APR_ARRAY_IDX(views, i, const char *);
         length += strlen(view);
-        for (; (view = strchr(view, SR_BASE_MARK)) != NULL; view++) length += base - 1;
+        for (; (view = strchr(view, SR_BASE_URL_PLACEHOLDER)) != NULL; view++) length += base - 1;
     }
     return length;
 }

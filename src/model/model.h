@@ -64,20 +64,20 @@ typedef struct sr_page_t {
 
 typedef struct sr_pages_t {
     int count;
-    const apr_array_header_t *runs; /* sr_page_run_t */
+    const apr_array_header_t *runs; /* sr_list_run_t */
     int signatures;                 /* that it has already */
     bool normalise;                 /* it has to be rewritten before anything can be appended */
     int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
-    const char *normalised_sha256; /* or NULL */
-    apr_off_t normalised_size;
+    const char *rewritten_sha256; /* or NULL */
+    apr_off_t rewritten_size;
     unsigned int warnings;              /* a set of sr_warning_t */
     const apr_array_header_t *existing; /* sr_existing_t: the signature fields that it has already */
     const char *report;                 /* the text form it was read from */
 } sr_pages_t;
-typedef struct sr_page_run_t {
+typedef struct sr_list_run_t {
     int count;
     sr_page_t page;
-} sr_page_run_t;
+} sr_list_run_t;
 
 /* Reads the text form as a helper gives it; an error (SR_EINTERNAL) when it is not of this version, does not add up, or
  * has any other member. */
@@ -90,7 +90,7 @@ bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
 /* The same pages, with one more that is prepared; `pages` itself when that was known, or there is no room for it. */
 const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool);
 /* The same pages, with the document that was rewritten. */
-const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
+const sr_pages_t *sr_pages_rewritten(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
 /* The text form with what was added since it was read. */
 const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 
@@ -151,8 +151,8 @@ typedef struct sr_document_t {
     const char *raw;    /* the file name as it was sent, when it differs; a field may name either */
     const char *sha256; /* lower-case hexadecimal */
     apr_off_t size;
-    const char *normalised_sha256; /* of what is shown and sealed in its place, or NULL */
-    apr_off_t normalised_size;
+    const char *rewritten_sha256; /* of what is shown and sealed in its place, or NULL */
+    apr_off_t rewritten_size;
     const sr_pages_t *pages;
 } sr_document_t;
 
@@ -205,7 +205,7 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
 /* ------------------------------------------------------------------------------------------- submission.c
  * A submission and its view: the JSON text that GET answers, stored with it and rewritten by the same
  * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
- * SR_BASE_MARK (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
+ * SR_BASE_URL_PLACEHOLDER (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
  */
 typedef struct sr_person_t {
     const char *firstname, *lastname, *email;
@@ -223,15 +223,16 @@ typedef struct sr_submission_t {
     const sr_remarks_t *remarks;         /* or NULL */
 } sr_submission_t;
 
-/* The submission's JSON text with SR_BASE_MARK where the base URL goes. All its texts must be valid UTF-8. */
-const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool);
+/* The submission's JSON text with SR_BASE_URL_PLACEHOLDER where the base URL goes. All its texts must be valid UTF-8.
+ */
+const char *sr_submission_representation(const sr_submission_t *submission, apr_pool_t *pool);
 /* A view as JSON without marks, and back: for what changes it. The value is the pool's. */
-sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_t *pool);
-const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool);
+sr_error_t *sr_submission_representation_read(json_t **object, const char *view, apr_pool_t *pool);
+const char *sr_submission_representation_write(const json_t *object, apr_pool_t *pool);
 /* A signer's part of a view that was read, or NULL. Borrowed. */
 json_t *sr_submission_signer(const json_t *view, const char *uuid);
 /* The uuid in a view, or NULL when it is none. */
-const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool);
+const char *sr_submission_representation_uuid(const char *view, apr_pool_t *pool);
 /* What `q=` searches: name, signers' names and emails, folded. */
 const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
 /* A signer's link, below the base URL. */
@@ -320,7 +321,7 @@ typedef struct sr_revised_t { /* what a signer appended to a document */
     apr_off_t whole_size;
 } sr_revised_t;
 
-typedef struct sr_signed_document_t {
+typedef struct sr_document_state_t {
     const char *uuid, *name;
     int pages;
     const char *sha256; /* of the upload */
@@ -330,7 +331,7 @@ typedef struct sr_signed_document_t {
     apr_array_header_t *revisions; /* sr_revised_t */
     sr_cipher_t cipher;            /* of a document that was signed now and is encrypted; else its method is 0 */
     const sr_pages_t *boxes;       /* of its pages, or NULL where nobody asked */
-} sr_signed_document_t;
+} sr_document_state_t;
 
 typedef struct sr_signing_t {
     const char *signer; /* uuid: the secret of their link */
@@ -344,7 +345,7 @@ typedef struct sr_signing_t {
     apr_off_t certificate_size;
     bool tell_signed, tell_completed; /* there are webhook URLs for that */
     const char *base_url;             /* which the creator used */
-    apr_array_header_t *documents;    /* sr_signed_document_t */
+    apr_array_header_t *documents;    /* sr_document_state_t */
     json_t *view;                     /* of the submission, without marks; the pool's */
     json_t *submitter;                /* their part of it */
 } sr_signing_t;
@@ -354,16 +355,16 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
 /* Errors: SR_ECONFLICT, in words for the signer. */
 sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_signing_action_t action, apr_pool_t *pool);
 /* The document of that uuid, or NULL. */
-sr_signed_document_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
+sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
 /* SHA-256 and size of the document as it stands. */
-const char *sr_signed_document_sha256(const sr_signed_document_t *document);
-apr_off_t sr_signed_document_size(const sr_signed_document_t *document);
+const char *sr_document_state_sha256(const sr_document_state_t *document);
+apr_off_t sr_document_state_size(const sr_document_state_t *document);
 /* The document as it stands: its files (const char *, SHA-256), to be read one after the other. */
-apr_array_header_t *sr_signed_document_files(const sr_signed_document_t *document, apr_pool_t *pool);
+apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
 /* Reads one document row of the store. */
-sr_error_t *sr_signed_document_parse(sr_signed_document_t *document, const json_t *row, apr_pool_t *pool);
+sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool);
 /* Whether a signer (their part of the view) has a field on a document. */
-bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *document);
+bool sr_signing_has_field(const json_t *submitter, const sr_document_state_t *document);
 /* "Ann Lee" of a part of the view */
 const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
 /* For whom a submission was made, in words that a signature carries: "Example Ltd, submission <uuid>". */
@@ -384,7 +385,8 @@ bool sr_signing_is_complete(const sr_signing_t *signing);
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
 /* What a signer is told: all they may know, and no secret of another's. New reference. `link` is the path or URL of
  * their link, that others begin with. */
-json_t *sr_signing_view(const sr_signing_t *signing, const sr_consent_t *consent, const char *link, apr_pool_t *pool);
+json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *link,
+                                  apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- signature.c
  * What a signer sends as their signature.
@@ -492,6 +494,6 @@ typedef struct sr_token_t {
 /* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */
 sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool);
 /* The token as the API shows it; `secret` (or NULL) is shown once, at creation. New reference. */
-json_t *sr_token_view(const sr_token_t *token, const char *secret);
+json_t *sr_token_representation(const sr_token_t *token, const char *secret);
 
 #endif

@@ -41,7 +41,7 @@ static bool take_count(const json_t *value, int least, int most, int *count)
     return true;
 }
 
-static bool take_run(const json_t *value, sr_page_run_t *run)
+static bool take_run(const json_t *value, sr_list_run_t *run)
 {
     double *const box = run->page.box;
     size_t i;
@@ -83,8 +83,8 @@ static bool take_normalised(sr_pages_t *pages, const json_t *object, apr_pool_t 
     if (!sha256 || strlen(sha256) != SR_SHA256_HEX_LENGTH || strspn(sha256, "0123456789abcdef") != SR_SHA256_HEX_LENGTH)
         return false;
     if (!json_is_integer(size) || json_integer_value(size) < 1) return false;
-    pages->normalised_sha256 = apr_pstrdup(pool, sha256);
-    pages->normalised_size = (apr_off_t)json_integer_value(size);
+    pages->rewritten_sha256 = apr_pstrdup(pool, sha256);
+    pages->rewritten_size = (apr_off_t)json_integer_value(size);
     return true;
 }
 
@@ -114,9 +114,9 @@ static const char *take_runs(sr_pages_t *pages, const json_t *report, apr_pool_t
     size_t i;
 
     if (!json_is_array(list) || json_array_size(list) > SR_PAGES_MAX) return "the runs are none, or too many";
-    runs = apr_array_make(pool, (int)json_array_size(list), sizeof(sr_page_run_t));
+    runs = apr_array_make(pool, (int)json_array_size(list), sizeof(sr_list_run_t));
     for (i = 0; i < json_array_size(list); i++) {
-        sr_page_run_t *const run = apr_array_push(runs);
+        sr_list_run_t *const run = apr_array_push(runs);
 
         if (!take_run(json_array_get(list, i), run)) return "a run is malformed";
         sum += run->count;
@@ -165,7 +165,7 @@ const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index)
 
     if (index < 0) return NULL;
     for (i = 0; i < pages->runs->nelts; i++) {
-        const sr_page_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_page_run_t);
+        const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
 
         if (index < run->count) return &run->page;
         index -= run->count;
@@ -194,12 +194,12 @@ const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool
     return more;
 }
 
-const sr_pages_t *sr_pages_normalised(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool)
+const sr_pages_t *sr_pages_rewritten(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool)
 {
     sr_pages_t *const more = apr_pmemdup(pool, pages, sizeof *pages);
 
-    more->normalised_sha256 = sha256;
-    more->normalised_size = size;
+    more->rewritten_sha256 = sha256;
+    more->rewritten_size = size;
     return more;
 }
 
@@ -214,9 +214,9 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool)
         for (i = 0; i < pages->prepared_count; i++) json_array_append_new(prepared, json_integer(pages->prepared[i]));
         json_object_set_new(value, "prepared", prepared);
     }
-    if (pages->normalised_sha256)
+    if (pages->rewritten_sha256)
         json_object_set_new(
             value, "normalised",
-            json_pack("{s:s,s:I}", "sha256", pages->normalised_sha256, "size", (json_int_t)pages->normalised_size));
+            json_pack("{s:s,s:I}", "sha256", pages->rewritten_sha256, "size", (json_int_t)pages->rewritten_size));
     return sr_json_text(value, pool);
 }

@@ -41,7 +41,7 @@ static apr_off_t number(const json_t *row, const char *key)
     return (apr_off_t)json_integer_value(json_object_get(row, key));
 }
 
-static sr_error_t *read_revisions(sr_signed_document_t *document, const json_t *revisions, apr_pool_t *pool)
+static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *revisions, apr_pool_t *pool)
 {
     size_t i;
 
@@ -57,15 +57,15 @@ static sr_error_t *read_revisions(sr_signed_document_t *document, const json_t *
     return NULL;
 }
 
-sr_error_t *sr_signed_document_parse(sr_signed_document_t *document, const json_t *row, apr_pool_t *pool)
+sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool)
 {
     const char *const normalised = sr_json_string(row, "normalised_sha256");
 
-    *document = (sr_signed_document_t){.uuid = sr_json_string(row, "uuid"),
-                                       .name = sr_json_string(row, "name"),
-                                       .pages = (int)number(row, "pages"),
-                                       .sha256 = sr_json_string(row, "sha256"),
-                                       .size = number(row, "size")};
+    *document = (sr_document_state_t){.uuid = sr_json_string(row, "uuid"),
+                                      .name = sr_json_string(row, "name"),
+                                      .pages = (int)number(row, "pages"),
+                                      .sha256 = sr_json_string(row, "sha256"),
+                                      .size = number(row, "size")};
     if (!document->uuid || !document->name || !document->sha256) return spoilt(pool, "a document");
     document->base_sha256 = normalised ? normalised : document->sha256;
     document->base_size = normalised ? number(row, "normalised_size") : document->size;
@@ -99,9 +99,9 @@ static sr_error_t *read_documents(sr_signing_t *signing, const json_t *documents
 {
     size_t i;
 
-    signing->documents = apr_array_make(pool, (int)json_array_size(documents), sizeof(sr_signed_document_t));
+    signing->documents = apr_array_make(pool, (int)json_array_size(documents), sizeof(sr_document_state_t));
     for (i = 0; i < json_array_size(documents); i++)
-        SR_TRY(sr_signed_document_parse(apr_array_push(signing->documents), json_array_get(documents, i), pool));
+        SR_TRY(sr_document_state_parse(apr_array_push(signing->documents), json_array_get(documents, i), pool));
     return NULL;
 }
 
@@ -128,7 +128,7 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     if (!view || !environment || !made->submission || !made->organization || !made->organization_uuid || !made->base_url
         || !made->events_hash || !made->events)
         return spoilt(pool, "incomplete");
-    SR_TRY(sr_submission_view_read(&made->view, view, pool));
+    SR_TRY(sr_submission_representation_read(&made->view, view, pool));
     submitters = json_object_get(made->view, "submitters");
     made->submitter = sr_submission_signer(made->view, signer);
     if (!made->submitter) return spoilt(pool, "the view lacks the signer");
@@ -139,40 +139,40 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
 
 /* --- asking */
 
-sr_signed_document_t *sr_signing_document(const sr_signing_t *signing, const char *uuid)
+sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char *uuid)
 {
     int i;
 
     for (i = 0; i < signing->documents->nelts; i++) {
-        sr_signed_document_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        sr_document_state_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
 
         if (!strcasecmp(document->uuid, uuid)) return document;
     }
     return NULL;
 }
 
-static const sr_revised_t *last_revision(const sr_signed_document_t *document)
+static const sr_revised_t *last_revision(const sr_document_state_t *document)
 {
     const int count = document->revisions->nelts;
 
     return count ? &APR_ARRAY_IDX(document->revisions, count - 1, sr_revised_t) : NULL;
 }
 
-const char *sr_signed_document_sha256(const sr_signed_document_t *document)
+const char *sr_document_state_sha256(const sr_document_state_t *document)
 {
     const sr_revised_t *const last = last_revision(document);
 
     return last ? last->whole_sha256 : document->base_sha256;
 }
 
-apr_off_t sr_signed_document_size(const sr_signed_document_t *document)
+apr_off_t sr_document_state_size(const sr_document_state_t *document)
 {
     const sr_revised_t *const last = last_revision(document);
 
     return last ? last->whole_size : document->base_size;
 }
 
-apr_array_header_t *sr_signed_document_files(const sr_signed_document_t *document, apr_pool_t *pool)
+apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool)
 {
     apr_array_header_t *const files = apr_array_make(pool, document->revisions->nelts + 1, sizeof(const char *));
     int i;
@@ -183,7 +183,7 @@ apr_array_header_t *sr_signed_document_files(const sr_signed_document_t *documen
     return files;
 }
 
-bool sr_signing_has_field(const json_t *submitter, const sr_signed_document_t *document)
+bool sr_signing_has_field(const json_t *submitter, const sr_document_state_t *document)
 {
     const json_t *const fields = json_object_get(submitter, "fields");
     size_t i;
@@ -268,7 +268,7 @@ static json_t *signed_documents(const sr_signing_t *signing, const json_t *submi
     int i;
 
     for (i = 0; i < signing->documents->nelts; i++) {
-        const sr_signed_document_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        const sr_document_state_t *const document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
         json_t *row;
 
         if (!sr_signing_has_field(submitter, document)) continue;
@@ -278,8 +278,8 @@ static json_t *signed_documents(const sr_signing_t *signing, const json_t *submi
         json_object_set_new(row, "url",
                             json_string(apr_pstrcat(pool, "/api/v3/signatures/", signing->submission, "/documents/",
                                                     document->uuid, NULL)));
-        json_object_set_new(row, "sha256", json_string(sr_signed_document_sha256(document)));
-        json_object_set_new(row, "size", json_integer(sr_signed_document_size(document)));
+        json_object_set_new(row, "sha256", json_string(sr_document_state_sha256(document)));
+        json_object_set_new(row, "size", json_integer(sr_document_state_size(document)));
         json_array_append_new(list, row);
     }
     return list;

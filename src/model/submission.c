@@ -159,7 +159,7 @@ static const char *next_link(const char *json)
     return NULL;
 }
 
-const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool)
+const char *sr_submission_representation_write(const json_t *object, apr_pool_t *pool)
 {
     const char *json = sr_json_text(object, pool), *next;
     apr_size_t links = 0;
@@ -170,23 +170,23 @@ const char *sr_submission_view_write(const json_t *object, apr_pool_t *pool)
     for (; (next = next_link(json)) != NULL; json = next) {
         memcpy(out, json, (apr_size_t)(next - json));
         out += next - json;
-        *out++ = SR_BASE_MARK;
+        *out++ = SR_BASE_URL_PLACEHOLDER;
     }
     strcpy(out, json);
     return marked;
 }
 
-sr_error_t *sr_submission_view_read(json_t **object, const char *view, apr_pool_t *pool)
+sr_error_t *sr_submission_representation_read(json_t **object, const char *view, apr_pool_t *pool)
 {
     char *const bare = apr_palloc(pool, strlen(view) + 1), *out = bare;
 
     for (; *view; view++)
-        if (*view != SR_BASE_MARK) *out++ = *view;
+        if (*view != SR_BASE_URL_PLACEHOLDER) *out++ = *view;
     *out = '\0';
     return sr_json_read(object, bare, pool);
 }
 
-const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *pool)
+const char *sr_submission_representation(const sr_submission_t *submission, apr_pool_t *pool)
 {
     json_t *object = sr_json_own(head_view(submission, submission->uuid), pool);
     json_t *submitters = json_array(), *documents = json_array();
@@ -205,11 +205,11 @@ const char *sr_submission_view(const sr_submission_t *submission, apr_pool_t *po
     json_object_set_new(object, "certificate", json_null());
     json_t *const warnings = sr_remarks_json(submission->remarks);
     if (warnings) json_object_set_new(object, "warnings", warnings);
-    return sr_submission_view_write(object, pool);
+    return sr_submission_representation_write(object, pool);
 }
 
 /* As with links: only a key can look like this, and the submission's own comes before every other. */
-const char *sr_submission_view_uuid(const char *view, apr_pool_t *pool)
+const char *sr_submission_representation_uuid(const char *view, apr_pool_t *pool)
 {
     static const char key[] = "\"uuid\":\"";
     const char *uuid = strstr(view, key);

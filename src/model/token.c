@@ -84,7 +84,7 @@ sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool
     return NULL;
 }
 
-json_t *sr_token_view(const sr_token_t *token, const char *secret)
+json_t *sr_token_representation(const sr_token_t *token, const char *secret)
 {
     json_t *object = json_object(), *user = json_object(), *organization = json_object();
 

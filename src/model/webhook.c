@@ -24,12 +24,12 @@ static sr_error_t *merge_signer(const char **body, json_t *object, const sr_webh
 {
     json_t *submission, *signer;
 
-    SR_TRY(sr_submission_view_read(&submission, view, pool));
+    SR_TRY(sr_submission_representation_read(&submission, view, pool));
     signer = sr_submission_signer(submission, webhook->signer);
     if (!signer) return sr_error(pool, SR_EINTERNAL, "The view has no such signer");
     json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
     json_object_update(object, signer);
-    *body = sr_submission_view_write(object, pool);
+    *body = sr_submission_representation_write(object, pool);
     return NULL;
 }
 

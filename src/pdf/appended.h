@@ -116,7 +116,7 @@ sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *work
                                 const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ seal.c */
-/* A question about fields: {"op":op,"fields":[…]}. The pool's. */
+/* A request about fields: {"op":op,"fields":[…]}. The pool's. */
 json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool);
 
 #endif

@@ -15,11 +15,11 @@
 
 static const char FAILED[] = "it could not be checked within the limits";
 
-typedef struct answer_t {
+typedef struct response_t {
     sr_cms_result_t *results;
     size_t count;
     bool anchored; /* anchors were given */
-} answer_t;
+} response_t;
 
 static bool read_flag(bool *flag, const json_t *object, const char *key)
 {
@@ -130,11 +130,11 @@ static bool read_result(sr_cms_result_t *result, const json_t *object, bool anch
 
 static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
 {
-    const answer_t *answer = data;
+    const response_t *response = data;
     const json_t *all = json_object_get(object, "results");
-    if (!json_is_array(all) || json_array_size(all) != answer->count) return false;
-    for (size_t i = 0; i < answer->count; i++)
-        if (!read_result(&answer->results[i], json_array_get(all, i), answer->anchored, pool)) return false;
+    if (!json_is_array(all) || json_array_size(all) != response->count) return false;
+    for (size_t i = 0; i < response->count; i++)
+        if (!read_result(&response->results[i], json_array_get(all, i), response->anchored, pool)) return false;
     return true;
 }
 
@@ -143,22 +143,22 @@ sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const j
 {
     /* not one that read the document */
     sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest, .is_public = workers->is_public};
-    answer_t answer = {results, json_array_size(signatures), context->anchors != NULL};
+    response_t response = {results, json_array_size(signatures), context->anchors != NULL};
     const apr_time_t now = context->now ? context->now : apr_time_now();
     bool failed = false;
-    if (!answer.count) return NULL;
-    json_t *question = sr_json_own(json_object(), pool);
-    json_object_set_new(question, "op", json_string(SR_PDF_OP_CHECK));
-    json_object_set_new(question, "now", json_integer(now));
-    if (context->anchors) json_object_set_new(question, "anchors", json_string(context->anchors->pem));
-    json_object_set_new(question, "signatures", json_incref((json_t *)signatures));
-    const sr_pdf_question_t put = {.op = SR_PDF_OP_CHECK,
-                                   .text = sr_json_text(question, pool),
-                                   .descriptor = -1,
-                                   .read = read_answer,
-                                   .result = &answer};
+    if (!response.count) return NULL;
+    json_t *request = sr_json_own(json_object(), pool);
+    json_object_set_new(request, "op", json_string(SR_PDF_OP_CHECK));
+    json_object_set_new(request, "now", json_integer(now));
+    if (context->anchors) json_object_set_new(request, "anchors", json_string(context->anchors->pem));
+    json_object_set_new(request, "signatures", json_incref((json_t *)signatures));
+    const sr_pdf_request_t put = {.op = SR_PDF_OP_CHECK,
+                                  .text = sr_json_text(request, pool),
+                                  .descriptor = -1,
+                                  .read = read_answer,
+                                  .result = &response};
     SR_TRY(sr_pdf_put(&failed, &fresh, &put, pool));
-    for (size_t i = 0; failed && i < answer.count; i++)
+    for (size_t i = 0; failed && i < response.count; i++)
         results[i] = (sr_cms_result_t){.state = SR_CMS_UNCHECKED, .fault = FAILED};
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* checked.h: the question "check" and its answer: what a worker says of signatures. Private to src/pdf. */
+/* checked.h: the request "check" and its answer: what a worker says of signatures. Private to src/pdf. */
 #ifndef SR_PDF_CHECKED_H
 #define SR_PDF_CHECKED_H
 

@@ -1,5 +1,5 @@
-/* client.c: one question to a worker, and what becomes of it when the worker fails. A worker that dies while it
- * answers is replaced and the question asked once more: the first one may have died of something else. When the
+/* client.c: one request to a worker, and what becomes of it when the worker fails. A worker that dies while it
+ * answers is replaced and the request asked once more: the first one may have died of something else. When the
  * second dies too, or one has used up its processor time, the document is to blame. Where the machine is too busy to
  * give it this time, it is not: that is an error which passes. */
 #include "pdf/listing.h"
@@ -17,7 +17,7 @@ typedef enum outcome_t {
     ANSWERED,
     GONE, /* it had ended before it was asked: replaced without a word */
     LOST, /* it died, or answered nonsense */
-    LATE, /* it used up the processor time that one question may take */
+    LATE, /* it used up the processor time that one request may take */
     BUSY  /* it did not, but the machine had no more time for it before the deadline */
 } outcome_t;
 
@@ -48,17 +48,17 @@ static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, 
     }
 }
 
-static sr_pdf_class_t class_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t *question)
+static sr_pdf_class_t class_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request)
 {
-    return workers->is_public ? SR_PDF_PUBLIC : question->class;
+    return workers->is_public ? SR_PDF_PUBLIC : request->class;
 }
 
-static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_question_t *question, const int *descriptors,
+static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_request_t *request, const int *descriptors,
                      const limits_t *limits, int64_t *used, apr_pool_t *pool)
 {
     const int64_t before = sr_pdf_worker_used(worker);
     uint32_t id = ++worker->asked;
-    const char *text = question->text ? question->text : apr_psprintf(pool, "{\"op\":\"%s\"}", question->op);
+    const char *text = request->text ? request->text : apr_psprintf(pool, "{\"op\":\"%s\"}", request->op);
     sr_pdf_wire_t state = sr_pdf_send(worker->socket, id, 0, text, descriptors, limits->deadline);
     if (state == SR_PDF_WIRE_CLOSED) return GONE;
     if (state == SR_PDF_WIRE_LATE) return BUSY;
@@ -70,21 +70,20 @@ static outcome_t ask(sr_pdf_worker_t *worker, const sr_pdf_question_t *question,
     state = sr_pdf_receive(&header, &text, NULL, worker->socket, SR_PDF_MAX_ANSWER, limits->deadline, pool);
     if (state == SR_PDF_WIRE_LATE) return BUSY;
     if (state != SR_PDF_WIRE_OK || header.id != id) return LOST;
-    json_t *answer;
-    if (sr_json_parse(&answer, text, header.length, pool)) return LOST;
-    if (question->output && !sr_pdf_output_end(question->output, json_object_get(answer, "length"))) return LOST;
-    return question->read(question->result, answer, pool) ? ANSWERED : LOST;
+    json_t *response;
+    if (sr_json_parse(&response, text, header.length, pool)) return LOST;
+    if (request->output && !sr_pdf_output_end(request->output, json_object_get(response, "length"))) return LOST;
+    return request->read(request->result, response, pool) ? ANSWERED : LOST;
 }
 
-static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_question_t *question,
-                         const char *death, apr_pool_t *pool)
+static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf_request_t *request, const char *death,
+                         apr_pool_t *pool)
 {
     static const char *const what[] = {[LOST] = "died or answered nonsense",
                                        [LATE] = "used up its processor time and was killed",
                                        [BUSY] = "had no answer in time and was killed"};
     sr_metrics_count(SR_METRIC_HELPER_LOSSES, outcome == LOST ? SR_LOSS_DIED : SR_LOSS_LATE, 0, 1);
-    sr_pdf_pool_notice(workers,
-                       apr_psprintf(pool, "asked to %s, a worker %s (%s)", question->op, what[outcome], death));
+    sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", request->op, what[outcome], death));
 }
 
 /* What a worker gets of a document: a descriptor of its own that cannot write, whatever the caller's can, or code
@@ -97,24 +96,24 @@ static int open_again(int descriptor, apr_pool_t *pool)
     return own < 0 ? descriptor : own;
 }
 
-/* Pages are shown, and questions of anybody answered, when nothing else is to be done. */
+/* Pages are shown, and requests of anybody answered, when nothing else is to be done. */
 #define SHOW_NICE 10
 
 static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
-                              const sr_pdf_question_t *question, int document, const limits_t *limits, apr_pool_t *pool)
+                              const sr_pdf_request_t *request, int document, const limits_t *limits, apr_pool_t *pool)
 {
     int descriptors[SR_PDF_DESCRIPTORS] = {document, -1};
-    if (question->output) {
-        sr_error_t *error = sr_pdf_output_begin(question->output, question->room, pool);
+    if (request->output) {
+        sr_error_t *error = sr_pdf_output_begin(request->output, request->room, pool);
         if (error) {
             sr_pdf_pool_return(workers, worker, pool);
             return error;
         }
-        descriptors[document < 0 ? 0 : 1] = question->output->descriptor;
+        descriptors[document < 0 ? 0 : 1] = request->output->descriptor;
     }
-    if (class_of(workers, question) != SR_PDF_WORK) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
+    if (class_of(workers, request) != SR_PDF_WORK) setpriority(PRIO_PROCESS, (id_t)worker->pid, SHOW_NICE);
     int64_t used = 0;
-    *outcome = ask(worker, question, descriptors, limits, &used, pool);
+    *outcome = ask(worker, request, descriptors, limits, &used, pool);
     if (workers->keeps) workers->used += used;
     return NULL;
 }
@@ -128,22 +127,22 @@ static bool is_large(int document)
     return document >= 0 && !fstat(document, &info) && info.st_size > LARGE;
 }
 
-/* The tries at one question. An error is that of having no worker. */
-static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int document,
+/* The tries at one request. An error is that of having no worker. */
+static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int document,
                            const limits_t *limits, apr_pool_t *pool)
 {
     const bool large = is_large(document);
     for (int lost = 0, gone = 0;;) {
         sr_pdf_worker_t worker;
         SR_TRY(sr_pdf_pool_lend(&worker, workers, large || lost, limits->deadline, pool));
-        SR_TRY(ask_worker(outcome, workers, &worker, question, document, limits, pool));
+        SR_TRY(ask_worker(outcome, workers, &worker, request, document, limits, pool));
         if (*outcome == ANSWERED) {
             sr_pdf_pool_return(workers, &worker, pool);
             return NULL;
         }
         sr_pdf_death_t death = sr_pdf_pool_end(workers, &worker, pool);
         if (*outcome == LOST && death.used >= limits->cpu) *outcome = LATE; /* the kernel was quicker */
-        if (*outcome != GONE) report_death(workers, *outcome, question, death.text, pool);
+        if (*outcome != GONE) report_death(workers, *outcome, request, death.text, pool);
         if (*outcome == GONE && ++gone == MAX_GONE) *outcome = LOST;
         else if (*outcome == GONE) continue;
         if (*outcome != LOST || ++lost == 2 || gone == MAX_GONE || sr_pdf_clock() >= limits->deadline) return NULL;
@@ -151,12 +150,12 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
 }
 
 /* Twice the processor time, which an idle machine gives it at once. */
-static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t *question, int64_t begun)
+static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
 {
-    limits_t limits = {.cpu = question->timeout ? question->timeout : workers->shared->options.timeout};
+    limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
     limits.deadline = begun + 2 * limits.cpu;
-    if (class_of(workers, question) != SR_PDF_WORK) { /* it stands back, so it needs more time */
+    if (class_of(workers, request) != SR_PDF_WORK) { /* it stands back, so it needs more time */
         if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
         if (limits.deadline < begun + 2 * SHOW_PATIENCE) limits.deadline = begun + 2 * SHOW_PATIENCE;
     }
@@ -164,19 +163,19 @@ static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_question_t 
     return limits;
 }
 
-sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, apr_pool_t *pool)
 {
     const int64_t begun = sr_pdf_clock();
-    const limits_t limits = limits_of(workers, question, begun);
-    const sr_pdf_class_t class = class_of(workers, question);
-    const bool goes_on = question->goes_on || workers->worker.pid;
+    const limits_t limits = limits_of(workers, request, begun);
+    const sr_pdf_class_t class = class_of(workers, request);
+    const bool goes_on = request->goes_on || workers->worker.pid;
     SR_TRY(sr_pdf_pool_enter(workers->shared, class, goes_on, limits.deadline, pool));
     outcome_t outcome = LOST;
-    int document = open_again(question->descriptor, pool);
-    sr_error_t *error = persist(&outcome, workers, question, document, &limits, pool);
-    if (document != question->descriptor) close(document);
+    int document = open_again(request->descriptor, pool);
+    sr_error_t *error = persist(&outcome, workers, request, document, &limits, pool);
+    if (document != request->descriptor) close(document);
     sr_pdf_pool_leave(workers->shared, class);
-    sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, question->op),
+    sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, request->op),
                        sr_pdf_clock() - begun);
     if (error) return error;
     if (outcome == BUSY) return sr_pdf_unavailable(pool, "the machine was too busy for a worker to answer in time");
@@ -192,23 +191,23 @@ bool sr_pdf_is_plain(const char *text)
     return true;
 }
 
-static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
+static bool read_probe(void *result, const json_t *response, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     sr_pdf_probe_t *probe = result;
     *probe = (sr_pdf_probe_t){0};
-    const char *verdict = sr_json_string(answer, "verdict");
+    const char *verdict = sr_json_string(response, "verdict");
     size_t i = 0;
     while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict) != 0) i++;
     if (!verdict || i == sizeof names / sizeof *names) return false;
     probe->verdict = (sr_pdf_verdict_t)i;
     if (probe->verdict == SR_PDF_REFUSED || probe->verdict == SR_PDF_FORBIDDEN) {
-        const char *reason = sr_json_string(answer, "reason");
+        const char *reason = sr_json_string(response, "reason");
         if (!sr_pdf_is_plain(reason)) return false;
         probe->reason = apr_pstrdup(pool, reason);
     }
     if (probe->verdict == SR_PDF_ACCEPTED) {
-        const char *report = sr_json_string(answer, "report");
+        const char *report = sr_json_string(response, "report");
         return report && !sr_pages_parse(&probe->pages, report, pool);
     }
     return true;
@@ -217,47 +216,47 @@ static bool read_probe(void *result, const json_t *answer, apr_pool_t *pool)
 sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                          apr_pool_t *pool)
 {
-    sr_pdf_question_t question = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
+    sr_pdf_request_t request = {.op = SR_PDF_OP_PROBE, .descriptor = descriptor, .read = read_probe, .result = probe};
     bool failed = false;
     if (size <= 0) {
         *probe = (sr_pdf_probe_t){.verdict = SR_PDF_NOT_PDF};
         return NULL;
     }
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) *probe = (sr_pdf_probe_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
 
 sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool)
 {
-    sr_pdf_question_t question = {
+    sr_pdf_request_t request = {
         .op = SR_PDF_OP_SIGNATURES, .descriptor = descriptor, .read = sr_pdf_list_read, .result = list};
     bool failed = false;
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) *list = (sr_pdf_list_t){.verdict = SR_PDF_REFUSED, .reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }
 
 #define PING_LASTS_US (APR_USEC_PER_SEC / 2)
 
-static bool read_ping(void *result, const json_t *answer, apr_pool_t *pool)
+static bool read_ping(void *result, const json_t *response, apr_pool_t *pool)
 {
-    return json_is_object(answer);
+    return json_is_object(response);
 }
 
-/* It needs no place, so it never waits for a question. One that was answered a moment ago answers for this one, too. */
+/* It needs no place, so it never waits for a request. One that was answered a moment ago answers for this one, too. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
-    const sr_pdf_question_t question = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
+    const sr_pdf_request_t request = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
     sr_pdf_shared_t *shared = workers->shared;
     const int64_t begun = sr_pdf_clock();
-    const limits_t limits = limits_of(workers, &question, begun);
+    const limits_t limits = limits_of(workers, &request, begun);
     outcome_t outcome = LOST;
     pthread_mutex_lock(&shared->mutex);
     bool fresh = shared->pinged && begun - shared->pinged < PING_LASTS_US;
     pthread_mutex_unlock(&shared->mutex);
     if (fresh) return NULL;
-    SR_TRY(persist(&outcome, workers, &question, -1, &limits, pool));
+    SR_TRY(persist(&outcome, workers, &request, -1, &limits, pool));
     if (outcome != ANSWERED) return sr_pdf_unavailable(pool, "no worker answered a ping");
     pthread_mutex_lock(&shared->mutex);
     shared->pinged = sr_pdf_clock();

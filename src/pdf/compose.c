@@ -21,53 +21,53 @@ static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
            && values[3] < 14400;
 }
 
-typedef struct answer_t {
+typedef struct response_t {
     sr_pdf_composed_t *composed;
     sr_pdf_output_t *output;
     const char *unavailable;
-} answer_t;
+} response_t;
 
 static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
 {
     static const char start[] = "%PDF-";
-    answer_t *answer = result;
+    response_t *response = result;
     const char *refused = sr_json_string(json, "refused"), *unavailable = sr_json_string(json, "unavailable");
-    *answer->composed = (sr_pdf_composed_t){0};
+    *response->composed = (sr_pdf_composed_t){0};
     if (json_object_get(json, "length")) {
         char bytes[sizeof start] = "";
         json_int_t pages = json_integer_value(json_object_get(json, "pages"));
-        if (pread(answer->output->descriptor, bytes, sizeof start - 1, 0) != sizeof start - 1) return false;
+        if (pread(response->output->descriptor, bytes, sizeof start - 1, 0) != sizeof start - 1) return false;
         if (strcmp(bytes, start) != 0 || pages < 1 || pages > INT16_MAX) return false;
-        answer->composed->document = answer->output;
-        answer->composed->pages = (int)pages;
-        return read_field(answer->composed, json_object_get(json, "field"));
+        response->composed->document = response->output;
+        response->composed->pages = (int)pages;
+        return read_field(response->composed, json_object_get(json, "field"));
     }
     if (!sr_pdf_is_plain(refused ? refused : unavailable)) return false;
-    if (refused) answer->composed->reason = apr_pstrdup(pool, refused);
-    else answer->unavailable = apr_pstrdup(pool, unavailable);
+    if (refused) response->composed->reason = apr_pstrdup(pool, refused);
+    else response->unavailable = apr_pstrdup(pool, unavailable);
     return true;
 }
 
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool)
 {
     bool failed = false;
-    answer_t answer = {.composed = composed, .output = apr_palloc(pool, sizeof *answer.output)};
+    response_t response = {.composed = composed, .output = apr_palloc(pool, sizeof *response.output)};
     json_t *asked = sr_json_own(json_object(), pool);
     json_object_set_new(asked, "op", json_string(SR_PDF_OP_COMPOSE));
     json_object_update_missing(asked, (json_t *)what); /* which is not changed, but for how often it is referred to */
-    sr_pdf_question_t question = {.op = SR_PDF_OP_COMPOSE, .text = sr_json_text(asked, pool), .descriptor = -1};
-    if (strlen(question.text) > SR_PDF_MAX_COMPOSE_TEXT) {
+    sr_pdf_request_t request = {.op = SR_PDF_OP_COMPOSE, .text = sr_json_text(asked, pool), .descriptor = -1};
+    if (strlen(request.text) > SR_PDF_MAX_COMPOSE_TEXT) {
         *composed = (sr_pdf_composed_t){.reason = "its texts are too long"};
         return NULL;
     }
-    *answer.output = (sr_pdf_output_t){.descriptor = -1};
-    question.output = answer.output;
-    question.room = SR_PDF_MAX_COMPOSED;
-    question.timeout = workers->shared->options.show_timeout; /* all pages of a document */
-    question.read = read_answer;
-    question.result = &answer;
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
-    if (answer.unavailable && !failed) return sr_pdf_unavailable(pool, answer.unavailable);
+    *response.output = (sr_pdf_output_t){.descriptor = -1};
+    request.output = response.output;
+    request.room = SR_PDF_MAX_COMPOSED;
+    request.timeout = workers->shared->options.show_timeout; /* all pages of a document */
+    request.read = read_answer;
+    request.result = &response;
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
+    if (response.unavailable && !failed) return sr_pdf_unavailable(pool, response.unavailable);
     if (failed) *composed = (sr_pdf_composed_t){.reason = SR_PDF_LIMITS_REASON};
     return NULL;
 }

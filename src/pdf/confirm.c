@@ -112,19 +112,19 @@ sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *work
 
 /* -------------------------------------------------------------------------------------------------------- confirm */
 
-typedef struct answer_t {
+typedef struct response_t {
     bool confirmed;
     const char *reason;
-} answer_t;
+} response_t;
 
 static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
 {
-    answer_t *answer = result;
+    response_t *response = result;
     const json_t *confirmed = json_object_get(json, "confirmed");
     const char *reason = sr_json_string(json, "reason");
     if (!json_is_boolean(confirmed) || (!json_is_true(confirmed) && !sr_pdf_is_plain(reason))) return false;
-    answer->confirmed = json_is_true(confirmed);
-    answer->reason = answer->confirmed ? NULL : apr_pstrdup(pool, reason);
+    response->confirmed = json_is_true(confirmed);
+    response->reason = response->confirmed ? NULL : apr_pstrdup(pool, reason);
     return true;
 }
 
@@ -132,17 +132,17 @@ sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers
                            const apr_array_header_t *fields, apr_pool_t *pool)
 {
     bool failed = false;
-    answer_t answer = {0};
+    response_t response = {0};
     json_t *text = sr_pdf_fields_json(SR_PDF_OP_CONFIRM, fields, pool);
     json_object_set_new(text, "size", json_integer(base_size));
-    sr_pdf_question_t question = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
-    question.read = read_answer;
-    question.result = &answer;
-    question.goes_on = true;
+    sr_pdf_request_t request = {.op = SR_PDF_OP_CONFIRM, .text = sr_json_text(text, pool), .descriptor = descriptor};
+    request.read = read_answer;
+    request.result = &response;
+    request.goes_on = true;
     *confirmed = (sr_pdf_confirmed_t){SR_PDF_DONE, NULL};
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
-    if (failed) answer.reason = "no worker could confirm it";
-    if (failed || !answer.confirmed)
-        refuse(&confirmed->fault, &confirmed->reason, workers, SR_PDF_OP_PREPARE, answer.reason, pool);
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
+    if (failed) response.reason = "no worker could confirm it";
+    if (failed || !response.confirmed)
+        refuse(&confirmed->fault, &confirmed->reason, workers, SR_PDF_OP_PREPARE, response.reason, pool);
     return NULL;
 }

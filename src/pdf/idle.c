@@ -1,15 +1,15 @@
 /* idle.c: workers that wait for the next request of their scope. Forking and ending a process costs more than most
- * questions, so a worker whose request is over may answer later requests, but those of its scope alone: what a hostile
+ * requests, so a worker whose request is over may answer later requests, but those of its scope alone: what a hostile
  * document has made of it reaches no document of another scope. One that has waited for long, has answered many
- * questions or has used much processor time is ended. The list is under the mutex of the pool, the oldest first;
+ * requests or has used much processor time is ended. The list is under the mutex of the pool, the oldest first;
  * processes are ended without the mutex. */
 #include "pdf/worker.h"
 
 #include <string.h>
 
-#define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a question ends itself after twice this time */
-#define MOST_QUESTIONS 1000
-#define TIME_SHARE 4 /* the part of the processor time of one question that a kept worker may have used in all */
+#define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a request ends itself after twice this time */
+#define MOST_REQUESTS 1000
+#define TIME_SHARE 4 /* the part of the processor time of one request that a kept worker may have used in all */
 
 static bool has_expired(const sr_pdf_idle_t *idle, int64_t now)
 {
@@ -65,7 +65,7 @@ bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_
 
 static bool is_worn_out(const sr_pdf_shared_t *shared, const sr_pdf_worker_t *worker)
 {
-    return worker->asked >= MOST_QUESTIONS || sr_pdf_worker_used(worker) > shared->options.timeout / TIME_SHARE;
+    return worker->asked >= MOST_REQUESTS || sr_pdf_worker_used(worker) > shared->options.timeout / TIME_SHARE;
 }
 
 bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_pool_t *pool)

@@ -65,29 +65,29 @@ static bool read_signature(sr_pdf_listed_t *listed, const json_t *object, apr_po
     return listed->has_range || listed->fault;
 }
 
-bool sr_pdf_list_read(void *result, const json_t *answer, apr_pool_t *pool)
+bool sr_pdf_list_read(void *result, const json_t *response, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     sr_pdf_list_t *list = result;
-    const char *verdict = sr_json_string(answer, "verdict");
+    const char *verdict = sr_json_string(response, "verdict");
     size_t i = 0;
     *list = (sr_pdf_list_t){0};
     while (verdict && i < sizeof names / sizeof *names && strcmp(names[i], verdict) != 0) i++;
     if (!verdict || i == sizeof names / sizeof *names) return false;
     list->verdict = (sr_pdf_verdict_t)i;
     if (list->verdict == SR_PDF_REFUSED) {
-        const char *reason = sr_json_string(answer, "reason");
+        const char *reason = sr_json_string(response, "reason");
         if (!sr_pdf_is_plain(reason)) return false;
         list->reason = apr_pstrdup(pool, reason);
     }
     if (list->verdict != SR_PDF_ACCEPTED) return true;
 
-    const json_t *all = json_object_get(answer, "signatures");
+    const json_t *all = json_object_get(response, "signatures");
     if (!json_is_array(all) || json_array_size(all) > SR_PDF_MAX_SIGNATURES) return false;
     list->count = (int)json_array_size(all);
     list->signatures = apr_pcalloc(pool, sizeof *list->signatures * (apr_size_t)(list->count + 1));
     for (int at = 0; at < list->count; at++)
         if (!read_signature(&list->signatures[at], json_array_get(all, (size_t)at), pool)) return false;
-    list->validation = json_is_true(json_object_get(answer, "validation"));
-    return read_texts(&list->appended, answer, "appended", pool);
+    list->validation = json_is_true(json_object_get(response, "validation"));
+    return read_texts(&list->appended, response, "appended", pool);
 }

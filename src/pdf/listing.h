@@ -30,6 +30,6 @@ bool sr_pdf_is_plain(const char *text);
 
 /* ----------------------------------------------------------------------------------------------- listing.c */
 /* Reads the answer into an sr_pdf_list_t; false if it is not a valid answer. */
-bool sr_pdf_list_read(void *list, const json_t *answer, apr_pool_t *pool);
+bool sr_pdf_list_read(void *list, const json_t *response, apr_pool_t *pool);
 
 #endif

@@ -1,14 +1,14 @@
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes; and the signatures, which are made and
  * checked here, where the key is and the parser is not.
  *
- * Sections: pool.c (how many workers, and for whom) · template.c (where they come from) · client.c (one question to a
+ * Sections: pool.c (how many workers, and for whom) · template.c (where they come from) · client.c (one request to a
  * worker) · output.c (results of many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a
  * document that is signed) · preview.c (a signature before it is made) · compose.c (a new document) · protocol.h
  * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a signature) ·
  * check.c (checking one) · verify.c (the signatures of a document) · result.c (what was found, as JSON)
  *
  * A pool belongs to one process and any number of threads. A worker is a process that reads documents: it gets each
- * as a file descriptor over its own Unix socket, and answers one question at a time. No worker reads documents of two
+ * as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads documents of two
  * scopes (sr_pdf_pool_for_request), so a hostile one reaches no document of another organisation. Workers are forked
  * from a template that is started when it is first needed.
  */
@@ -22,13 +22,13 @@ typedef struct sr_pdf_pool_t sr_pdf_pool_t;
 
 typedef struct sr_pdf_options_t {
     const char *program;              /* absolute path of sigreq-pdfd */
-    int workers;                      /* at most so many questions at once, beside pages to be shown */
+    int workers;                      /* at most so many requests at once, beside pages to be shown */
     bool keep;                        /* workers for later requests of their scope (sr_pdf_pool_for_request) */
     int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
     int visits;                       /* at most so many requests for pages under way (gate.c); 0: 16 */
     int visits_of_all;                /* at most so many in all processes that share visit_places; 0: `visits` */
     void *visit_places;               /* sr_pdf_visits_size() bytes, of zeros at first; NULL: nothing is shared */
-    apr_interval_time_t timeout;      /* processor time of one question. It ends after twice that, by the clock, which
+    apr_interval_time_t timeout;      /* processor time of one request. It ends after twice that, by the clock, which
                                          waiting for a free place is part of */
     apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 5 seconds */
     /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
@@ -36,23 +36,23 @@ typedef struct sr_pdf_options_t {
     void *baton;
 } sr_pdf_options_t;
 
-/* The pool ends its workers when `pool` is destroyed. Each question has a new worker. */
+/* The pool ends its workers when `pool` is destroyed. Each request has a new worker. */
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
-/* A pool over the same workers for one thread and the questions of one request, which may have the same worker. It ends
+/* A pool over the same workers for one thread and the requests of one request, which may have the same worker. It ends
  * with `pool`. `scope` (in `pool`): that worker may have answered earlier requests of this scope, and may answer later
- * ones; NULL: it answers no other request. With `within` not 0 every question ends until so much time has passed from
+ * ones; NULL: it answers no other request. With `within` not 0 every request ends until so much time has passed from
  * now. */
 sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,
                                        apr_pool_t *pool);
-/* Its questions are over for now: the worker waits for the next request of the scope. So it does when the pool ends. */
+/* Its requests are over for now: the worker waits for the next request of the scope. So it does when the pool ends. */
 void sr_pdf_pool_release(sr_pdf_pool_t *workers);
 /* Ends that worker: what it answered was refused. */
 void sr_pdf_pool_distrust(sr_pdf_pool_t *workers);
-/* A pool over the same workers for what anybody can ask for. Its questions have half as many places as pages to be
+/* A pool over the same workers for what anybody can ask for. Its requests have half as many places as pages to be
  * shown, of their own, so that nothing else waits for them. It ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
-/* The processor time that its questions took so far, of one that is for a document. */
+/* The processor time that its requests took so far, of one that is for a document. */
 apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);
 
 typedef enum sr_pdf_verdict_t {
@@ -151,15 +151,15 @@ typedef enum sr_pdf_fault_t {
     SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for them */
 } sr_pdf_fault_t;
 
-typedef struct sr_pdf_normalised_t {
+typedef struct sr_pdf_rewritten_t {
     sr_pdf_fault_t fault;
     const char *reason;
     sr_pdf_output_t document; /* the rewritten document */
-} sr_pdf_normalised_t;
+} sr_pdf_rewritten_t;
 /* Rewrites a document that is damaged or leaves the drawing of its form to readers, so that it can be continued. Only
  * for documents without signatures. The result must be probed like an upload. */
-sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                             apr_pool_t *pool);
+sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           apr_pool_t *pool);
 
 typedef struct sr_pdf_field_t {
     const char *signer;   /* names the field: letters, digits and "-", at most 64 */
@@ -259,7 +259,7 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  * ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken anywhere; or
  * ["label","value","label","value"], side by side where both are short. With "dir":"rtl" the page is mirrored: columns
  * begin on the right. All but `time`, when it was made, may be left out. Texts are of any script, at most 32 KiB each,
- * and never cut, but for banner and footer (three lines) and what is beside the seal. The same question has the same
+ * and never cut, but for banner and footer (three lines) and what is beside the seal. The same request has the same
  * answer, byte by byte, on one system.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */

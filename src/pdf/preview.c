@@ -7,17 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-void sr_pdf_signature_ask(json_t *question, const sr_pdf_signature_t *signature, apr_pool_t *pool)
+void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
     json_t *ink = NULL;
     if (signature->ink && !sr_json_parse(&ink, signature->ink->text, strlen(signature->ink->text), pool))
-        json_object_set(question, "ink", ink);
-    if (signature->captions) json_object_set(question, "captions", (json_t *)signature->captions);
-    if (signature->text) json_object_set_new(question, "text", json_string(signature->text));
+        json_object_set(request, "ink", ink);
+    if (signature->captions) json_object_set(request, "captions", (json_t *)signature->captions);
+    if (signature->text) json_object_set_new(request, "text", json_string(signature->text));
     if (!signature->image) return;
     char *digits = apr_palloc(pool, 4 * (signature->image_size / 3 + 1) + 1);
     EVP_EncodeBlock((unsigned char *)digits, signature->image, (int)signature->image_size);
-    json_object_set_new(question, "image", json_string(digits));
+    json_object_set_new(request, "image", json_string(digits));
 }
 
 const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature)
@@ -26,12 +26,12 @@ const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature)
     return NULL;
 }
 
-typedef struct answer_t {
+typedef struct response_t {
     sr_pdf_preview_t *preview;
     sr_pdf_output_t *output;
     const char *text; /* that was asked about, or NULL */
     size_t captions;  /* how many were asked about */
-} answer_t;
+} response_t;
 
 static bool is_made_of(const json_t *value, const char *letters)
 {
@@ -86,22 +86,22 @@ static bool is_drawing(const json_t *drawing, size_t captions)
            && are_captions(json_object_get(drawing, "captions"), captions) && json_object_size(drawing) == members;
 }
 
-static bool read_drawing(answer_t *answer, apr_pool_t *pool)
+static bool read_drawing(response_t *response, apr_pool_t *pool)
 {
-    apr_size_t length = (apr_size_t)answer->output->size;
+    apr_size_t length = (apr_size_t)response->output->size;
     char *text = apr_palloc(pool, length + 1);
     json_t *drawing;
-    if (pread(answer->output->descriptor, text, length, 0) != (ssize_t)length) return false;
+    if (pread(response->output->descriptor, text, length, 0) != (ssize_t)length) return false;
     text[length] = '\0';
-    *answer->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
-    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, answer->captions);
+    *response->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
+    return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, response->captions);
 }
 
 /* Characters are named that are in the text, and no others. */
-static const apr_array_header_t *read_unknown(const answer_t *answer, const json_t *codes, apr_pool_t *pool)
+static const apr_array_header_t *read_unknown(const response_t *response, const json_t *codes, apr_pool_t *pool)
 {
     apr_array_header_t *unknown = apr_array_make(pool, 4, sizeof(const char *));
-    const char *at = answer->text, *from = at;
+    const char *at = response->text, *from = at;
     for (uint32_t c; at && (c = sr_text_next(&at)) != 0; from = at)
         for (size_t i = 0; i < json_array_size(codes); i++)
             if (json_integer_value(json_array_get(codes, i)) == (json_int_t)c) {
@@ -117,12 +117,12 @@ static const apr_array_header_t *read_unknown(const answer_t *answer, const json
 
 static bool read_preview(void *result, const json_t *json, apr_pool_t *pool)
 {
-    answer_t *answer = result;
-    if (json_object_get(json, "length")) return read_drawing(answer, pool);
+    response_t *response = result;
+    if (json_object_get(json, "length")) return read_drawing(response, pool);
     const char *fault = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
     if (!fault || strcmp(fault, SR_PDF_FAULT_SIGNATURE) != 0 || !sr_pdf_is_plain(reason)) return false;
-    *answer->preview = (sr_pdf_preview_t){.reason = apr_pstrdup(pool, reason)};
-    answer->preview->unknown = read_unknown(answer, json_object_get(json, "unknown"), pool);
+    *response->preview = (sr_pdf_preview_t){.reason = apr_pstrdup(pool, reason)};
+    response->preview->unknown = read_unknown(response, json_object_get(json, "unknown"), pool);
     return true;
 }
 
@@ -130,21 +130,22 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
                            apr_pool_t *pool)
 {
     bool failed = false;
-    answer_t answer = {.preview = preview, .output = apr_palloc(pool, sizeof *answer.output), .text = signature->text};
-    answer.captions = json_array_size(json_object_get(signature->captions, "texts"));
-    sr_pdf_question_t question = {.op = SR_PDF_OP_PREVIEW, .class = SR_PDF_SHOW, .descriptor = -1};
+    response_t response = {
+        .preview = preview, .output = apr_palloc(pool, sizeof *response.output), .text = signature->text};
+    response.captions = json_array_size(json_object_get(signature->captions, "texts"));
+    sr_pdf_request_t request = {.op = SR_PDF_OP_PREVIEW, .class = SR_PDF_SHOW, .descriptor = -1};
     *preview = (sr_pdf_preview_t){.reason = sr_pdf_signature_fault(signature)};
     if (preview->reason) return NULL;
     json_t *asked = sr_json_own(json_object(), pool);
     json_object_set_new(asked, "op", json_string(SR_PDF_OP_PREVIEW));
     sr_pdf_signature_ask(asked, signature, pool);
-    *answer.output = (sr_pdf_output_t){.descriptor = -1};
-    question.text = sr_json_text(asked, pool);
-    question.output = answer.output;
-    question.room = SR_PDF_MAX_PREVIEW;
-    question.read = read_preview;
-    question.result = &answer;
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    *response.output = (sr_pdf_output_t){.descriptor = -1};
+    request.text = sr_json_text(asked, pool);
+    request.output = response.output;
+    request.room = SR_PDF_MAX_PREVIEW;
+    request.read = read_preview;
+    request.result = &response;
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (failed) *preview = (sr_pdf_preview_t){.reason = "The signature could not be drawn within the limits"};
     return NULL;
 }

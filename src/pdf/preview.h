@@ -1,11 +1,11 @@
-/* preview.h: what preview.c and seal.c share: how a signature is put into a question. Private to src/pdf. */
+/* preview.h: what preview.c and seal.c share: how a signature is put into a request. Private to src/pdf. */
 #ifndef SR_PDF_PREVIEW_H
 #define SR_PDF_PREVIEW_H
 
 #include "pdf/pdf.h"
 
 /* Adds "ink", "text" or "image". */
-void sr_pdf_signature_ask(json_t *question, const sr_pdf_signature_t *signature, apr_pool_t *pool);
+void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool);
 /* Why no worker is asked about it, or NULL. */
 const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature);
 

@@ -1,20 +1,20 @@
 /* protocol.h: how a client and sigreq-pdfd talk, shared by both so that they cannot drift apart.
  *
  * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so
- * in the host's byte order). A question names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
+ * in the host's byte order). A request names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
  * with the header's first byte): the document, where it is about one, and then the result, a file in memory that the
  * client has made and sized; the worker maps it to write into it, which needs no system call that its sandbox would not
- * have anyway, and can make it no larger. The answer repeats the question's id. A worker speaks first: a message with
+ * have anyway, and can make it no larger. The answer repeats the request's id. A worker speaks first: a message with
  * id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault,
  * afterwards the document's.
  *
  * The program that the client starts is a template, if its first message has the flag SR_PDF_TEMPLATE. It answers no
- * questions and reads no documents. Each message to it, {"cpu":seconds} with a socket, makes it fork a worker that has
+ * requests and reads no documents. Each message to it, {"cpu":seconds} with a socket, makes it fork a worker that has
  * this socket as its own, is a child of the client, and says its process id in its first message: {"pid":n}. The number
- * is the processor time that one question may take before the kernel ends the worker. A first message without the flag
+ * is the processor time that one request may take before the kernel ends the worker. A first message without the flag
  * is that of a program that cannot fork safely, and is a worker itself.
  *
- *   question                                    answer
+ *   request                                    answer
  *   ping                                        {}
  *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
@@ -72,7 +72,7 @@
 
 #define SR_PDF_MAGIC 0x31525053u /* raise the digit ("SPR1") when messages change their meaning */
 #define SR_PDF_SOCKET 3          /* the worker's descriptor */
-#define SR_PDF_DESCRIPTORS 2     /* that one question may carry */
+#define SR_PDF_DESCRIPTORS 2     /* that one request may carry */
 
 #define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
 #define SR_PDF_MAX_ANSWER (4 << 20)    /* 20,000 pages, each with a box of its own, take about 2 MB */
@@ -165,7 +165,7 @@
 
 typedef struct sr_pdf_header_t {
     uint32_t magic;
-    uint32_t id;     /* of the question; 0: the worker's greeting */
+    uint32_t id;     /* of the request; 0: the worker's greeting */
     uint32_t flags;  /* SR_PDF_TEMPLATE */
     uint32_t length; /* of the JSON text that follows */
 } sr_pdf_header_t;

@@ -98,10 +98,10 @@ static json_t *signature_json(const sr_pdf_found_t *one)
 
 json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found)
 {
-    json_t *answer = json_object(), *all = json_array();
-    json_object_set_new(answer, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
-    json_object_set_new(answer, "reason", json_string(sr_pdf_verification_reason(found)));
+    json_t *response = json_object(), *all = json_array();
+    json_object_set_new(response, "conclusion", json_string(sr_pdf_conclusion_name(found->conclusion)));
+    json_object_set_new(response, "reason", json_string(sr_pdf_verification_reason(found)));
     for (int i = 0; i < found->count; i++) json_array_append_new(all, signature_json(&found->signatures[i]));
-    json_object_set_new(answer, "signatures", all);
-    return answer;
+    json_object_set_new(response, "signatures", all);
+    return response;
 }

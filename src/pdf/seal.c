@@ -1,4 +1,4 @@
-/* seal.c: the questions whose answers are documents. What a worker has written nobody can change any more (output.c),
+/* seal.c: the requests whose answers are documents. What a worker has written nobody can change any more (output.c),
  * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
  * gives it back. */
 #include "pdf/appended.h"
@@ -13,17 +13,17 @@
 #define DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 #define PIECE ((apr_size_t)256 << 10) /* of a document, hashed while it is in the cache */
 
-typedef struct answer_t {
+typedef struct response_t {
     sr_pdf_fault_t fault;
     const char *reason;
     apr_size_t length, contents, room;
     bool has_contents;
     sr_cipher_t cipher;
-} answer_t;
+} response_t;
 
-static bool read_size(apr_size_t *size, const json_t *answer, const char *key, apr_size_t limit)
+static bool read_size(apr_size_t *size, const json_t *response, const char *key, apr_size_t limit)
 {
-    const json_t *value = json_object_get(answer, key);
+    const json_t *value = json_object_get(response, key);
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || (uint64_t)number > limit) return false;
     *size = (apr_size_t)number;
@@ -38,57 +38,57 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
     } faults[] = {{SR_PDF_FAULT_DOCUMENT, SR_PDF_DOCUMENT_AT_FAULT},
                   {SR_PDF_FAULT_DAMAGED, SR_PDF_DOCUMENT_DAMAGED},
                   {SR_PDF_FAULT_SIGNATURE, SR_PDF_SIGNATURE_AT_FAULT}};
-    answer_t *answer = result;
+    response_t *response = result;
     const char *name = sr_json_string(json, "fault"), *reason = sr_json_string(json, "reason");
     for (size_t i = 0; name && i < sizeof faults / sizeof *faults; i++) {
         if (strcmp(faults[i].name, name) != 0 || !sr_pdf_is_plain(reason)) continue;
-        answer->fault = faults[i].fault;
-        answer->reason = apr_pstrdup(pool, reason);
+        response->fault = faults[i].fault;
+        response->reason = apr_pstrdup(pool, reason);
         return true;
     }
-    if (name || !read_size(&answer->length, json, "length", answer->room) || !answer->length) return false;
+    if (name || !read_size(&response->length, json, "length", response->room) || !response->length) return false;
     const json_t *cipher = json_object_get(json, "cipher");
-    if (cipher && !sr_cipher_read(&answer->cipher, json_string_value(cipher), sr_json_string(json, "key")))
+    if (cipher && !sr_cipher_read(&response->cipher, json_string_value(cipher), sr_json_string(json, "key")))
         return false;
-    return !answer->has_contents || read_size(&answer->contents, json, "contents", answer->length);
+    return !response->has_contents || read_size(&response->contents, json, "contents", response->length);
 }
 
 /* Asks, and where no worker has an answer says whose fault it is. */
-static sr_error_t *ask(answer_t *answer, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
+static sr_error_t *ask(response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
                        const char *text, int descriptor, apr_pool_t *pool)
 {
     bool failed = false;
-    sr_pdf_question_t question = {.op = op, .text = text, .descriptor = descriptor, .output = output};
-    question.room = answer->room;
-    question.read = read_answer;
-    question.result = answer;
+    sr_pdf_request_t request = {.op = op, .text = text, .descriptor = descriptor, .output = output};
+    request.room = response->room;
+    request.read = read_answer;
+    request.result = response;
     *output = (sr_pdf_output_t){.descriptor = -1};
-    SR_TRY(sr_pdf_put(&failed, workers, &question, pool));
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
     if (!failed) return NULL;
-    answer->fault = SR_PDF_DOCUMENT_AT_FAULT;
-    answer->reason = SR_PDF_LIMITS_REASON;
+    response->fault = SR_PDF_DOCUMENT_AT_FAULT;
+    response->reason = SR_PDF_LIMITS_REASON;
     return NULL;
 }
 
 /* The same, and the result's bytes, which are few enough to be held in memory. */
-static sr_error_t *ask_for_bytes(answer_t *answer, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
+static sr_error_t *ask_for_bytes(response_t *response, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
                                  const char *text, int descriptor, apr_pool_t *pool)
 {
     sr_pdf_output_t *output = apr_palloc(pool, sizeof *output);
     *bytes = NULL;
-    SR_TRY(ask(answer, output, workers, op, text, descriptor, pool));
-    if (answer->fault) return NULL;
-    *bytes = apr_palloc(pool, answer->length);
-    return sr_pdf_read(*bytes, output->descriptor, 0, answer->length, pool);
+    SR_TRY(ask(response, output, workers, op, text, descriptor, pool));
+    if (response->fault) return NULL;
+    *bytes = apr_palloc(pool, response->length);
+    return sr_pdf_read(*bytes, output->descriptor, 0, response->length, pool);
 }
 
-sr_error_t *sr_pdf_normalise(sr_pdf_normalised_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
-                             apr_pool_t *pool)
+sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+                           apr_pool_t *pool)
 {
-    answer_t answer = {.room = SR_PDF_MAX_NORMALISED(size)};
-    SR_TRY(ask(&answer, &normalised->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
-    normalised->fault = answer.fault;
-    normalised->reason = answer.reason;
+    response_t response = {.room = SR_PDF_MAX_NORMALISED(size)};
+    SR_TRY(ask(&response, &normalised->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
+    normalised->fault = response.fault;
+    normalised->reason = response.reason;
     return NULL;
 }
 
@@ -107,22 +107,22 @@ static json_t *field_json(const sr_pdf_field_t *field)
 
 json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool)
 {
-    json_t *question = sr_json_own(json_object(), pool), *list = json_array();
-    json_object_set_new(question, "op", json_string(op));
-    json_object_set_new(question, "fields", list);
+    json_t *request = sr_json_own(json_object(), pool), *list = json_array();
+    json_object_set_new(request, "op", json_string(op));
+    json_object_set_new(request, "fields", list);
     for (int i = 0; i < fields->nelts; i++)
         json_array_append_new(list, field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
-    return question;
+    return request;
 }
 
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool)
 {
-    const char *question = sr_json_text(sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, pool), pool);
-    answer_t answer = {.room = SR_PDF_MAX_REVISION};
+    const char *request = sr_json_text(sr_pdf_fields_json(SR_PDF_OP_PREPARE, fields, pool), pool);
+    response_t response = {.room = SR_PDF_MAX_REVISION};
     unsigned char *bytes;
-    SR_TRY(ask_for_bytes(&answer, &bytes, workers, SR_PDF_OP_PREPARE, question, descriptor, pool));
-    *update = (sr_pdf_update_t){answer.fault, answer.reason, bytes, answer.length, answer.cipher};
+    SR_TRY(ask_for_bytes(&response, &bytes, workers, SR_PDF_OP_PREPARE, request, descriptor, pool));
+    *update = (sr_pdf_update_t){response.fault, response.reason, bytes, response.length, response.cipher};
     if (!update->fault) sr_pdf_check_prepared(update, workers, size, fields, pool);
     return NULL;
 }
@@ -211,17 +211,17 @@ static json_t *existing_json(const sr_pdf_signature_t *signature)
 
 static const char *signature_json(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool)
 {
-    json_t *question = sr_json_own(json_object(), pool);
-    json_object_set_new(question, "op", json_string(SR_PDF_OP_FILL));
-    json_object_set_new(question, "signer", json_string(signature->signer));
-    json_object_set_new(question, "existing", existing_json(signature));
-    json_object_set_new(question, "name", json_string(signature->name));
-    json_object_set_new(question, "reason", sr_json_string_or_null(signature->reason));
-    json_object_set_new(question, "contact", sr_json_string_or_null(signature->contact));
-    json_object_set_new(question, "time", json_string(time));
-    json_object_set_new(question, "test", json_boolean(signature->test));
-    sr_pdf_signature_ask(question, signature, pool);
-    return sr_json_text(question, pool);
+    json_t *request = sr_json_own(json_object(), pool);
+    json_object_set_new(request, "op", json_string(SR_PDF_OP_FILL));
+    json_object_set_new(request, "signer", json_string(signature->signer));
+    json_object_set_new(request, "existing", existing_json(signature));
+    json_object_set_new(request, "name", json_string(signature->name));
+    json_object_set_new(request, "reason", sr_json_string_or_null(signature->reason));
+    json_object_set_new(request, "contact", sr_json_string_or_null(signature->contact));
+    json_object_set_new(request, "time", json_string(time));
+    json_object_set_new(request, "test", json_boolean(signature->test));
+    sr_pdf_signature_ask(request, signature, pool);
+    return sr_json_text(request, pool);
 }
 
 /* Documents are known by their SHA-256, whatever is signed. */
@@ -252,16 +252,16 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
         revision->fault = SR_PDF_SIGNATURE_AT_FAULT;
         return NULL;
     }
-    answer_t answer = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
+    response_t response = {.room = SR_PDF_MAX_REVISION, .has_contents = true};
     const char *time = date_of(signature, pool);
-    SR_TRY(ask_for_bytes(&answer, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, time, pool),
+    SR_TRY(ask_for_bytes(&response, &revision->bytes, workers, SR_PDF_OP_FILL, signature_json(signature, time, pool),
                          descriptor, pool));
-    revision->fault = answer.fault;
-    revision->reason = answer.reason;
-    if (answer.fault) return NULL;
-    revision->length = answer.length;
-    revision->contents = answer.contents;
-    revision->cipher = answer.cipher;
+    revision->fault = response.fault;
+    revision->reason = response.reason;
+    if (response.fault) return NULL;
+    revision->length = response.length;
+    revision->contents = response.contents;
+    revision->cipher = response.cipher;
     if (!is_sound(revision, size)) {
         revision->fault = SR_PDF_DOCUMENT_AT_FAULT;
         revision->reason = "it made the PDF helper answer nonsense";

@@ -50,12 +50,12 @@ static bool read_jpeg(sr_pdf_image_t *image, const unsigned char *bytes, apr_siz
     return false;
 }
 
-static bool read_image(shown_t *shown, const json_t *answer, apr_pool_t *pool)
+static bool read_image(shown_t *shown, const json_t *response, apr_pool_t *pool)
 {
     sr_pdf_image_t *image = shown->image;
     unsigned char bytes[1024];
     const ssize_t length = pread(shown->output->descriptor, bytes, sizeof bytes, 0);
-    *image = (sr_pdf_image_t){.output = shown->output, .gray = json_is_true(json_object_get(answer, "gray"))};
+    *image = (sr_pdf_image_t){.output = shown->output, .gray = json_is_true(json_object_get(response, "gray"))};
     if (length < 0) return false;
     if (!read_png(image, bytes, (apr_size_t)length)) {
         image->jpeg = read_jpeg(image, bytes, (apr_size_t)length);
@@ -64,7 +64,7 @@ static bool read_image(shown_t *shown, const json_t *answer, apr_pool_t *pool)
     return image->width == shown->width && image->height > 0;
 }
 
-static bool read_text(shown_t *shown, const json_t *answer, apr_pool_t *pool)
+static bool read_text(shown_t *shown, const json_t *response, apr_pool_t *pool)
 {
     apr_size_t length = (apr_size_t)shown->output->size;
     char *json = apr_palloc(pool, length + 1);
@@ -76,31 +76,31 @@ static bool read_text(shown_t *shown, const json_t *answer, apr_pool_t *pool)
     return json_is_array(json_object_get(parsed, "lines"));
 }
 
-static bool read_shown(void *result, const json_t *answer, apr_pool_t *pool)
+static bool read_shown(void *result, const json_t *response, apr_pool_t *pool)
 {
     shown_t *shown = result;
-    shown->missing = json_is_true(json_object_get(answer, "missing"));
+    shown->missing = json_is_true(json_object_get(response, "missing"));
     if (shown->missing) return true;
-    if (json_object_get(answer, "length"))
-        return shown->image ? read_image(shown, answer, pool) : read_text(shown, answer, pool);
-    const char *refused = sr_json_string(answer, "refused"), *unavailable = sr_json_string(answer, "unavailable");
+    if (json_object_get(response, "length"))
+        return shown->image ? read_image(shown, response, pool) : read_text(shown, response, pool);
+    const char *refused = sr_json_string(response, "refused"), *unavailable = sr_json_string(response, "unavailable");
     if (!sr_pdf_is_plain(refused ? refused : unavailable)) return false;
     if (refused) shown->reason = apr_pstrdup(pool, refused);
     else shown->unavailable = apr_pstrdup(pool, unavailable);
     return true;
 }
 
-static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_question_t *question, apr_pool_t *pool)
+static sr_error_t *show(shown_t *shown, sr_pdf_pool_t *workers, sr_pdf_request_t *request, apr_pool_t *pool)
 {
     bool failed = false;
     shown->output = apr_palloc(pool, sizeof *shown->output);
     *shown->output = (sr_pdf_output_t){.descriptor = -1};
-    question->output = shown->output;
-    question->class = SR_PDF_SHOW;
-    question->timeout = workers->shared->options.show_timeout;
-    question->read = read_shown;
-    question->result = shown;
-    SR_TRY(sr_pdf_put(&failed, workers, question, pool));
+    request->output = shown->output;
+    request->class = SR_PDF_SHOW;
+    request->timeout = workers->shared->options.show_timeout;
+    request->read = read_shown;
+    request->result = shown;
+    SR_TRY(sr_pdf_put(&failed, workers, request, pool));
     shown->costly = failed;
     if (failed) shown->reason = SR_PDF_LIMITS_REASON;
     else if (shown->missing) return sr_error(pool, SR_ENOTFOUND, "Not found");
@@ -114,13 +114,13 @@ sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int des
                           apr_pool_t *pool)
 {
     shown_t shown = {.width = width, .png = png, .image = image};
-    sr_pdf_question_t question = {.op = SR_PDF_OP_RENDER, .descriptor = descriptor, .room = SR_PDF_MAX_PNG};
+    sr_pdf_request_t request = {.op = SR_PDF_OP_RENDER, .descriptor = descriptor, .room = SR_PDF_MAX_PNG};
     if (page < 0) return sr_error(pool, SR_ENOTFOUND, "Not found");
     if (width < SR_PDF_MIN_WIDTH || width > SR_PDF_MAX_WIDTH)
         return sr_error(pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
-    question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d,\"width\":%d,\"png\":%s}", question.op, page, width,
-                                 png ? "true" : "false");
-    SR_TRY(show(&shown, workers, &question, pool));
+    request.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d,\"width\":%d,\"png\":%s}", request.op, page, width,
+                                png ? "true" : "false");
+    SR_TRY(show(&shown, workers, &request, pool));
     if (shown.reason) *image = (sr_pdf_image_t){.reason = shown.reason, .costly = shown.costly};
     return NULL;
 }
@@ -128,10 +128,10 @@ sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int des
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool)
 {
     shown_t shown = {.text = text};
-    sr_pdf_question_t question = {.op = SR_PDF_OP_TEXT, .descriptor = descriptor, .room = SR_PDF_MAX_PAGE_TEXT};
+    sr_pdf_request_t request = {.op = SR_PDF_OP_TEXT, .descriptor = descriptor, .room = SR_PDF_MAX_PAGE_TEXT};
     if (page < 0) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    question.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d}", question.op, page);
-    SR_TRY(show(&shown, workers, &question, pool));
+    request.text = apr_psprintf(pool, "{\"op\":\"%s\",\"page\":%d}", request.op, page);
+    SR_TRY(show(&shown, workers, &request, pool));
     if (shown.reason) *text = (sr_pdf_text_t){.reason = shown.reason, .costly = shown.costly};
     return NULL;
 }

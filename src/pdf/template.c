@@ -61,7 +61,7 @@ static void order_spares(sr_pdf_shared_t *shared, int64_t deadline)
         template->spare_count++;
 }
 
-/* A fork takes a millisecond: a template that takes so long for one is replaced, while the question still has time. */
+/* A fork takes a millisecond: a template that takes so long for one is replaced, while the request still has time. */
 #define FORK_US (APR_USEC_PER_SEC)
 
 /* With the template's mutex held: a socket on which a worker greets or has greeted; or *worker is one that needs no

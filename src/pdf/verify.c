@@ -30,7 +30,7 @@ static const char COSTLY[] = "the document has too many signatures of everything
 typedef struct job_t {
     sr_pdf_found_t *signature;
     const sr_pdf_listed_t *listed;
-    int question; /* its place among those that a worker is asked about; -1: it is not */
+    int request; /* its place among those that a worker is asked about; -1: it is not */
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned length; /* 0: not hashed */
 } job_t;
@@ -40,7 +40,7 @@ typedef struct verify_t {
     apr_off_t size, budget;  /* bytes that may still be hashed */
     apr_size_t room;         /* and be taken apart as signatures */
     unsigned char *contents; /* of the signature at hand */
-    json_t *questions;
+    json_t *requests;
     unsigned char *block;
     apr_pool_t *pool;
 } verify_t;
@@ -112,8 +112,8 @@ static bool add_question(job_t *job, verify_t *verify, apr_size_t length)
     verify->room -= used;
     const char *der =
         used ? apr_pencode_base64_binary(verify->pool, verify->contents, (apr_ssize_t)used, APR_ENCODE_NONE, NULL) : "";
-    job->question = (int)json_array_size(verify->questions);
-    json_array_append_new(verify->questions, json_pack("{s:s,s:I}", "der", der, "length", (json_int_t)length));
+    job->request = (int)json_array_size(verify->requests);
+    json_array_append_new(verify->requests, json_pack("{s:s,s:I}", "der", der, "length", (json_int_t)length));
     return true;
 }
 
@@ -135,16 +135,16 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     return NULL;
 }
 
-/* One question for all of them: they come from one document, so none is less hostile than another. */
+/* One request for all of them: they come from one document, so none is less hostile than another. */
 static sr_error_t *ask_about(job_t **jobs, int count, const verify_t *verify, sr_pdf_pool_t *workers,
                              const sr_cms_context_t *context)
 {
     sr_cms_result_t *results = apr_pcalloc(verify->pool, sizeof *results * (apr_size_t)(count + 1));
-    SR_TRY(sr_cms_ask(results, workers, verify->questions, context, verify->pool));
+    SR_TRY(sr_cms_ask(results, workers, verify->requests, context, verify->pool));
     for (int i = 0; i < count; i++) {
         job_t *job = jobs[i];
-        if (job->question < 0) continue;
-        const sr_cms_result_t *result = &results[job->question];
+        if (job->request < 0) continue;
+        const sr_cms_result_t *result = &results[job->request];
         if (result->hash && result->timestamp != !strcmp(job->listed->subfilter, TIMESTAMP))
             set_fault(job->signature, SR_CMS_BROKEN, "it is not of the kind that it is said to be");
         else job->signature->signer = *result;
@@ -321,7 +321,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
                                       .contact = listed->contact,
                                       .claimed = read_time(listed->time)};
         jobs[i] = apr_pcalloc(verify->pool, sizeof **jobs);
-        *jobs[i] = (job_t){.signature = signature, .listed = listed, .question = -1};
+        *jobs[i] = (job_t){.signature = signature, .listed = listed, .request = -1};
         SR_TRY(read_contents(jobs[i], verify));
     }
     SR_TRY(ask_about(jobs, list->count, verify, workers, context));
@@ -350,7 +350,7 @@ sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *wo
                        .size = size,
                        .budget = size * MAX_PASSES,
                        .room = MAX_DER_BYTES,
-                       .questions = sr_json_own(json_array(), pool),
+                       .requests = sr_json_own(json_array(), pool),
                        .block = apr_palloc(pool, BLOCK_BYTES),
                        .pool = pool};
     return check_all(verification, &list, &verify, workers, context);

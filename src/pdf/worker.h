@@ -1,5 +1,5 @@
 /* worker.h: what the files of src/pdf share: one worker process, the template that they are forked from, the pool that
- * says who may have one, one question, and what a long answer comes in. Private to src/pdf. */
+ * says who may have one, one request, and what a long answer comes in. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
@@ -11,7 +11,7 @@
 typedef struct sr_pdf_worker_t {
     pid_t pid; /* 0: no process */
     int socket;
-    uint32_t asked; /* questions so far: the next one's id is one more */
+    uint32_t asked; /* requests so far: the next one's id is one more */
 } sr_pdf_worker_t;
 
 /* Showing a page is work that a signer can ask for as often as they like: it has places of its own, so that creating,
@@ -50,9 +50,9 @@ typedef struct sr_pdf_shared_t {
     sr_pdf_template_t template;
     pthread_mutex_t mutex;
     /* Under the mutex. */
-    int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* questions under way */
+    int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* requests under way */
     sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of requests that have a worker */
-    int kept;                                        /* workers that wait for the next question about their document */
+    int kept;                                        /* workers that wait for the next request about their document */
     sr_pdf_idle_t *idle;                             /* workers whose requests are over, the oldest first */
     int idle_count, idle_room;
     pid_t *alive; /* workers that are used, kept or idle; 0: a free place */
@@ -65,18 +65,18 @@ typedef struct sr_pdf_shared_t {
 
 struct sr_pdf_pool_t {
     sr_pdf_shared_t *shared;
-    bool is_public; /* its questions have the places of SR_PDF_PUBLIC */
+    bool is_public; /* its requests have the places of SR_PDF_PUBLIC */
     /* Of a pool for one document: */
-    bool keeps;             /* the worker, from one question to the next */
+    bool keeps;             /* the worker, from one request to the next */
     const char *scope;      /* of the later requests that it may answer; NULL: it answers no other request */
     sr_pdf_worker_t worker; /* the one that is kept */
-    int64_t latest;         /* no question may end later (sr_pdf_clock); 0: without a bound */
-    int64_t used;           /* processor time of its questions, in microseconds */
+    int64_t latest;         /* no request may end later (sr_pdf_clock); 0: without a bound */
+    int64_t used;           /* processor time of its requests, in microseconds */
 };
 
 /* ---------------------------------------------------------------------------------------------- worker.c */
 /* Starts the program and waits for its greeting. On failure (SR_EUNAVAILABLE) there is no process. *template: it forks
- * workers and answers no questions. */
+ * workers and answers no requests. */
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
                                 int64_t deadline, apr_pool_t *pool);
 /* True when the process had ended by itself; it is then reaped and there is none. Never waits. */
@@ -105,7 +105,7 @@ void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* A place for one question, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of a request that has
+/* A place for one request, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of a request that has
  * a worker already. */
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
@@ -113,7 +113,7 @@ void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
 /* The worker that the pool keeps, or an idle one of its scope, or a new one. `fresh`: no idle one. */
 sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool fresh, int64_t deadline,
                              apr_pool_t *pool);
-/* Keeps it for the next question about the document, if the pool does, or ends it. */
+/* Keeps it for the next request about the document, if the pool does, or ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
 /* Ends one that failed. */
 sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
@@ -137,7 +137,7 @@ sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_po
 bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
 
 /* ---------------------------------------------------------------------------------------------- client.c */
-typedef struct sr_pdf_question_t {
+typedef struct sr_pdf_request_t {
     const char *op;
     sr_pdf_class_t class;
     const char *text;            /* the JSON object; NULL: {"op":"<op>"} */
@@ -145,14 +145,14 @@ typedef struct sr_pdf_question_t {
     sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
     apr_size_t room;             /* the most bytes of it */
     apr_interval_time_t timeout; /* of processor time; 0: the pool's */
-    bool goes_on;                /* it is put between two questions to a worker that the request keeps */
+    bool goes_on;                /* it is put between two requests to a worker that the request keeps */
     /* Reads the answer (and the output, already sealed) into `result`; false if it is not a valid answer. */
-    bool (*read)(void *result, const json_t *answer, apr_pool_t *pool);
+    bool (*read)(void *result, const json_t *response, apr_pool_t *pool);
     void *result;
-} sr_pdf_question_t;
+} sr_pdf_request_t;
 
-/* Puts a question. Success with *failed set when the workers that were asked failed, and the question is to blame. */
-sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool);
+/* Puts a request. Success with *failed set when the workers that were asked failed, and the request is to blame. */
+sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, apr_pool_t *pool);
 /* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
 bool sr_pdf_is_plain(const char *text);
 

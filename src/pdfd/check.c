@@ -52,7 +52,7 @@ static json_t *write_result(const sr_cms_result_t *result, apr_pool_t *pool)
     return object;
 }
 
-/* False when it is no question of our client. */
+/* False when it is no request of our client. */
 static bool add_result(json_t *results, const json_t *asked, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     const char *text = sr_json_string(asked, "der");
@@ -69,28 +69,28 @@ static bool add_result(json_t *results, const json_t *asked, const sr_cms_contex
     return true;
 }
 
-json_t *sr_pdfd_check(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_check(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    const char *pem = sr_json_string(question->text, "anchors");
+    const char *pem = sr_json_string(request->text, "anchors");
     sr_cms_anchors_t *anchors = NULL;
     if (pem && sr_cms_anchors_parse(&anchors, pem, pool)) return NULL;
     const sr_cms_context_t context = {.anchors = anchors,
-                                      .now = json_integer_value(json_object_get(question->text, "now"))};
+                                      .now = json_integer_value(json_object_get(request->text, "now"))};
     const json_t *one;
     size_t i;
     json_t *results = json_array();
     apr_pool_t *each;
     apr_pool_create(&each, pool);
     bool good = true;
-    json_array_foreach(json_object_get(question->text, "signatures"), i, one)
+    json_array_foreach(json_object_get(request->text, "signatures"), i, one)
     {
         apr_pool_clear(each);
         good = good && add_result(results, one, &context, each);
     }
-    json_t *answer = json_object();
-    json_object_set_new(answer, "results", results);
-    if (good) return answer;
-    json_decref(answer);
+    json_t *response = json_object();
+    json_object_set_new(response, "results", results);
+    if (good) return response;
+    json_decref(response);
     return NULL;
 }
 

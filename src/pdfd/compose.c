@@ -1,6 +1,6 @@
 /* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough, with a panel
  * for the seal at its end. What its texts are about is known to the client alone. Everything is set twice: once to
- * count the pages, which each page's foot names, and once to draw them. The same question gets the same bytes. */
+ * count the pages, which each page's foot names, and once to draw them. The same request gets the same bytes. */
 #include "pdfd/typeset.h"
 #include "pdfd/marks.h"
 
@@ -53,7 +53,7 @@ static const sr_pdfd_look_t NOTE = {SR_PDFD_PLAIN, 8.5, 12.2, GRAY};
 static const sr_pdfd_look_t SMALL = {SR_PDFD_PLAIN, 7.5, 10, GRAY};
 
 typedef struct flow_t {
-    const json_t *question;
+    const json_t *request;
     const char *language;
     cairo_t *context;                  /* NULL: pages are counted, and nothing is drawn */
     int page, pages;                   /* of this pass; in all, known from the first pass on */
@@ -160,7 +160,7 @@ static row_t alone(const flow_t *flow, const char *text, const sr_pdfd_look_t *l
 
 static row_t set_foot(flow_t *flow)
 {
-    const char *text = sr_json_string(flow->question, "footer");
+    const char *text = sr_json_string(flow->request, "footer");
     return alone(flow, text, &SMALL, LEFT, RIGHT - LEFT - NUMBER_WIDTH, flow->page_pool);
 }
 
@@ -177,7 +177,7 @@ static void put_foot(flow_t *flow)
 
 static void put_banner(flow_t *flow)
 {
-    const char *text = sr_json_string(flow->question, "banner");
+    const char *text = sr_json_string(flow->request, "banner");
     const row_t banner = alone(flow, text, &BANNER, LEFT + 14, RIGHT - LEFT - 24, flow->page_pool);
     if (!banner.columns[0]) return;
     double height = measure_row(&banner, SIDE_LINES) + 9;
@@ -196,7 +196,7 @@ static void begin_page(flow_t *flow)
     flow->bottom = BOTTOM - FOOT_ABOVE - fmax(SMALL.leading, measure_row(&foot, SIDE_LINES));
     put_banner(flow);
     if (flow->page > 1) {
-        const char *text = sr_json_string(flow->question, "title");
+        const char *text = sr_json_string(flow->request, "title");
         const row_t title = alone(flow, text, &SMALL, LEFT, RIGHT - LEFT, flow->page_pool);
         flow->y = put_lines(flow, &title, flow->y, 1) + 4;
         rule(flow, flow->y, HAIRLINE);
@@ -266,7 +266,7 @@ static row_t set_event(const flow_t *flow, const json_t *event)
     return row;
 }
 
-/* Sets one row of the question, as one or two: two pairs stand below each other where they are long. */
+/* Sets one row of the request, as one or two: two pairs stand below each other where they are long. */
 static int set_rows(row_t *rows, const flow_t *flow, const json_t *texts)
 {
     double half = (RIGHT - LEFT) / 2;
@@ -367,7 +367,7 @@ static void put_title(flow_t *flow)
         double above;
     } lines[] = {{"title", &TITLE, 0}, {"second", &SECOND, 0}, {"subtitle", &SUBTITLE, 8}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        const char *text = sr_json_string(flow->question, lines[i].key);
+        const char *text = sr_json_string(flow->request, lines[i].key);
         const row_t row = alone(flow, text, lines[i].look, LEFT, RIGHT - LEFT, flow->item_pool);
         if (row.columns[0]) flow->y += lines[i].above;
         put_row(flow, &row);
@@ -378,8 +378,8 @@ static void put_title(flow_t *flow)
 static void put_seal(flow_t *flow, double *rect)
 {
     make_room(flow, SEAL_ABOVE + SEAL_HEIGHT);
-    const char *address = sr_json_string(flow->question, "qr");
-    const json_t *rows = json_object_get(flow->question, "sealRows");
+    const char *address = sr_json_string(flow->request, "qr");
+    const json_t *rows = json_object_get(flow->request, "sealRows");
     const double top = flow->bottom - SEAL_HEIGHT, line = top + INSET + FIELD_HEIGHT, x = LEFT + FIELD_WIDTH + 2 * GAP;
     const double width = RIGHT - x - (address ? QR_SIZE + GAP : 0);
     flow->y = top;
@@ -390,7 +390,7 @@ static void put_seal(flow_t *flow, double *rect)
     rect[3] = HEIGHT - line + FIELD_HEIGHT;
     fill(flow, LEFT, line, FIELD_WIDTH, 0.6, GRAY);
     const row_t caption =
-        alone(flow, sr_json_string(flow->question, "seal"), &SMALL, LEFT, FIELD_WIDTH, flow->page_pool);
+        alone(flow, sr_json_string(flow->request, "seal"), &SMALL, LEFT, FIELD_WIDTH, flow->page_pool);
     put_lines(flow, &caption, line + 3, SIDE_LINES);
     double y = top + INSET - 2;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -407,7 +407,7 @@ static void put_seal(flow_t *flow, double *rect)
 
 static void put_all(flow_t *flow, double *rect)
 {
-    const json_t *sections = json_object_get(flow->question, "sections");
+    const json_t *sections = json_object_get(flow->request, "sections");
     flow->page = 0;
     begin_page(flow);
     put_title(flow);
@@ -418,15 +418,15 @@ static void put_all(flow_t *flow, double *rect)
 }
 
 typedef struct sink_t {
-    const sr_pdfd_question_t *question;
+    const sr_pdfd_request_t *request;
     apr_size_t size;
 } sink_t;
 
 static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigned length)
 {
     sink_t *sink = data;
-    if (length > sink->question->room - sink->size) return CAIRO_STATUS_WRITE_ERROR;
-    memcpy(sink->question->result + sink->size, bytes, length);
+    if (length > sink->request->room - sink->size) return CAIRO_STATUS_WRITE_ERROR;
+    memcpy(sink->request->result + sink->size, bytes, length);
     sink->size += length;
     return CAIRO_STATUS_SUCCESS;
 }
@@ -434,7 +434,7 @@ static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigne
 static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
 {
     cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(take_bytes, sink, WIDTH, HEIGHT);
-    sr_pdfd_describe(surface, sr_json_string(flow->question, "title"), when);
+    sr_pdfd_describe(surface, sr_json_string(flow->request, "title"), when);
     flow->context = cairo_create(surface);
     put_all(flow, rect);
     cairo_status_t status = cairo_status(flow->context);
@@ -447,27 +447,27 @@ static bool draw(sink_t *sink, flow_t *flow, apr_time_t when, double *rect)
 
 static json_t *answer_with(const char *key, const char *reason)
 {
-    json_t *answer = json_object();
-    json_object_set_new(answer, key, json_string(reason));
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, key, json_string(reason));
+    return response;
 }
 
-json_t *sr_pdfd_compose(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    const char *second = sr_json_string(question->text, "second"), *direction = sr_json_string(question->text, "dir");
+    const char *second = sr_json_string(request->text, "second"), *direction = sr_json_string(request->text, "dir");
     int64_t pixels = SR_PDFD_MARK_PIXELS;
-    flow_t flow = {.question = question->text,
+    flow_t flow = {.request = request->text,
                    .pixels = &pixels,
-                   .language = sr_json_string(question->text, "language"),
+                   .language = sr_json_string(request->text, "language"),
                    .rtl = direction && !strcmp(direction, "rtl"),
                    .labels = second && *second ? WIDE_LABELS : LABELS};
-    sink_t sink = {.question = question};
-    const char *time = sr_json_string(question->text, "time");
+    sink_t sink = {.request = request};
+    const char *time = sr_json_string(request->text, "time");
     apr_time_t when;
     double rect[4];
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return answer_with("unavailable", "there are no fonts to write with");
     if (!time || !sr_time_parse(&when, time)) return answer_with("refused", "it has no time");
-    if (!sr_pdfd_texts_are_short(question->text)) return answer_with("refused", "a text in it is longer than 32 KiB");
+    if (!sr_pdfd_texts_are_short(request->text)) return answer_with("refused", "a text in it is longer than 32 KiB");
     apr_pool_create(&flow.page_pool, pool);
     apr_pool_create(&flow.item_pool, pool);
     put_all(&flow, rect);
@@ -486,12 +486,12 @@ bool sr_pdfd_compose_warm_up(apr_pool_t *pool)
         "\",\"footer\":\"" LETTERS "\",\"time\":\"1970-01-01T00:00:00Z\",\"sections\":[{\"heading\":\"" LETTERS
         "\",\"items\":[{\"heading\":\"" LETTERS "\",\"rows\":[[\"" LETTERS "\",\"" LETTERS "\"],[\"" LETTERS
         "\",\"" LETTERS "\",\"code\"]]}]}]}";
-    sr_pdfd_question_t question = {.room = 1 << 20};
+    sr_pdfd_request_t request = {.room = 1 << 20};
     json_t *parsed;
     if (!sr_pdfd_font(SR_PDFD_PLAIN, 0)) return true;
     sr_pdfd_typeset_warm_up();
-    question.result = apr_palloc(pool, question.room);
+    request.result = apr_palloc(pool, request.room);
     if (sr_json_parse(&parsed, text, sizeof text - 1, pool)) return false;
-    question.text = parsed;
-    return json_object_get(sr_json_own(sr_pdfd_compose(&question, pool), pool), "length");
+    request.text = parsed;
+    return json_object_get(sr_json_own(sr_pdfd_compose(&request, pool), pool), "length");
 }

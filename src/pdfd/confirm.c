@@ -7,23 +7,23 @@
 
 static json_t *say(const char *reason)
 {
-    json_t *answer = json_object();
-    json_object_set_new(answer, "confirmed", json_boolean(!reason));
-    if (reason) json_object_set_new(answer, "reason", json_string(reason));
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, "confirmed", json_boolean(!reason));
+    if (reason) json_object_set_new(response, "reason", json_string(reason));
+    return response;
 }
 
-json_t *sr_pdfd_confirm(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_confirm(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    const json_t *value = json_object_get(question->text, "size");
+    const json_t *value = json_object_get(request->text, "size");
     const json_int_t size = json_integer_value(value);
     sr_pdfd_buffer_t *update;
     sr_cipher_t cipher;
-    if (!json_is_integer(value) || size < 1 || (apr_uint64_t)size >= question->bytes.size) return NULL;
-    const sr_pdfd_bytes_t before = {question->bytes.data, (apr_size_t)size};
-    const sr_pdfd_bytes_t after = {before.data + size, question->bytes.size - before.size};
+    if (!json_is_integer(value) || size < 1 || (apr_uint64_t)size >= request->bytes.size) return NULL;
+    const sr_pdfd_bytes_t before = {request->bytes.data, (apr_size_t)size};
+    const sr_pdfd_bytes_t after = {before.data + size, request->bytes.size - before.size};
     const char *reason = NULL;
-    const json_t *fields = json_object_get(question->text, "fields");
+    const json_t *fields = json_object_get(request->text, "fields");
     if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &before, fields, pool)) return NULL;
     if (reason) return say(reason);
     return say(update->size == after.size && !memcmp(update->data, after.data, after.size)

@@ -17,11 +17,11 @@ bool sr_pdfd_cipher_find(sr_cipher_t *cipher, const sr_pdfd_bytes_t *bytes)
     return sr_cipher_read(cipher, name, digits);
 }
 
-void sr_pdfd_cipher_tell(json_t *answer, const sr_cipher_t *cipher, apr_pool_t *pool)
+void sr_pdfd_cipher_tell(json_t *response, const sr_cipher_t *cipher, apr_pool_t *pool)
 {
     if (!cipher->method) return;
-    json_object_set_new(answer, "cipher", json_string(sr_cipher_name(cipher)));
-    json_object_set_new(answer, "key", json_string(sr_text_hex(cipher->key, cipher->length, pool)));
+    json_object_set_new(response, "cipher", json_string(sr_cipher_name(cipher)));
+    json_object_set_new(response, "key", json_string(sr_text_hex(cipher->key, cipher->length, pool)));
 }
 
 static void decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)

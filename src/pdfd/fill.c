@@ -186,13 +186,13 @@ static const char *put_all(fill_t *fill, const sr_pdfd_mark_t *mark, const json_
     return reason;
 }
 
-json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_fill(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     fill_t fill = {.pool = pool, .widgets = apr_array_make(pool, 4, sizeof(sr_pdfd_widget_t))};
     sr_pdfd_mark_t mark = {0};
-    if (!read_parameters(&fill, question->text)) return NULL;
+    if (!read_parameters(&fill, request->text)) return NULL;
     bool archival = false;
-    const char *reason = sr_pdfd_document_open(&fill.document, &question->bytes, pool);
+    const char *reason = sr_pdfd_document_open(&fill.document, &request->bytes, pool);
     if (!reason) reason = sr_pdfd_archive_read(&archival, &fill.document, pool);
     if (!reason) reason = find_widgets(&fill);
     if (reason) return sr_pdfd_document_fault(reason);
@@ -200,13 +200,13 @@ json_t *sr_pdfd_fill(const sr_pdfd_question_t *question, apr_pool_t *pool)
     sr_pdfd_update_begin(&fill.update, &fill.document, pool);
     fill.update.archival = archival;
     fill.signature = fill.update.signature = sr_pdfd_object_number(&fill.update);
-    reason = sr_pdfd_mark(&mark, &fill.update, question->text);
-    if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, question->text);
+    reason = sr_pdfd_mark(&mark, &fill.update, request->text);
+    if (!reason) reason = sr_pdfd_captions(&fill.captions, &fill.update, request->text);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
-    reason = put_all(&fill, &mark, question->text);
+    reason = put_all(&fill, &mark, request->text);
     if (reason) return sr_pdfd_document_fault(reason);
-    json_t *answer = sr_pdfd_result(question, fill.update.out->data, fill.update.out->size);
-    json_object_set_new(answer, "contents", json_integer((json_int_t)fill.contents));
-    sr_pdfd_cipher_tell(answer, &fill.document.cipher, pool);
-    return answer;
+    json_t *response = sr_pdfd_result(request, fill.update.out->data, fill.update.out->size);
+    json_object_set_new(response, "contents", json_integer((json_int_t)fill.contents));
+    sr_pdfd_cipher_tell(response, &fill.document.cipher, pool);
+    return response;
 }

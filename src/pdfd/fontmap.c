@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MAX_SETS 16 /* styles and sizes that are kept for the next question; a composed document has fewer */
+#define MAX_SETS 16 /* styles and sizes that are kept for the next request; a composed document has fewer */
 
 /* ------------------------------------------------------------------------------------------ one font in one size */
 

@@ -306,6 +306,6 @@ const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, a
     const char *wrong = begin(&text, drawing, SR_PDFD_PLAIN, value, pool);
     if (wrong) return wrong;
     if (replace_unknown(text)) analyse(text);
-    wrong = find_unknown(drawing, text, pool); /* not even a question mark */
+    wrong = find_unknown(drawing, text, pool); /* not even a request mark */
     return wrong ? wrong : draw_analysed(drawing, text);
 }

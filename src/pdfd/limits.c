@@ -50,7 +50,7 @@ void sr_pdfd_limits_worker(unsigned seconds)
 }
 
 /* The kernel never raises a hard limit again for a process without privileges. */
-void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size)
+void sr_pdfd_limits_request(apr_size_t memory, apr_size_t size)
 {
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

@@ -1,6 +1,6 @@
-/* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq: a worker takes questions about one document from
+/* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq: a worker takes requests about one document from
  * descriptor 3 until its client hangs up. It is a process of its own because small files make the libraries hang, take
- * gigabytes or crash: that may cost one question, never httpd. src/pdf/worker.c starts the template, template.c forks
+ * gigabytes or crash: that may cost one request, never httpd. src/pdf/worker.c starts the template, template.c forks
  * the workers. */
 #include "pdfd/pdfd.h"
 
@@ -14,14 +14,14 @@
 
 #define IDLE_US (60 * (int64_t)1000000)
 #define WARM_UP_ROOM ((apr_size_t)1 << 18)
-#define DAY_US (24 * 3600 * (int64_t)1000000) /* a worker that was forked ahead waits for its first question */
+#define DAY_US (24 * 3600 * (int64_t)1000000) /* a worker that was forked ahead waits for its first request */
 
 #define MEMORY_BYTES ((apr_size_t)512 << 20)
 #define SHOW_BYTES ((apr_size_t)768 << 20) /* a raster of 60 million pixels is 240 MB */
 
 typedef struct op_t {
     const char *name;
-    sr_pdfd_op_t *answer;
+    sr_pdfd_op_t *response;
     bool takes_document, has_result, needs_files;
     apr_size_t memory;
     bool tidy; /* the document is read by qpdf, to be continued or judged as it stands */
@@ -32,12 +32,12 @@ static bool has_files; /* can open what folders.c lists */
 /* A page without the fonts that it names would be another page. */
 static json_t *answer_unavailable(void)
 {
-    json_t *answer = json_object();
-    json_object_set_new(answer, "unavailable", json_string("the kernel has no landlock, which fonts are read under"));
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, "unavailable", json_string("the kernel has no landlock, which fonts are read under"));
+    return response;
 }
 
-static json_t *answer_ping(const sr_pdfd_question_t *question, apr_pool_t *pool)
+static json_t *answer_ping(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     return json_object();
 }
@@ -47,7 +47,7 @@ static const op_t OPS[] = {
     {SR_PDF_OP_PROBE, sr_pdfd_probe, true, false, false, MEMORY_BYTES, true},
     {SR_PDF_OP_RENDER, sr_pdfd_render, true, true, true, SHOW_BYTES, false},
     {SR_PDF_OP_TEXT, sr_pdfd_text, true, true, true, SHOW_BYTES, false},
-    {SR_PDF_OP_NORMALISE, sr_pdfd_normalise, true, true, false, SHOW_BYTES, false},
+    {SR_PDF_OP_NORMALISE, sr_pdfd_rewrite, true, true, false, SHOW_BYTES, false},
     {SR_PDF_OP_PREPARE, sr_pdfd_prepare, true, true, false, MEMORY_BYTES, true},
     {SR_PDF_OP_CONFIRM, sr_pdfd_confirm, true, false, false, MEMORY_BYTES, true},
     {SR_PDF_OP_FILL, sr_pdfd_fill, true, true, false, MEMORY_BYTES, true},
@@ -57,9 +57,9 @@ static const op_t OPS[] = {
     {SR_PDF_OP_CHECK, sr_pdfd_check, false, false, false, MEMORY_BYTES, false},
 };
 
-static const op_t *find_op(const json_t *question)
+static const op_t *find_op(const json_t *request)
 {
-    const char *name = sr_json_string(question, "op");
+    const char *name = sr_json_string(request, "op");
     for (size_t i = 0; name && i < sizeof OPS / sizeof *OPS; i++)
         if (!strcmp(OPS[i].name, name)) return &OPS[i];
     return NULL;
@@ -79,13 +79,13 @@ static const char SAMPLE[] = "%PDF-1.4\n"
                              "trailer<</Size 6/Root 1 0 R>>\nstartxref\n354\n%%EOF\n";
 
 /* Draws and reads the sample, whose font is the system's. */
-static bool warm_up_page(sr_pdfd_question_t question, apr_pool_t *pool)
+static bool warm_up_page(sr_pdfd_request_t request, apr_pool_t *pool)
 {
-    question.room = 1 << 16;
-    question.result = apr_palloc(pool, question.room);
-    question.text = sr_json_own(json_pack("{s:i,s:i}", "page", 0, "width", SR_PDF_MIN_WIDTH), pool);
-    const json_t *image = sr_json_own(sr_pdfd_render(&question, pool), pool);
-    const json_t *text = sr_json_own(sr_pdfd_text(&question, pool), pool);
+    request.room = 1 << 16;
+    request.result = apr_palloc(pool, request.room);
+    request.text = sr_json_own(json_pack("{s:i,s:i}", "page", 0, "width", SR_PDF_MIN_WIDTH), pool);
+    const json_t *image = sr_json_own(sr_pdfd_render(&request, pool), pool);
+    const json_t *text = sr_json_own(sr_pdfd_text(&request, pool), pool);
     return json_object_get(image, "length") && json_object_get(text, "length");
 }
 
@@ -97,29 +97,29 @@ static bool warm_up_signing(apr_pool_t *pool)
                                         "\"ink\":{\"width\":1,\"height\":0.5,\"strokes\":[[0.1,0.1,0.5,0.5,0.4,0.5]]}"};
     const apr_size_t size = sizeof SAMPLE - 1;
     unsigned char *document = apr_palloc(pool, size + WARM_UP_ROOM);
-    sr_pdfd_question_t question = {.bytes = {document, size}, .result = document + size, .room = WARM_UP_ROOM};
+    sr_pdfd_request_t request = {.bytes = {document, size}, .result = document + size, .room = WARM_UP_ROOM};
     json_t *text;
     memcpy(document, SAMPLE, size);
     if (sr_json_parse(&text, field, sizeof field - 1, pool)) return false;
-    question.text = text;
-    const json_t *answer = sr_json_own(sr_pdfd_prepare(&question, pool), pool);
-    question.bytes.size += (apr_size_t)json_integer_value(json_object_get(answer, "length"));
-    question.result = apr_palloc(pool, question.room);
+    request.text = text;
+    const json_t *response = sr_json_own(sr_pdfd_prepare(&request, pool), pool);
+    request.bytes.size += (apr_size_t)json_integer_value(json_object_get(response, "length"));
+    request.result = apr_palloc(pool, request.room);
     for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
         const char *said = apr_psprintf(
             pool, "{\"signer\":\"a\",\"name\":\"A\",\"time\":\"D:19700101000000Z\",\"test\":true,%s}", fills[i]);
         if (sr_json_parse(&text, said, strlen(said), pool)) return false;
-        question.text = text;
-        json_decref(sr_pdfd_fill(&question, pool));
+        request.text = text;
+        json_decref(sr_pdfd_fill(&request, pool));
     }
-    return question.bytes.size > size;
+    return request.bytes.size > size;
 }
 
 static bool warm_up(apr_pool_t *pool)
 {
     static const char damaged[] = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 9 0 R>>endobj\n";
-    const sr_pdfd_question_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}};
-    const sr_pdfd_question_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}};
+    const sr_pdfd_request_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}};
+    const sr_pdfd_request_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}};
     if (!sr_pdfd_poppler_warm_up(&sample.bytes)) return false;
     json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
     const char *verdict = sr_json_string(sr_json_own(sr_pdfd_probe(&sample, pool), pool), "verdict");
@@ -143,20 +143,20 @@ static bool map(unsigned char **data, apr_size_t size, int protection, int flags
 }
 
 /* The worker ends where this fails, so nothing is unmapped. */
-static bool take(sr_pdfd_question_t *question, const op_t *op, const int *descriptors)
+static bool take(sr_pdfd_request_t *request, const op_t *op, const int *descriptors)
 {
     unsigned char *document = NULL;
     int count = 0, result = op->takes_document ? 1 : 0;
     while (count < SR_PDF_DESCRIPTORS && descriptors[count] >= 0) count++;
     if (count != op->takes_document + op->has_result) return false;
-    if (op->takes_document && !measure(&question->bytes.size, descriptors[0])) return false;
-    if (op->has_result && !measure(&question->room, descriptors[result])) return false;
-    sr_pdfd_limits_question(op->memory + question->room + sr_pdfd_fonts_mapped(), question->bytes.size);
+    if (op->takes_document && !measure(&request->bytes.size, descriptors[0])) return false;
+    if (op->has_result && !measure(&request->room, descriptors[result])) return false;
+    sr_pdfd_limits_request(op->memory + request->room + sr_pdfd_fonts_mapped(), request->bytes.size);
     const int write = PROT_READ | PROT_WRITE;
-    if (!map(&document, question->bytes.size, op->tidy ? write : PROT_READ, MAP_PRIVATE, descriptors[0])) return false;
-    if (op->tidy) sr_pdfd_tidy(document, question->bytes.size);
-    question->bytes.data = document;
-    return map(&question->result, question->room, write, MAP_SHARED, descriptors[result]);
+    if (!map(&document, request->bytes.size, op->tidy ? write : PROT_READ, MAP_PRIVATE, descriptors[0])) return false;
+    if (op->tidy) sr_pdfd_tidy(document, request->bytes.size);
+    request->bytes.data = document;
+    return map(&request->result, request->room, write, MAP_SHARED, descriptors[result]);
 }
 
 json_t *sr_pdfd_fault(const char *fault, const char *reason)
@@ -167,31 +167,31 @@ json_t *sr_pdfd_fault(const char *fault, const char *reason)
     return object;
 }
 
-json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
+json_t *sr_pdfd_result(const sr_pdfd_request_t *request, const void *bytes, apr_size_t size)
 {
-    if (size > question->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
-    memcpy(question->result, bytes, size);
+    if (size > request->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
+    memcpy(request->result, bytes, size);
     json_t *object = json_object();
     json_object_set_new(object, "length", json_integer((json_int_t)size));
     return object;
 }
 
-/* The text of the answer; NULL when the question is not understood. */
-static const char *answer(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
+/* The text of the answer; NULL when the request is not understood. */
+static const char *response(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
 {
-    sr_pdfd_question_t question = {0};
+    sr_pdfd_request_t request = {0};
     json_t *parsed;
     if (sr_json_parse(&parsed, text, length, pool)) return NULL;
-    question.text = parsed;
+    request.text = parsed;
     const op_t *op = find_op(parsed);
-    if (!op || !take(&question, op, descriptors)) return NULL;
+    if (!op || !take(&request, op, descriptors)) return NULL;
     apr_pool_t *scratch; /* what the operation leaves is gone before the heap is looked at */
     apr_pool_create(&scratch, pool);
-    json_t *object = op->needs_files && !has_files ? answer_unavailable() : op->answer(&question, scratch);
+    json_t *object = op->needs_files && !has_files ? answer_unavailable() : op->response(&request, scratch);
     text = object ? sr_json_text(sr_json_own(object, scratch), pool) : NULL;
     apr_pool_destroy(scratch);
-    if (question.bytes.size) munmap((void *)question.bytes.data, question.bytes.size);
-    if (question.room) munmap(question.result, question.room);
+    if (request.bytes.size) munmap((void *)request.bytes.data, request.bytes.size);
+    if (request.room) munmap(request.result, request.room);
     return text;
 }
 
@@ -204,7 +204,7 @@ static bool serve(int64_t wait, apr_pool_t *pool)
     sr_pdf_wire_t state =
         sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + wait, pool);
     if (state != SR_PDF_WIRE_OK) return false;
-    text = answer(text, header.length, descriptors, pool);
+    text = response(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
     sr_pdfd_note_counters();

@@ -26,7 +26,7 @@ void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_plac
 /* The same for an image object and its mask (drawnimage.c). */
 void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool);
-/* Whether all texts of a question can be set. */
+/* Whether all texts of a request can be set. */
 bool sr_pdfd_texts_are_short(const json_t *value);
 /* The properties of a document; `title` may be NULL. */
 void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when);

@@ -62,9 +62,9 @@ static const char *repair(qpdf_data q, const sr_pdfd_bytes_t *bytes, apr_pool_t 
     return sr_pdfd_compare(bytes, &made, pool);
 }
 
-json_t *sr_pdfd_normalise(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_rewrite(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    sr_pdfd_bytes_t bytes = question->bytes;
+    sr_pdfd_bytes_t bytes = request->bytes;
     sr_pdfd_form_t form;
     qpdf_data q = sr_pdfd_qpdf(pool);
     const char *reason = read_again(q, &bytes, &form, pool);
@@ -79,5 +79,5 @@ json_t *sr_pdfd_normalise(const sr_pdfd_question_t *question, apr_pool_t *pool)
         if (!reason) reason = write_again(q);
     }
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, reason);
-    return sr_pdfd_result(question, qpdf_get_buffer(q), qpdf_get_buffer_length(q));
+    return sr_pdfd_result(request, qpdf_get_buffer(q), qpdf_get_buffer_length(q));
 }

@@ -14,8 +14,8 @@ typedef struct sr_pdfd_page_t {
     double width, height; /* points, as displayed: CropBox within MediaBox, turned by /Rotate */
 } sr_pdfd_page_t;
 
-/* Opens the page that the question asks for ("page"). The answer (a new reference) instead when it cannot be shown. */
-json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_question_t *question, apr_pool_t *pool);
+/* Opens the page that the request asks for ("page"). The answer (a new reference) instead when it cannot be shown. */
+json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request, apr_pool_t *pool);
 void sr_pdfd_page_close(sr_pdfd_page_t *page);
 /* {"refused":"<reason>"}: a new reference. */
 json_t *sr_pdfd_page_refuse(const char *reason);

@@ -9,7 +9,7 @@
  * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · marks.c, drawn.c, drawnimage.c
  * (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
- * One thread, one question at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
+ * One thread, one request at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is
  * ready).
  * Whatever goes wrong may end the process: its client asks another.
  *
@@ -29,21 +29,21 @@ typedef struct sr_pdfd_bytes_t {
     apr_size_t size;
 } sr_pdfd_bytes_t;
 
-typedef struct sr_pdfd_question_t {
+typedef struct sr_pdfd_request_t {
     const json_t *text;    /* the whole object */
     sr_pdfd_bytes_t bytes; /* the document */
     unsigned char *result; /* where a result of many bytes goes; its "length" is in the answer */
     apr_size_t room;       /* for it; 0: the operation has none */
-} sr_pdfd_question_t;
+} sr_pdfd_request_t;
 
 /* ------------------------------------------------------------------------------------------------ main.c */
-/* Answers a question (new reference), or NULL when it was none: the conversation is then over. */
-typedef json_t *sr_pdfd_op_t(const sr_pdfd_question_t *question, apr_pool_t *pool);
+/* Answers a request (new reference), or NULL when it was none: the conversation is then over. */
+typedef json_t *sr_pdfd_op_t(const sr_pdfd_request_t *request, apr_pool_t *pool);
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
-    sr_pdfd_normalise, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check, sr_pdfd_preview;
+    sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_check, sr_pdfd_preview;
 
 /* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
-json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size);
+json_t *sr_pdfd_result(const sr_pdfd_request_t *request, const void *bytes, apr_size_t size);
 /* The answer that something cannot be done: one of SR_PDF_FAULT_, and why. New reference. */
 json_t *sr_pdfd_fault(const char *fault, const char *reason);
 
@@ -81,12 +81,12 @@ void sr_pdfd_note_counters(void);
 /* ---------------------------------------------------------------------------------------------- limits.c */
 /* For the life of the process: no core files, few descriptors, none but 0 to 3, first to go when memory ends. */
 void sr_pdfd_limits_begin(void);
-/* The processor time of one question, 5 seconds unless it is set. No worker has more than that of 6 questions. */
+/* The processor time of one request, 5 seconds unless it is set. No worker has more than that of 6 requests. */
 void sr_pdfd_limits_worker(unsigned seconds);
-/* For one question about a document of `size` bytes: address space (`memory` and twice the document: it is mapped, and
- * may be unpacked) and CPU time. The first question sets what no later one can exceed, whatever code is running then:
+/* For one request about a document of `size` bytes: address space (`memory` and twice the document: it is mapped, and
+ * may be unpacked) and CPU time. The first request sets what no later one can exceed, whatever code is running then:
  * 1.5 GiB and four times the document. */
-void sr_pdfd_limits_question(apr_size_t memory, apr_size_t size);
+void sr_pdfd_limits_request(apr_size_t memory, apr_size_t size);
 
 /* --------------------------------------------------------------------------------------------- sandbox.c */
 /* Leaves what reading from memory needs, and forking a worker: other system calls answer EPERM, and those that start
@@ -295,7 +295,7 @@ const char *sr_pdfd_update_end(sr_pdfd_update_t *update);
 /* How a document is encrypted that opens without a password. False when nothing can be appended to it. */
 bool sr_pdfd_cipher_find(sr_cipher_t *cipher, const sr_pdfd_bytes_t *bytes);
 /* Adds it to an answer: who checks what is appended has to read it. */
-void sr_pdfd_cipher_tell(json_t *answer, const sr_cipher_t *cipher, apr_pool_t *pool);
+void sr_pdfd_cipher_tell(json_t *response, const sr_cipher_t *cipher, apr_pool_t *pool);
 /* The bytes of a string, whose token is given. */
 void sr_pdfd_string_decode(sr_pdfd_buffer_t *out, const unsigned char *token, const unsigned char *end);
 /* Encrypts the strings of the object that is being written, if the document is encrypted. */
@@ -379,10 +379,10 @@ typedef struct sr_pdfd_drawing_t {
     bool is_gray; /* the JPEG */
 } sr_pdfd_drawing_t;
 
-/* Draws what a parameter of a question has. What is wrong with it, or NULL. */
+/* Draws what a parameter of a request has. What is wrong with it, or NULL. */
 typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool);
 sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
-/* glyphs.c: a line of plain text; a question mark for each character that no font has. */
+/* glyphs.c: a line of plain text; a request mark for each character that no font has. */
 sr_pdfd_drawer_t sr_pdfd_draw_line;
 /* The one that the parameters name. */
 sr_pdfd_drawer_t sr_pdfd_draw_any;

@@ -28,16 +28,16 @@ int sr_pdfd_poppler_count(const sr_pdfd_bytes_t *bytes)
 
 json_t *sr_pdfd_page_refuse(const char *reason)
 {
-    json_t *answer = json_object();
-    json_object_set_new(answer, "refused", json_string(reason));
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, "refused", json_string(reason));
+    return response;
 }
 
 static json_t *answer_missing(void)
 {
-    json_t *answer = json_object();
-    json_object_set_new(answer, "missing", json_true());
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, "missing", json_true());
+    return response;
 }
 
 static const char *open_document(sr_pdfd_page_t *page, const sr_pdfd_bytes_t *bytes)
@@ -62,11 +62,11 @@ static const char *open_page(sr_pdfd_page_t *page, apr_pool_t *pool)
     return NULL;
 }
 
-json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_page_open(sr_pdfd_page_t *page, const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    json_int_t index = json_integer_value(json_object_get(question->text, "page"));
+    json_int_t index = json_integer_value(json_object_get(request->text, "page"));
     *page = (sr_pdfd_page_t){0};
-    const char *reason = open_document(page, &question->bytes);
+    const char *reason = open_document(page, &request->bytes);
     bool missing = !reason && (index < 0 || index >= poppler_document_get_n_pages(page->document));
     page->index = (int)index;
     if (!reason && !missing) reason = open_page(page, pool);

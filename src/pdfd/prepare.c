@@ -69,7 +69,7 @@ static bool read_widget(widget_t *widget, const json_t *field)
     return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
 }
 
-/* False when the question is not one. */
+/* False when the request is not one. */
 static bool read_widgets(prepare_t *p, const json_t *fields)
 {
     apr_hash_t *seen = apr_hash_make(p->pool);
@@ -387,15 +387,15 @@ bool sr_pdfd_prepare_update(sr_pdfd_buffer_t **update, sr_cipher_t *cipher, cons
     return true;
 }
 
-json_t *sr_pdfd_prepare(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_prepare(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     sr_pdfd_buffer_t *update;
     sr_cipher_t cipher;
     const char *reason;
-    const json_t *fields = json_object_get(question->text, "fields");
-    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &question->bytes, fields, pool)) return NULL;
+    const json_t *fields = json_object_get(request->text, "fields");
+    if (!sr_pdfd_prepare_update(&update, &cipher, &reason, &request->bytes, fields, pool)) return NULL;
     if (reason) return sr_pdfd_document_fault(reason);
-    json_t *answer = sr_pdfd_result(question, update->data, update->size);
-    sr_pdfd_cipher_tell(answer, &cipher, pool);
-    return answer;
+    json_t *response = sr_pdfd_result(request, update->data, update->size);
+    sr_pdfd_cipher_tell(response, &cipher, pool);
+    return response;
 }

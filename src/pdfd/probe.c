@@ -222,18 +222,18 @@ static const char *write_report(const probe_t *probe)
                         probe->normalise ? "true" : "false", warnings, fields);
 }
 
-json_t *sr_pdfd_probe(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_probe(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
-    probe_t probe = {.bytes = question->bytes, .verdict = SR_PDF_ACCEPTED, .pool = pool};
+    probe_t probe = {.bytes = request->bytes, .verdict = SR_PDF_ACCEPTED, .pool = pool};
     probe.header = find_header(&probe.bytes);
     if (probe.header) judge(&probe);
     else decide(&probe, SR_PDF_NOT_PDF, NULL);
 
-    json_t *answer = json_object();
-    json_object_set_new(answer, "verdict", json_string(names[probe.verdict]));
+    json_t *response = json_object();
+    json_object_set_new(response, "verdict", json_string(names[probe.verdict]));
     if (probe.verdict == SR_PDF_REFUSED || probe.verdict == SR_PDF_FORBIDDEN)
-        json_object_set_new(answer, "reason", json_string(probe.reason));
-    if (probe.verdict == SR_PDF_ACCEPTED) json_object_set_new(answer, "report", json_string(write_report(&probe)));
-    return answer;
+        json_object_set_new(response, "reason", json_string(probe.reason));
+    if (probe.verdict == SR_PDF_ACCEPTED) json_object_set_new(response, "report", json_string(write_report(&probe)));
+    return response;
 }

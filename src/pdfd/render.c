@@ -67,36 +67,36 @@ static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *pa
     return status ? apr_psprintf(pool, "page %d cannot be drawn", page->index + 1) : NULL;
 }
 
-static json_t *render(const sr_pdfd_question_t *question, const sr_pdfd_page_t *page, apr_pool_t *pool)
+static json_t *render(const sr_pdfd_request_t *request, const sr_pdfd_page_t *page, apr_pool_t *pool)
 {
     sr_pdfd_raster_t raster;
     sr_pdfd_look_t look;
-    const char *reason = measure(&raster, page, json_integer_value(json_object_get(question->text, "width")), pool);
+    const char *reason = measure(&raster, page, json_integer_value(json_object_get(request->text, "width")), pool);
     if (reason) return sr_pdfd_page_refuse(reason);
     raster.pixels = white_raster((apr_size_t)raster.width * (apr_size_t)raster.height);
     reason = raster.pixels ? draw(&raster, page, pool) : SR_PDF_LIMITS_REASON;
     if (reason) return sr_pdfd_page_refuse(reason);
     sr_pdfd_look(&look, &raster);
-    apr_size_t length = look.photograph && !json_is_true(json_object_get(question->text, "png"))
-                            ? sr_pdfd_jpeg_encode(question->result, question->room, &raster, look.gray)
-                            : sr_pdfd_png_encode(question->result, question->room, &raster, &look);
+    apr_size_t length = look.photograph && !json_is_true(json_object_get(request->text, "png"))
+                            ? sr_pdfd_jpeg_encode(request->result, request->room, &raster, look.gray)
+                            : sr_pdfd_png_encode(request->result, request->room, &raster, &look);
     if (!length) return sr_pdfd_page_refuse(SR_PDF_LIMITS_REASON);
 
-    json_t *answer = json_object();
-    json_object_set_new(answer, "length", json_integer((json_int_t)length));
-    json_object_set_new(answer, "width", json_integer(raster.width));
-    json_object_set_new(answer, "height", json_integer(raster.height));
-    json_object_set_new(answer, "gray", json_boolean(look.gray));
-    return answer;
+    json_t *response = json_object();
+    json_object_set_new(response, "length", json_integer((json_int_t)length));
+    json_object_set_new(response, "width", json_integer(raster.width));
+    json_object_set_new(response, "height", json_integer(raster.height));
+    json_object_set_new(response, "gray", json_boolean(look.gray));
+    return response;
 }
 
-json_t *sr_pdfd_render(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_render(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     sr_pdfd_page_t page;
-    json_t *answer = sr_pdfd_page_open(&page, question, pool);
-    if (answer) return answer;
-    answer = render(question, &page, pool);
+    json_t *response = sr_pdfd_page_open(&page, request, pool);
+    if (response) return response;
+    response = render(request, &page, pool);
     sr_pdfd_page_close(&page);
     if (kept_pixels > KEPT_PIXELS) release_raster();
-    return answer;
+    return response;
 }

@@ -48,18 +48,18 @@ typedef struct field_t {
     bool is_signature;
 } field_t;
 
-static void set_text(json_t *answer, const char *key, const char *text, apr_pool_t *pool)
+static void set_text(json_t *response, const char *key, const char *text, apr_pool_t *pool)
 {
     apr_size_t size = strlen(text);
     if (size > MAX_TEXT_BYTES)
         for (size = MAX_TEXT_BYTES; size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80;) size--;
     text = sr_text_printable(apr_pstrmemdup(pool, text, size), pool);
-    json_object_set_new(answer, key, json_string(text));
+    json_object_set_new(response, key, json_string(text));
 }
 
 /* A string that is encrypted, in the object that the signature is or is in. */
-static void set_secret(json_t *answer, const char *key, const sr_pdfd_signed_t *signature, const sr_pdfd_bytes_t *value,
-                       list_t *list)
+static void set_secret(json_t *response, const char *key, const sr_pdfd_signed_t *signature,
+                       const sr_pdfd_bytes_t *value, list_t *list)
 {
     sr_pdfd_buffer_t *secret = sr_pdfd_buffer(list->pool);
     apr_size_t size;
@@ -70,17 +70,17 @@ static void set_secret(json_t *answer, const char *key, const sr_pdfd_signed_t *
                               secret->size))
         return;
     qpdf_oh string = qpdf_oh_new_binary_string(list->q, (const char *)plain, size);
-    set_text(answer, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
+    set_text(response, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
 }
 
 /* The text of a string or name that stands in the file. qpdf's parser ends at a NUL, which a string may hold. */
-static void set_value(json_t *answer, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
+static void set_value(json_t *response, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
                       list_t *list)
 {
     const sr_pdfd_bytes_t *value = &signature->values[which];
     if (!value->data || value->size > MAX_TEXT_BYTES * 16) return;
     if (list->cipher.method && *value->data != '/') {
-        set_secret(answer, key, signature, value, list);
+        set_secret(response, key, signature, value, list);
         return;
     }
     char *text = apr_palloc(list->pool, value->size * 4 + 1), *to = text;
@@ -92,8 +92,9 @@ static void set_value(json_t *answer, const char *key, const sr_pdfd_signed_t *s
     qpdf_oh parsed = qpdf_oh_parse(list->q, text);
     if (qpdf_has_error(list->q)) qpdf_get_error(list->q);
     else if (qpdf_oh_is_string(list->q, parsed))
-        set_text(answer, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
-    else if (qpdf_oh_is_name(list->q, parsed)) set_text(answer, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
+        set_text(response, key, qpdf_oh_get_utf8_value(list->q, parsed), list->pool);
+    else if (qpdf_oh_is_name(list->q, parsed))
+        set_text(response, key, qpdf_oh_get_name(list->q, parsed) + 1, list->pool);
 }
 
 static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
@@ -108,7 +109,7 @@ static bool read_range(int64_t *range, qpdf_data q, qpdf_oh signature)
     return true;
 }
 
-static const char *read_signature(json_t *answer, list_t *list, const field_t *field, qpdf_oh value)
+static const char *read_signature(json_t *response, list_t *list, const field_t *field, qpdf_oh value)
 {
     qpdf_data q = list->q;
     sr_pdfd_signed_t signature = {.object = field->object, .generation = field->generation};
@@ -127,15 +128,15 @@ static const char *read_signature(json_t *answer, list_t *list, const field_t *f
     if (fault) return fault;
     fault = sr_pdfd_covers_revision(&later, signature.range[2] + signature.range[3], list->chain, list->bytes);
     if (!fault) list->end[json_array_size(list->found) - 1] = signature.range[2] + signature.range[3];
-    json_object_set_new(answer, "later", json_integer(later));
-    json_object_set_new(answer, "range",
+    json_object_set_new(response, "later", json_integer(later));
+    json_object_set_new(response, "range",
                         json_pack("[I,I,I,I]", (json_int_t)signature.range[0], (json_int_t)signature.range[1],
                                   (json_int_t)signature.range[2], (json_int_t)signature.range[3]));
-    set_value(answer, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
-    set_value(answer, "time", &signature, SR_PDFD_KEY_TIME, list);
-    set_value(answer, "name", &signature, SR_PDFD_KEY_NAME, list);
-    set_value(answer, "reason", &signature, SR_PDFD_KEY_REASON, list);
-    set_value(answer, "contact", &signature, SR_PDFD_KEY_CONTACT, list);
+    set_value(response, "subfilter", &signature, SR_PDFD_KEY_SUBFILTER, list);
+    set_value(response, "time", &signature, SR_PDFD_KEY_TIME, list);
+    set_value(response, "name", &signature, SR_PDFD_KEY_NAME, list);
+    set_value(response, "reason", &signature, SR_PDFD_KEY_REASON, list);
+    set_value(response, "contact", &signature, SR_PDFD_KEY_CONTACT, list);
     return fault;
 }
 
@@ -155,11 +156,11 @@ static const char *add_signature(list_t *list, const field_t *field, qpdf_oh val
     if (list->seen_count == SR_PDF_MAX_SIGNATURES) return TOO_MANY;
     if (was_seen(list, value)) return NULL;
     list->seen_count++;
-    json_t *answer = json_object();
-    json_array_append_new(list->found, answer);
-    set_text(answer, "field", field->name, list->pool);
-    const char *fault = read_signature(answer, list, field, value);
-    if (fault) json_object_set_new(answer, "fault", json_string(fault));
+    json_t *response = json_object();
+    json_array_append_new(list->found, response);
+    set_text(response, "field", field->name, list->pool);
+    const char *fault = read_signature(response, list, field, value);
+    if (fault) json_object_set_new(response, "fault", json_string(fault));
     return NULL;
 }
 
@@ -261,7 +262,7 @@ static const sr_pdfd_revision_t *find_revision(const sr_pdfd_revision_t *revisio
 }
 
 /* A signature that covers no revision is broken, whatever came after it. */
-static void compare_revisions(list_t *list, json_t *answer)
+static void compare_revisions(list_t *list, json_t *response)
 {
     sr_pdfd_revision_t *revisions = apr_pcalloc(list->pool, sizeof *revisions * SR_PDF_MAX_SIGNATURES);
     int count = 0, signatures = (int)json_array_size(list->found);
@@ -278,8 +279,8 @@ static void compare_revisions(list_t *list, json_t *answer)
         json_object_set(json_array_get(list->found, (size_t)i), "filled", one->filled);
     }
     const sr_pdfd_revision_t *last = &revisions[count - 1];
-    if (last->changes) json_object_set(answer, "appended", last->changes);
-    if (last->validation) json_object_set_new(answer, "validation", json_true());
+    if (last->changes) json_object_set(response, "appended", last->changes);
+    if (last->validation) json_object_set_new(response, "validation", json_true());
     for (int i = 0; i < count; i++) {
         json_decref(revisions[i].changes);
         json_decref(revisions[i].filled);
@@ -301,25 +302,25 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr
     qpdf_get_error(list->q); /* or cleanup prints it */
     qpdf_cleanup(&list->q);
 
-    json_t *answer = json_object();
-    json_object_set_new(answer, "verdict", json_string(names[verdict]));
-    if (verdict == SR_PDF_REFUSED) json_object_set_new(answer, "reason", json_string(reason));
-    if (verdict == SR_PDF_ACCEPTED) json_object_set(answer, "signatures", list->found);
-    if (verdict == SR_PDF_ACCEPTED) compare_revisions(list, answer);
+    json_t *response = json_object();
+    json_object_set_new(response, "verdict", json_string(names[verdict]));
+    if (verdict == SR_PDF_REFUSED) json_object_set_new(response, "reason", json_string(reason));
+    if (verdict == SR_PDF_ACCEPTED) json_object_set(response, "signatures", list->found);
+    if (verdict == SR_PDF_ACCEPTED) compare_revisions(list, response);
     json_decref(list->found);
-    return answer;
+    return response;
 }
 
-json_t *sr_pdfd_signatures(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_signatures(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
-    return list_signatures(&question->bytes, COMPARE_SECONDS, pool);
+    return list_signatures(&request->bytes, COMPARE_SECONDS, pool);
 }
 
 /* Of each but the last it is told what was changed until the last; and then what was appended to that. */
 unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
-    const json_t *answer = sr_json_own(list_signatures(bytes, PROBE_SECONDS, pool), pool), *one;
-    const json_t *all = json_object_get(answer, "signatures"), *appended = json_object_get(answer, "appended");
+    const json_t *response = sr_json_own(list_signatures(bytes, PROBE_SECONDS, pool), pool), *one;
+    const json_t *all = json_object_get(response, "signatures"), *appended = json_object_get(response, "appended");
     unsigned int found = all && appended ? 0 : SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
     size_t i, uncompared = 0;
     json_array_foreach(all, i, one)

@@ -140,14 +140,14 @@ static apr_size_t write_text(char *result, apr_size_t room, const sr_pdfd_page_t
     return (apr_size_t)(writer.at - result) + strlen(tail);
 }
 
-json_t *sr_pdfd_text(const sr_pdfd_question_t *question, apr_pool_t *pool)
+json_t *sr_pdfd_text(const sr_pdfd_request_t *request, apr_pool_t *pool)
 {
     sr_pdfd_page_t page;
-    json_t *answer = sr_pdfd_page_open(&page, question, pool);
-    if (answer) return answer;
-    apr_size_t length = write_text((char *)question->result, question->room, &page);
+    json_t *response = sr_pdfd_page_open(&page, request, pool);
+    if (response) return response;
+    apr_size_t length = write_text((char *)request->result, request->room, &page);
     sr_pdfd_page_close(&page);
-    answer = json_object();
-    json_object_set_new(answer, "length", json_integer((json_int_t)length));
-    return answer;
+    response = json_object();
+    json_object_set_new(response, "length", json_integer((json_int_t)length));
+    return response;
 }

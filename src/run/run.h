@@ -10,7 +10,7 @@
 #include <httpd.h>
 
 #include "conf/conf.h"
-#include "deliver/deliver.h"
+#include "jobs/deliver.h"
 #include "pdf/pdf.h"
 #include "store/store.h"
 

@@ -26,7 +26,7 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
 }
 
 /* The audit trail as it will be: what is stored, and what this step adds. */
-static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_step_t *step)
+static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *step)
 {
     const char *row;
     SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_EVENTS, &row, &step->signing->signer, 1, step->pool));
@@ -50,11 +50,11 @@ typedef struct marks_t {
 } marks_t;
 
 /* The document of which a revision has this SHA-256, or NULL. */
-static const sr_signed_document_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing,
-                                                 const char *sha256)
+static const sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing,
+                                                const char *sha256)
 {
     for (int k = 0; sha256 && k < signing->documents->nelts; k++) {
-        const sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_signed_document_t);
+        const sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_document_state_t);
         for (int j = 0; j < document->revisions->nelts; j++) {
             *revised = &APR_ARRAY_IDX(document->revisions, j, sr_revised_t);
             if (!strcmp((*revised)->whole_sha256, sha256)) return document;
@@ -64,7 +64,7 @@ static const sr_signed_document_t *document_with(const sr_revised_t **revised, c
 }
 
 /* *mark is NULL if there is no room for it, or if the document is encrypted and was not signed just now. */
-static sr_error_t *read_mark(json_t **mark, marks_t *marks, const sr_signed_document_t *document,
+static sr_error_t *read_mark(json_t **mark, marks_t *marks, const sr_document_state_t *document,
                              const sr_revised_t *revised, apr_pool_t *pool)
 {
     apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
@@ -93,7 +93,7 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
         for (size_t k = 0; !*mark && k < json_array_size(list); k++) {
             const char *after = sr_json_string(json_array_get(list, k), "after");
             const sr_revised_t *revised;
-            const sr_signed_document_t *document = document_with(&revised, marks->signing, after);
+            const sr_document_state_t *document = document_with(&revised, marks->signing, after);
             apr_pool_clear(pool);
             if (document) SR_TRY(read_mark(mark, marks, document, revised, pool));
         }
@@ -102,7 +102,8 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
 }
 
 /* The signatures as they were sealed, as far as there is room for them. */
-static sr_error_t *read_marks(json_t **list, const sr_step_t *step, const json_t *events, sr_documents_t *documents)
+static sr_error_t *read_marks(json_t **list, const sr_transition_t *step, const json_t *events,
+                              sr_documents_t *documents)
 {
     const json_t *signers = json_object_get(step->signing->view, "submitters");
     marks_t marks = {step->signing, documents, MARKS_MAX};
@@ -135,7 +136,7 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_step_t *step,
+static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_transition_t *step,
                            const sr_cms_certificate_t *seal, sr_documents_t *documents)
 {
     const sr_signing_t *signing = step->signing;
@@ -178,7 +179,7 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
     return sr_documents_extend(joined, documents, nothing, update.bytes, update.length, pool);
 }
 
-sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents)
+sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_documents_t *documents)
 {
     const sr_environment_t environment = step->signing->environment;
     const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->seal[environment]);
@@ -205,9 +206,9 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_document
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     sr_pdf_pool_release(own.pdf);
     append(&text, revision.bytes, revision.length, step->pool);
-    SR_TRY(sr_documents_keep(&sha256, documents, text.bytes, text.length, step->pool));
+    SR_TRY(sr_documents_commit(&sha256, documents, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
-    sr_step_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
-    sr_step_tell(step, "completed");
+    sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
+    sr_transition_notify(step, "completed");
     return NULL;
 }

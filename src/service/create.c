@@ -64,9 +64,9 @@ static json_t *documents_json(const apr_array_header_t *documents)
         json_object_set_new(row, "sha256", json_string(document->sha256));
         json_object_set_new(row, "size", json_integer(document->size));
         json_object_set_new(row, "pages", json_integer(document->pages->count));
-        if (document->normalised_sha256) {
-            json_object_set_new(row, "normalised_sha256", json_string(document->normalised_sha256));
-            json_object_set_new(row, "normalised_size", json_integer(document->normalised_size));
+        if (document->rewritten_sha256) {
+            json_object_set_new(row, "normalised_sha256", json_string(document->rewritten_sha256));
+            json_object_set_new(row, "normalised_size", json_integer(document->rewritten_size));
         }
         json_array_append_new(array, row);
     }
@@ -81,7 +81,7 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
         json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
-                                document->sha256, "normalisedSha256", document->normalised_sha256);
+                                document->sha256, "normalisedSha256", document->rewritten_sha256);
         if (document->pages->warnings)
             json_object_set_new(row, "warnings", sr_warnings_names(document->pages->warnings));
         json_array_append_new(documents, row);
@@ -151,7 +151,7 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
 static sr_error_t *creation_text(const char **text, const sr_service_t *service, const sr_create_t *request,
                                  const sr_submission_t *submission, apr_pool_t *pool)
 {
-    const char *key = request->idempotency_key, *view = sr_submission_view(submission, pool);
+    const char *key = request->idempotency_key, *view = sr_submission_representation(submission, pool);
     const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
     json_t *row = sr_json_own(json_object(), pool), *webhooks = sr_json_own(json_array(), pool), *webhook;
     sr_event_text_t event;
@@ -217,7 +217,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     SR_TRY(sr_signers_resolve(signers, intake->documents, pool));
     SR_TRY(sr_signers_check_texts(request->name, signers, intake->documents, pool));
     sr_signers_remark(request->remarks, signers, intake->documents);
-    SR_TRY(sr_intake_prove(service, intake, signers, request, pool));
+    SR_TRY(sr_intake_preflight(service, intake, signers, request, pool));
     if (submission->send_email && !service->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
@@ -234,7 +234,7 @@ static sr_error_t *keep(const sr_service_t *service, const char **view, bool *un
                         const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     *unwanted = true;
-    SR_TRY(sr_uploads_keep(intake, request, pool));
+    SR_TRY(sr_uploads_commit(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     const char *argument;
@@ -288,7 +288,7 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);
     if (unwanted) sr_uploads_forget(&intake, request, pool);
-    *uuid = error ? NULL : sr_submission_view_uuid(*view, pool); /* of a replay, the first one's */
+    *uuid = error ? NULL : sr_submission_representation_uuid(*view, pool); /* of a replay, the first one's */
     settle_invitations(&inviting, *uuid && !strcmp(*uuid, submission.uuid), request, pool);
     SR_TRY(error);
     return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");

@@ -15,10 +15,10 @@ static const char *signed_name(const char *name, apr_pool_t *pool)
 }
 
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
-                                const sr_signed_document_t *document, bool original, apr_pool_t *pool)
+                                const sr_document_state_t *document, bool original, apr_pool_t *pool)
 {
     sr_documents_t *documents;
-    apr_array_header_t *files = sr_signed_document_files(document, pool);
+    apr_array_header_t *files = sr_document_state_files(document, pool);
     SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
     if (original) {
         files->nelts = 1;
@@ -30,7 +30,7 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
     *download = (sr_download_t){.paths = files,
                                 .name = original || !document->revisions->nelts ? document->name
                                                                                 : signed_name(document->name, pool),
-                                .sha256 = original ? document->sha256 : sr_signed_document_sha256(document)};
+                                .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
     return NULL;
 }
 
@@ -39,10 +39,10 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
 {
     const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid, document_uuid}, *row;
     json_t *json;
-    sr_signed_document_t document;
+    sr_document_state_t document;
     SR_TRY(sr_service_call_one(service, SR_OP_DOCUMENT_GET, &row, arguments, 4, pool));
     SR_TRY(sr_json_read(&json, row, pool));
-    SR_TRY(sr_signed_document_parse(&document, json, pool));
+    SR_TRY(sr_document_state_parse(&document, json, pool));
     return sr_service_download(service, download, &document, original, pool);
 }
 

@@ -8,8 +8,8 @@
 #define MAILTO "mailto:"
 #define LATER apr_time_from_sec(60) /* of an invitation it may take longer */
 
-sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                               const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool)
+sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                               const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool)
 {
     const char *filters[] = {filter->event, filter->submission, filter->success};
     return sr_service_list(service, page, SR_OP_HISTORY_LIST, token_hash, query, filters, 3, pool);

@@ -1,18 +1,18 @@
 /* refuse.c: a signer refuses, and so closes the submission for those who have not signed yet. */
-#include "service/step.h"
+#include "service/transition.h"
 
 #define REASON_MAX_CHARACTERS 1000
 
-static sr_error_t *refuse(const sr_service_t *service, sr_step_t *step, void *baton)
+static sr_error_t *refuse(const sr_service_t *service, sr_transition_t *step, void *baton)
 {
     const char *reason = baton;
     SR_TRY(sr_signing_may(step->signing, SR_SIGNING_REFUSE, step->pool));
-    sr_step_open(step);
+    sr_transition_open(step);
     sr_signing_refuse(step->signing, step->now, reason);
     json_t *detail = json_object();
     json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
-    sr_step_event(step, step->signing->signer, "refused", detail);
-    sr_step_tell(step, "refused");
+    sr_transition_event(step, step->signing->signer, "refused", detail);
+    sr_transition_notify(step, "refused");
     return NULL;
 }
 
@@ -22,5 +22,5 @@ sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signin
     if (reason && sr_text_is_blank(reason)) reason = NULL;
     if (reason && sr_text_length(reason) > REASON_MAX_CHARACTERS)
         return sr_error(pool, SR_EBADREQUEST, "A reason must have at most %d characters", REASON_MAX_CHARACTERS);
-    return sr_step_take(service, signing, client, refuse, (void *)reason, pool);
+    return sr_transition_take(service, signing, client, refuse, (void *)reason, pool);
 }

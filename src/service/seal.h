@@ -2,7 +2,7 @@
 #ifndef SR_SEAL_H
 #define SR_SEAL_H
 
-#include "service/step.h"
+#include "service/transition.h"
 
 /* Fills a prepared document and seals it, with the seal of the environment that `what` says. What the signer is to
  * blame for is SR_EBADREQUEST; all else SR_EUNAVAILABLE: the signer may try again. */
@@ -13,6 +13,6 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
 /* certify.c: all have signed: the certificate of completion is made, sealed and stored, and becomes part of the step.
  */
-sr_error_t *sr_certify(const sr_service_t *service, sr_step_t *step, sr_documents_t *documents);
+sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_documents_t *documents);
 
 #endif

@@ -18,7 +18,7 @@
 typedef struct sr_recent_t sr_recent_t;
 
 /* What a process remembers of who may see what (seen.c). */
-typedef sr_recent_t sr_seen_t;
+typedef sr_recent_t sr_access_cache_t;
 
 /* What a process knows of the current versions of documents (standing.c). */
 typedef sr_recent_t sr_standing_t;
@@ -40,7 +40,7 @@ typedef struct sr_service_t {
     sr_pdf_pool_t *pdf;
     const void *database_key;                          /* tells the databases of a process apart */
     sr_folders_t *folders;                             /* or NULL: nothing is remembered */
-    sr_seen_t *seen;                                   /* or NULL */
+    sr_access_cache_t *seen;                           /* or NULL */
     sr_standing_t *standing;                           /* or NULL */
     const sr_cms_identity_t *seal[2];                  /* by sr_environment_t */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
@@ -109,19 +109,19 @@ json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------- page.c
  * Keyset pages. A cursor is opaque: direction, time and id of the row it starts from.
  */
-typedef struct sr_page_query_t {
+typedef struct sr_list_query_t {
     int limit;          /* 1 to 100 */
     const char *cursor; /* or NULL for the newest */
-} sr_page_query_t;
+} sr_list_query_t;
 
-typedef struct sr_page_result_t {
+typedef struct sr_list_result_t {
     const apr_array_header_t *bodies; /* const char *, newest first */
     const char *next, *prev;          /* cursors, or NULL */
-} sr_page_result_t;
+} sr_list_result_t;
 
 /* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
-sr_error_t *sr_service_list(const sr_service_t *service, sr_page_result_t *page, sr_op_t op, const char *token_hash,
-                            const sr_page_query_t *query, const char *const *filters, int filter_count,
+sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
+                            const sr_list_query_t *query, const char *const *filters, int filter_count,
                             apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
@@ -132,8 +132,8 @@ typedef struct sr_submission_filter_t {
     const char *status, *q;                   /* or NULL */
     apr_time_t created_after, created_before; /* or 0 */
 } sr_submission_filter_t;
-sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                                   const sr_page_query_t *query, const sr_submission_filter_t *filter,
+sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                                   const sr_list_query_t *query, const sr_submission_filter_t *filter,
                                    apr_pool_t *pool);
 
 typedef struct sr_download_t {
@@ -152,7 +152,7 @@ sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const
                              const char *submission_uuid, apr_pool_t *pool);
 /* The same downloads, for who has them already. */
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
-                                const sr_signed_document_t *document, bool original, apr_pool_t *pool);
+                                const sr_document_state_t *document, bool original, apr_pool_t *pool);
 sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
                                             const char *submission_name, const char *sha256, apr_pool_t *pool);
 
@@ -179,11 +179,11 @@ void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
 
 /* ------------------------------------------------------------------------------------------------- seen.c */
 /* A table of recent.c. */
-sr_seen_t *sr_seen_create(apr_pool_t *pool);
+sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);
 #define SR_SEEN_OWNER_LENGTH 16
-/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_seen_add was given, and a NUL. */
-bool sr_seen_has(sr_seen_t *seen, const char *digest, char *owner);
-void sr_seen_add(sr_seen_t *seen, const char *digest, const char *owner);
+/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_access_cache_add was given, and a NUL. */
+bool sr_access_cache_has(sr_access_cache_t *seen, const char *digest, char *owner);
+void sr_access_cache_add(sr_access_cache_t *seen, const char *digest, const char *owner);
 
 /* --------------------------------------------------------------------------------------------- standing.c */
 /* A table of recent.c. */
@@ -289,8 +289,8 @@ sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **to
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool);
 sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, const char *token_hash, const char *uuid,
                              apr_pool_t *pool);
-sr_error_t *sr_service_tokens(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                              const sr_page_query_t *query, apr_pool_t *pool);
+sr_error_t *sr_service_tokens(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                              const sr_list_query_t *query, apr_pool_t *pool);
 /* `children`: all tokens that it made, directly or through others, end too. */
 sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
                                     bool children, apr_pool_t *pool);
@@ -309,8 +309,8 @@ typedef struct sr_history_filter_t {
     const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
 } sr_history_filter_t;
 /* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
-sr_error_t *sr_service_history(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                               const sr_page_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
+sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                               const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
 /* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool);

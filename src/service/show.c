@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK                                                                                                           \
+#define RENDER_VERSION                                                                                                 \
     2 /* raise it when pages come to look otherwise, or texts have another form: what is cached is forgotten           \
        */
 #define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
@@ -44,7 +44,7 @@ static void begin(work_t *work, const char *sha256, const char *owner)
 {
     const sr_show_t *show = work->show;
     work->sha256 = sha256;
-    const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, LOOK);
+    const char *begin = apr_psprintf(work->pool, "%s.%s.%d", sha256, owner, RENDER_VERSION);
     work->key = show->width ? apr_psprintf(work->pool, "%s.%d.%d.%s", begin, show->page, show->width,
                                            show->png ? "png" : "image")
                             : apr_psprintf(work->pool, "%s.%d.json", begin, show->page);
@@ -69,7 +69,7 @@ static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file
     shown->type = type_of(work, file);
     shown->file = file;
     shown->size = size;
-    shown->etag = apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, LOOK, show->page,
+    shown->etag = apr_psprintf(work->pool, "%.32s-%d-%d-%d%s-%" APR_OFF_T_FMT, work->sha256, RENDER_VERSION, show->page,
                                show->width, show->png ? "p" : "", size);
     return NULL;
 }
@@ -217,18 +217,18 @@ static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *d
 static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_array_header_t *files)
 {
     sr_documents_t *documents;
-    sr_documents_turn_t *turn = NULL;
+    sr_submission_lock_t *turn = NULL;
     sr_error_t *error = recall_refusal(work);
     if (error) return error;
     SR_TRY(sr_documents_open(&documents, work->service->documents_root, work->pool));
-    error = sr_documents_turn(&turn, documents, work->key, work->until, work->pool);
+    error = sr_submission_lock_take(&turn, documents, work->key, work->until, work->pool);
     if (error && apr_time_now() >= work->until) return error;
     error = NULL;
     if (!find(shown, work)) {
         error = recall_refusal(work);
         if (!error) error = make(shown, work, documents, files);
     }
-    if (turn) sr_documents_turn_end(turn);
+    if (turn) sr_submission_lock_release(turn);
     return error;
 }
 
@@ -256,9 +256,9 @@ static const char *permission(const sr_service_t *service, const sr_show_t *show
 }
 
 /* The files of a version; NULL: it was never one of this document's. */
-static apr_array_header_t *files_of(const sr_signed_document_t *document, const char *version, apr_pool_t *pool)
+static apr_array_header_t *files_of(const sr_document_state_t *document, const char *version, apr_pool_t *pool)
 {
-    apr_array_header_t *files = sr_signed_document_files(document, pool);
+    apr_array_header_t *files = sr_document_state_files(document, pool);
     for (int last = document->revisions->nelts; last >= 0; last--) {
         const char *whole =
             last ? APR_ARRAY_IDX(document->revisions, last - 1, sr_revised_t).whole_sha256 : document->base_sha256;
@@ -274,7 +274,7 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     const sr_service_t *service = work->service;
     const char *version = work->show->version;
     char owner[SR_SEEN_OWNER_LENGTH + 1], current[SR_SHA256_HEX_LENGTH + 1];
-    if (version && !sr_seen_has(service->seen, allowed, owner)) return false;
+    if (version && !sr_access_cache_has(service->seen, allowed, owner)) return false;
     if (!version && !sr_standing_has(service->standing, allowed, work->show->document, now, current, owner))
         return false;
     begin(work, version ? version : apr_pstrdup(work->pool, current), owner);
@@ -291,13 +291,13 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     if (find_known(shown, &work, allowed, now)) return NULL;
     const apr_uint32_t count = sr_standing_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
-    const sr_signed_document_t *document = sr_signing_document(signing, show->document);
+    const sr_document_state_t *document = sr_signing_document(signing, show->document);
     if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
-    const char *version = show->version ? show->version : sr_signed_document_sha256(document);
+    const char *version = show->version ? show->version : sr_document_state_sha256(document);
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *owner = owner_of(signing, pool);
-    if (show->version) sr_seen_add(service->seen, allowed, owner);
+    if (show->version) sr_access_cache_add(service->seen, allowed, owner);
     else sr_standing_add(service->standing, allowed, count, now, version, owner);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
     begin(&work, version, owner);

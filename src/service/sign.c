@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "service/seal.h"
-#include "service/step.h"
+#include "service/transition.h"
 
 typedef struct signing_t {
     sr_documents_t *documents;
@@ -26,7 +26,7 @@ static sr_error_t *read_field(sr_pdf_field_t *field, const json_t *row, const ch
 }
 
 static sr_error_t *all_fields(apr_array_header_t **fields, const sr_signing_t *signing,
-                              const sr_signed_document_t *document, apr_pool_t *pool)
+                              const sr_document_state_t *document, apr_pool_t *pool)
 {
     const json_t *submitters = json_object_get(signing->view, "submitters");
     *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
@@ -50,13 +50,13 @@ static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update,
 }
 
 /* Joins the files of the document, followed by what was prepared for it. */
-static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed_document_t *document,
+static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document,
                         const sr_pdf_update_t *prepared, apr_pool_t *pool)
 {
-    const apr_array_header_t *files = sr_signed_document_files(document, pool);
+    const apr_array_header_t *files = sr_document_state_files(document, pool);
     SR_TRY(prepared ? sr_documents_extend(joined, s->documents, files, prepared->bytes, prepared->length, pool)
                     : sr_documents_join(joined, s->documents, files, pool));
-    if (strcmp(joined->sha256, sr_signed_document_sha256(document)))
+    if (strcmp(joined->sha256, sr_document_state_sha256(document)))
         return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
     return NULL;
 }
@@ -64,7 +64,7 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_signed
 /* A worker that confirms what is added to a document has confirmed this for no other document: another one, which may
  * be hostile, has not reached it. */
 static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *confirmed, const sr_signing_t *signing,
-                           const apr_array_header_t *fields, const sr_signed_document_t *document,
+                           const apr_array_header_t *fields, const sr_document_state_t *document,
                            const sr_joined_t *joined, apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
@@ -79,7 +79,7 @@ static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *conf
  * which has read no other document, confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
                                  const signing_t *s, const sr_signing_t *signing, const apr_array_header_t *fields,
-                                 const sr_signed_document_t *document, sr_joined_t *joined, apr_pool_t *pool)
+                                 const sr_document_state_t *document, sr_joined_t *joined, apr_pool_t *pool)
 {
     sr_pdf_confirmed_t confirmed;
     *update = (sr_pdf_update_t){0};
@@ -94,8 +94,8 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
 
 /* --- sealing */
 
-static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_step_t *step,
-                        const signing_t *s, const sr_signed_document_t *document, const apr_array_header_t *fields,
+static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_transition_t *step,
+                        const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
                         const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
     const sr_signing_t *signing = step->signing;
@@ -121,21 +121,21 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
     return sr_seal(service, revision, joined, &what, pool);
 }
 
-static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_t *document,
+static sr_error_t *keep(const signing_t *s, sr_transition_t *step, sr_document_state_t *document,
                         const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision, apr_pool_t *scratch_pool)
 {
     const apr_size_t size = prepared->length + revision->length;
     const char *part = prepared->length ? NULL : (const char *)revision->bytes;
     sr_revised_t revised = {.size = (apr_off_t)size,
                             .whole_sha256 = apr_pstrdup(step->pool, revision->sha256),
-                            .whole_size = sr_signed_document_size(document) + (apr_off_t)size};
+                            .whole_size = sr_document_state_size(document) + (apr_off_t)size};
     if (!part) {
         char *both = apr_palloc(scratch_pool, size);
         memcpy(both, prepared->bytes, prepared->length);
         memcpy(both + prepared->length, revision->bytes, revision->length);
         part = both;
     }
-    SR_TRY(sr_documents_keep(&revised.sha256, s->documents, part, size, step->pool));
+    SR_TRY(sr_documents_commit(&revised.sha256, s->documents, part, size, step->pool));
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     json_array_append_new(step->revisions, json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
                                                      document->revisions->nelts, "sha256", revised.sha256, "size",
@@ -146,9 +146,9 @@ static sr_error_t *keep(const signing_t *s, sr_step_t *step, sr_signed_document_
 
 /* `own` has the worker for all documents of the submission. */
 static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, const signing_t *s,
-                                 sr_step_t *step, sr_signed_document_t *document, json_t *evidence)
+                                 sr_transition_t *step, sr_document_state_t *document, json_t *evidence)
 {
-    const char *before = sr_signed_document_sha256(document);
+    const char *before = sr_document_state_sha256(document);
     apr_pool_t *work; /* its documents, answers and files go when this document is done */
     sr_joined_t joined;
     sr_pdf_update_t prepared;
@@ -167,7 +167,8 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     return NULL;
 }
 
-static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_step_t *step, json_t *evidence)
+static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_transition_t *step,
+                                  json_t *evidence)
 {
     sr_signing_t *signing = step->signing;
     apr_pool_t *work; /* the worker is given back with it */
@@ -175,7 +176,7 @@ static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
     const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->documents->nelts; i++) {
-        sr_signed_document_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_signed_document_t);
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
         if (sr_signing_has_field(signing->submitter, document))
             SR_TRY(sign_document(service, &own, s, step, document, evidence));
     }
@@ -185,7 +186,7 @@ static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *
 
 /* --- the step */
 
-static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *baton)
+static sr_error_t *sign(const sr_service_t *service, sr_transition_t *step, void *baton)
 {
     const signing_t *s = baton;
     sr_signing_t *signing = step->signing;
@@ -199,10 +200,10 @@ static sr_error_t *sign(const sr_service_t *service, sr_step_t *step, void *bato
     json_object_set_new(detail, "documents", evidence);
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
     SR_TRY(sign_documents(service, s, step, evidence));
-    sr_step_open(step);
+    sr_transition_open(step);
     sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version, step->pool);
-    sr_step_event(step, step->signing->signer, "signed", json_incref(detail));
-    sr_step_tell(step, "signed");
+    sr_transition_event(step, step->signing->signer, "signed", json_incref(detail));
+    sr_transition_notify(step, "signed");
     return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
 }
 
@@ -212,5 +213,5 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
     signing_t s = {.signature = signature, .consent = consent};
     SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
-    return sr_step_take(service, signing, client, sign, &s, pool);
+    return sr_transition_take(service, signing, client, sign, &s, pool);
 }

@@ -17,8 +17,8 @@ static const char *time_argument(apr_time_t when, apr_pool_t *pool)
     return when ? apr_psprintf(pool, "%" APR_TIME_T_FMT, when) : NULL;
 }
 
-sr_error_t *sr_service_submissions(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                                   const sr_page_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
+sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                                   const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
     const char *filters[] = {filter->status, filter->q ? sr_text_fold(filter->q, pool) : NULL,
                              time_argument(filter->created_after, pool), time_argument(filter->created_before, pool),

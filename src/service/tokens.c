@@ -42,8 +42,8 @@ sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, co
     return sr_token_parse(token, row, pool);
 }
 
-sr_error_t *sr_service_tokens(const sr_service_t *service, sr_page_result_t *page, const char *token_hash,
-                              const sr_page_query_t *query, apr_pool_t *pool)
+sr_error_t *sr_service_tokens(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
+                              const sr_list_query_t *query, apr_pool_t *pool)
 {
     return sr_service_list(service, page, SR_OP_TOKEN_LIST, token_hash, query, NULL, 0, pool);
 }

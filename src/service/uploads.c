@@ -87,7 +87,7 @@ static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_
 static sr_error_t *find_normalised(sr_files_t *files, const sr_create_t *request, apr_pool_t *pool)
 {
     const sr_pages_t *own = files->upload.pages;
-    sr_file_t found = {.sha256 = own->normalised_sha256, .size = own->normalised_size};
+    sr_file_t found = {.sha256 = own->rewritten_sha256, .size = own->rewritten_size};
     if (!found.sha256) return NULL;
     SR_TRY(find_stored(&found, request, pool));
     if (found.stored && found.pages->count == own->count) files->normalised = found;
@@ -131,12 +131,12 @@ static sr_error_t *keep(const sr_file_t *file, const sr_create_t *request, apr_p
 {
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
-    if (!file->stored) return sr_spool_keep(file->spool, report);
+    if (!file->stored) return sr_spool_commit(file->spool, report);
     (void)sr_documents_report_write(request->documents, file->sha256, report, pool);
     return NULL;
 }
 
-sr_error_t *sr_uploads_keep(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
+sr_error_t *sr_uploads_commit(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);

@@ -2,14 +2,14 @@
 #ifndef SR_UPLOADS_H
 #define SR_UPLOADS_H
 
-#include "service/prove.h"
+#include "service/preflight.h"
 
 /* Begins the intake: checks the uploaded files and gives them page boxes, from the report stored beside the document
  * when it was seen before, else from the PDF helper. Documents get fresh uuids. */
 sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, const sr_create_t *request,
                              apr_pool_t *pool);
 /* Makes every file that is not stored durable under its content's name, its report beside it. */
-sr_error_t *sr_uploads_keep(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);
+sr_error_t *sr_uploads_commit(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);
 /* After a refusal: removes the reports of files that were not known before. The files are left to gc: another creation
  * may be about to name them. */
 void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool);

@@ -47,8 +47,8 @@ void sr_temporary_drop(sr_temporary_t *temporary);
 sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
                                  apr_pool_t *pool);
 /* While this is held, gc deletes nothing in <root>/ab/cd, the folder of the document. Held for moments, never while a
- * database is asked. Ends by sr_documents_turn_end. */
-sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,
+ * database is asked. Ends by sr_submission_lock_release. */
+sr_error_t *sr_documents_hold(sr_submission_lock_t **turn, sr_documents_t *documents, const char *sha256,
                               apr_pool_t *pool);
 /* Makes what else was linked beside a file durable. */
 sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);

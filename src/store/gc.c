@@ -91,7 +91,7 @@ static sr_error_t *take_from_folder(const walk_t *walk, const char *sha256, apr_
 /* Asked again, as the walk may have taken long; and before the folder is held, as the database may take long. */
 static sr_error_t *take_away(const walk_t *walk, const char *sha256, apr_pool_t *pool)
 {
-    sr_documents_turn_t *turn = NULL;
+    sr_submission_lock_t *turn = NULL;
     sr_error_t *error;
     bool used;
 
@@ -102,7 +102,7 @@ static sr_error_t *take_away(const walk_t *walk, const char *sha256, apr_pool_t 
     }
     if (!walk->dry_run) SR_TRY(sr_documents_hold(&turn, walk->documents, sha256, pool));
     error = take_from_folder(walk, sha256, pool);
-    if (turn) sr_documents_turn_end(turn);
+    if (turn) sr_submission_lock_release(turn);
     return error;
 }
 

@@ -9,8 +9,8 @@ SELECT sigreq.history_redeliver(%s, %s, %s, %s)
 -- @op HISTORY_INVITATION 3
 SELECT sigreq.history_invitation(%s, %s, %s)
 
--- @op DELIVERY_LOOK 0
-SELECT sigreq.delivery_look()
+-- @op DELIVERY_POLL 0
+SELECT sigreq.delivery_poll()
 
 -- @op DELIVERY_SURVEY 1
 SELECT sigreq.delivery_survey(%s)

@@ -55,11 +55,11 @@ sr_error_t *sr_documents_probe(sr_documents_t *documents, apr_pool_t *pool)
 }
 
 /* One lock for each folder ab/cd. */
-sr_error_t *sr_documents_hold(sr_documents_turn_t **turn, sr_documents_t *documents, const char *sha256,
+sr_error_t *sr_documents_hold(sr_submission_lock_t **turn, sr_documents_t *documents, const char *sha256,
                               apr_pool_t *pool)
 {
     const apr_time_t until = apr_time_now() + LONGEST_HOLD;
-    return sr_documents_turn(turn, documents, apr_psprintf(pool, "folder %.4s", sha256), until, pool);
+    return sr_submission_lock_take(turn, documents, apr_psprintf(pool, "folder %.4s", sha256), until, pool);
 }
 
 /* --- using what is there
@@ -93,7 +93,7 @@ static bool touch(const char *path)
 sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
-    sr_documents_turn_t *turn;
+    sr_submission_lock_t *turn;
     int reason;
 
     if (is_young(path, there, &reason)) return NULL;
@@ -101,7 +101,7 @@ sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char 
     if (!*there) return errno == ENOENT ? NULL : sr_documents_trouble(pool, "looking for", path);
     SR_TRY(sr_documents_hold(&turn, documents, sha256, pool));
     *there = touch(path);
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     return NULL;
 }
 
@@ -125,12 +125,12 @@ sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
     const char *const cd = folder_of(path, pool);
-    sr_documents_turn_t *turn;
+    sr_submission_lock_t *turn;
     sr_error_t *error;
 
     SR_TRY(sr_documents_hold(&turn, documents, sha256, pool));
     error = link_held(file, path, replace, pool);
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     SR_TRY(error);
     SR_TRY(sync_folder(cd, pool));
     SR_TRY(sync_folder(folder_of(cd, pool), pool));

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
-                              apr_pool_t *pool)
+sr_error_t *sr_documents_commit(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
+                                apr_pool_t *pool)
 {
     sr_temporary_t *file;
     sr_error_t *error;
@@ -196,11 +196,11 @@ sr_error_t *sr_documents_extend(sr_joined_t *joined, sr_documents_t *documents, 
 
 /* --- turns */
 
-struct sr_documents_turn_t {
+struct sr_submission_lock_t {
     int descriptor; /* -1 once it is over */
 };
 
-void sr_documents_turn_end(sr_documents_turn_t *turn)
+void sr_submission_lock_release(sr_submission_lock_t *turn)
 {
     struct flock unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     if (turn->descriptor < 0) return;
@@ -211,7 +211,7 @@ void sr_documents_turn_end(sr_documents_turn_t *turn)
 
 static apr_status_t end_turn(void *turn)
 {
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     return APR_SUCCESS;
 }
 
@@ -237,11 +237,11 @@ static int open_lock_file(const sr_documents_t *documents, const char *path)
 
 /* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
  * other as processes do, and a process that dies lets go. Two keys that meet at one byte only wait for each other. */
-sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_time_t until,
-                              apr_pool_t *pool)
+sr_error_t *sr_submission_lock_take(sr_submission_lock_t **turn, sr_documents_t *documents, const char *key,
+                                    apr_time_t until, apr_pool_t *pool)
 {
     const char *const path = apr_pstrcat(pool, documents->root, "/.turns", NULL);
-    sr_documents_turn_t *const made = apr_pcalloc(pool, sizeof *made);
+    sr_submission_lock_t *const made = apr_pcalloc(pool, sizeof *made);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
     const char *const hash = sr_sha256_hex(key, strlen(key), pool);
 
@@ -252,7 +252,7 @@ sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *docume
     for (apr_interval_time_t pause = SHORTEST_PAUSE; fcntl(made->descriptor, F_OFD_SETLK, &lock) != 0;) {
         if (errno != EAGAIN && errno != EACCES && errno != EINTR) return sr_documents_trouble(pool, "locking", path);
         if (apr_time_now() >= until) {
-            sr_documents_turn_end(made);
+            sr_submission_lock_release(made);
             return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Others are at work here, try again in a moment"),
                                     pool, "the wait for a turn was too long");
         }

@@ -178,7 +178,7 @@ static sr_error_t *publish(sr_spool_t *spool, sr_temporary_t *report)
     return sr_documents_sync(spool->documents, spool->sha256, spool->pool);
 }
 
-sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report)
+sr_error_t *sr_spool_commit(sr_spool_t *spool, const char *report)
 {
     sr_temporary_t *report_file;
     sr_error_t *error;

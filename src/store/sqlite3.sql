@@ -59,9 +59,9 @@ SELECT s.id, 1, p.j->>'$.event_hash', p.j->>'$.event' FROM p CROSS JOIN submissi
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO document (submission_id, position, uuid, sha256, size, normalised_sha256, normalised_size, pages, name)
+INSERT INTO document (submission_id, position, uuid, sha256, size, rewritten_sha256, rewritten_size, pages, name)
 SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256', d.value->>'$.size',
-       d.value->>'$.normalised_sha256', d.value->>'$.normalised_size', d.value->>'$.pages', d.value->>'$.name'
+       d.value->>'$.rewritten_sha256', d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name'
 FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.documents') d
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
@@ -178,7 +178,7 @@ b AS MATERIALIZED (
                         UNION ALL
                         SELECT submission_id, uuid, name FROM document d WHERE d.sha256 = a.sha256
                         UNION ALL
-                        SELECT submission_id, uuid, name FROM document d WHERE d.normalised_sha256 = a.sha256
+                        SELECT submission_id, uuid, name FROM document d WHERE d.rewritten_sha256 = a.sha256
                         UNION ALL
                         SELECT id, NULL, name FROM submission s WHERE s.certificate_sha256 = a.sha256) f
                   CROSS JOIN submission s ON s.id = f.submission_id AND s.user_id = t.user_id

@@ -127,7 +127,7 @@ SELECT 'missing', NULL, NULL
 -- @answer
 WITH a(sha256) AS (SELECT %s)
 SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
-              OR EXISTS (SELECT 1 FROM document d WHERE d.normalised_sha256 = a.sha256)
+              OR EXISTS (SELECT 1 FROM document d WHERE d.rewritten_sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM submission s WHERE s.certificate_sha256 = a.sha256)
             THEN 'ok' ELSE 'missing' END, NULL, NULL

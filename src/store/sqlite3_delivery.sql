@@ -95,7 +95,7 @@ SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missi
        json_object('organization', organization, 'environment', environment, 'url', url), NULL
 FROM found
 
--- @op DELIVERY_LOOK 0
+-- @op DELIVERY_POLL 0
 -- @answer
 SELECT CASE WHEN EXISTS (SELECT 1 FROM delivery WHERE state = 'pending') THEN 'ok' ELSE 'missing' END, NULL, NULL
 

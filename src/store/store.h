@@ -91,7 +91,7 @@ typedef enum sr_op_t {
     SR_OP_TOKEN_CURRENT,
     /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
      *  "base_url","view","event_hash","event",
-     *  "documents":[{"uuid","name","sha256","size","pages","normalised_sha256"|null,"normalised_size"|null}],
+     *  "documents":[{"uuid","name","sha256","size","pages","rewritten_sha256"|null,"rewritten_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
      * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
@@ -108,7 +108,7 @@ typedef enum sr_op_t {
      * key. status: at least one signer has it. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
-     *  {"uuid","name","sha256","size" (of the upload),"pages","normalised_sha256"|null,"normalised_size"|null,
+     *  {"uuid","name","sha256","size" (of the upload),"pages","rewritten_sha256"|null,"rewritten_size"|null,
      *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
     /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
@@ -172,9 +172,9 @@ typedef enum sr_op_t {
     /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
 
-    /* The delivery thread (src/deliver). */
+    /* The delivery thread (src/jobs). */
     /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
-    SR_OP_DELIVERY_LOOK,
+    SR_OP_DELIVERY_POLL,
     /* JSON ["<owner>", …] of processes that are dead → OK + {"interrupted","waiting","under_way","oldest"
      * (microseconds),"owners":["<owner>", …]}: records their claims, and those whose lease is over, as "interrupted,
      * outcome unknown" (should the truth still come, it replaces that), and tells how many there were, how many rows
@@ -346,7 +346,7 @@ sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor);
 /* Makes the content and its report durable under its SHA-256: written, fsynced, linked, folders fsynced. Where the
  * owner has a report of it, all is left as it is. A document that others alone have is written like a new one: how long
  * that takes tells nobody what others have. */
-sr_error_t *sr_spool_keep(sr_spool_t *spool, const char *report);
+sr_error_t *sr_spool_commit(sr_spool_t *spool, const char *report);
 /* Lets go of file and memory at once; the pool does it otherwise. */
 void sr_spool_drop(sr_spool_t *spool);
 
@@ -365,8 +365,8 @@ sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, 
 const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
 
 /* Makes some bytes durable as a file without a report. *sha256 is in `pool`. */
-sr_error_t *sr_documents_keep(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
-                              apr_pool_t *pool);
+sr_error_t *sr_documents_commit(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
+                                apr_pool_t *pool);
 /* A document as it is now: the files (const char *, SHA-256) one after the other. A small one is in memory, a large one
  * of several files is a temporary file, and what is one large file is read where it is. */
 typedef struct sr_joined_t {
@@ -386,11 +386,11 @@ sr_error_t *sr_documents_extend(sr_joined_t *joined, sr_documents_t *documents, 
                                 const void *tail, apr_size_t length, apr_pool_t *pool);
 
 /* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key: at most until that
- * time, then it is SR_EUNAVAILABLE. The turn ends with the pool, with the process, or by sr_documents_turn_end. */
-typedef struct sr_documents_turn_t sr_documents_turn_t;
-sr_error_t *sr_documents_turn(sr_documents_turn_t **turn, sr_documents_t *documents, const char *key, apr_time_t until,
-                              apr_pool_t *pool);
-void sr_documents_turn_end(sr_documents_turn_t *turn);
+ * time, then it is SR_EUNAVAILABLE. The turn ends with the pool, with the process, or by sr_submission_lock_release. */
+typedef struct sr_submission_lock_t sr_submission_lock_t;
+sr_error_t *sr_submission_lock_take(sr_submission_lock_t **turn, sr_documents_t *documents, const char *key,
+                                    apr_time_t until, apr_pool_t *pool);
+void sr_submission_lock_release(sr_submission_lock_t *turn);
 
 /* gc deletes a file that no row names when it was last used a day ago. A file is used when it is stored, and when a
  * stored document is found again: *there is then true, and the file stays for 12 hours at least, which is far more than

@@ -1,6 +1,6 @@
 # Webhook calls while things go wrong: httpd is restarted, stopped, the database goes and comes back. No event reaches
 # its receiver twice, each ends in the history, and nobody waits for a receiver that hangs. (Children that are killed:
-# t/page/fault_thousand.t)
+# t/web/fault_thousand.t)
 use strict;
 use warnings;
 use POSIX ();

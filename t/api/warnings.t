@@ -46,7 +46,7 @@ for my $what ('as it is', 'rewritten') {
     my $state = $signer->state;
     is_deeply([map { $_->{warnings} } @{ $state->{documents} }], [undef, \@said], 'the signer is told');
     for my $language (qw(en de fr es)) {
-        my $texts = decode_json(path(suite->{source} . "/src/page/assets/texts/$language.json")->slurp)->{page};
+        my $texts = decode_json(path(suite->{source} . "/src/web/assets/texts/$language.json")->slurp)->{page};
         my %asks  = (Accept => 'text/html', 'Accept-Language' => $language);
         my $page  = $signer->get('', headers => \%asks)->text;
         for my $name (@names) {

@@ -17,7 +17,7 @@ build/t/fuzz_%: build/obj/t/fuzz/%.o build/obj/t/fuzz/replay.o $(UNIT_HTTP) buil
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c src/metrics/*.c src/deliver/*.c src/pdf/*.c) src/http/multipart.c src/http/part.c
+FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c src/metrics/*.c src/jobs/*.c src/pdf/*.c) src/http/multipart.c src/http/part.c
 fuzz_obj = $(patsubst %.cc,build/fuzz/obj/%.o,$(patsubst %.c,build/fuzz/obj/%.o,$(1)))
 
 build/fuzz/obj/%.o: %.c
@@ -28,7 +28,7 @@ build/fuzz/obj/%.o: %.cc
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 $(call fuzz_obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
-$(call fuzz_obj,src/deliver/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+$(call fuzz_obj,src/jobs/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
 build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a

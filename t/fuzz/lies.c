@@ -24,8 +24,7 @@ static const uint8_t *edits; /* of the answer to `lies_about` */
 static size_t edits_size;
 static const char *lies_about;
 
-sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question,
-                              apr_pool_t *pool);
+sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *question, apr_pool_t *pool);
 
 /* A pool without a process: it only takes notices. */
 static sr_pdf_pool_t *nobody(void)
@@ -56,7 +55,7 @@ static void edit(pdf_t *answer)
     }
 }
 
-static json_t *answer_truly(const sr_pdf_question_t *question, unsigned char *room, apr_pool_t *pool)
+static json_t *answer_truly(const sr_pdf_request_t *question, unsigned char *room, apr_pool_t *pool)
 {
     struct stat info;
     json_t *text;
@@ -64,7 +63,7 @@ static json_t *answer_truly(const sr_pdf_question_t *question, unsigned char *ro
     unsigned char *bytes = apr_palloc(pool, (apr_size_t)info.st_size);
     fuzz_must(pread(question->descriptor, bytes, (size_t)info.st_size, 0) == info.st_size);
     fuzz_must(!sr_json_parse(&text, question->text, strlen(question->text), pool));
-    sr_pdfd_question_t asked = {text, {bytes, (apr_size_t)info.st_size}, room, ROOM};
+    sr_pdfd_request_t asked = {text, {bytes, (apr_size_t)info.st_size}, room, ROOM};
     sr_pdfd_op_t *op = !strcmp(question->op, SR_PDF_OP_FILL)      ? sr_pdfd_fill
                        : !strcmp(question->op, SR_PDF_OP_PREPARE) ? sr_pdfd_prepare
                                                                   : sr_pdfd_confirm;
@@ -74,7 +73,7 @@ static json_t *answer_truly(const sr_pdf_question_t *question, unsigned char *ro
 }
 
 /* Stands for client.c and the process. */
-sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_question_t *question, apr_pool_t *pool)
+sr_error_t *__wrap_sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *question, apr_pool_t *pool)
 {
     static unsigned char room[ROOM];
     pdf_t bytes = {0};

@@ -1,6 +1,6 @@
 /* mail.c: an invitation as a message. The input is signer|email|sender|name of the submission|text template|html
  * template, what people and administrators write. Nothing of it adds a header, a line or a recipient. */
-#include "deliver/call.h"
+#include "jobs/call.h"
 #include "fuzz.h"
 
 #define PARTS 6

@@ -10,7 +10,7 @@ static void check(const sr_pages_t *pages)
     fuzz_must(pages->count >= 1 && pages->count <= SR_PAGES_MAX && pages->signatures >= 0);
     fuzz_must(pages->prepared_count >= 0 && pages->prepared_count <= SR_PAGES_MAX_PREPARED);
     for (int i = 0; i < pages->runs->nelts; i++) {
-        const sr_page_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_page_run_t);
+        const sr_list_run_t *run = &APR_ARRAY_IDX(pages->runs, i, sr_list_run_t);
         fuzz_must(run->count >= 1 && run->page.box[0] < run->page.box[2] && run->page.box[1] < run->page.box[3]);
         fuzz_must(run->page.rotate >= 0 && run->page.rotate < 360 && run->page.rotate % 90 == 0);
         sum += run->count;
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sr_pages_t *pages;
     if (text && !sr_pages_parse(&pages, text, pool)) {
         check(pages);
-        fuzz_must(!pages->prepared_count && !pages->normalised_sha256);
+        fuzz_must(!pages->prepared_count && !pages->rewritten_sha256);
         check_written(pages, pool);
     }
     if (text && !sr_pages_parse_stored(&pages, text, pool)) {

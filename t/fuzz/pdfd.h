@@ -13,7 +13,7 @@ json_t *sr_pdfd_fault(const char *fault, const char *reason)
     return object;
 }
 
-json_t *sr_pdfd_result(const sr_pdfd_question_t *question, const void *bytes, apr_size_t size)
+json_t *sr_pdfd_result(const sr_pdfd_request_t *question, const void *bytes, apr_size_t size)
 {
     fuzz_must(size > 0 && size <= question->room);
     memcpy(question->result, bytes, size);

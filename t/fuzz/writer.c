@@ -122,7 +122,7 @@ static bool ask(pdf_t *pdf, sr_pdfd_op_t *op, const char *text, apr_pool_t *pool
     apr_pool_create(&own, pool); /* qpdf goes with it, before the bytes move */
     fuzz_must(!sr_json_parse(&question, text, strlen(text), own));
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)pdf->data, pdf->size};
-    json_t *answer = op(&(sr_pdfd_question_t){question, bytes, room, ROOM}, own);
+    json_t *answer = op(&(sr_pdfd_request_t){question, bytes, room, ROOM}, own);
     fuzz_must(answer);
     bool done = !json_object_get(answer, "fault");
     size_t length = (size_t)json_integer_value(json_object_get(answer, "length"));
@@ -166,7 +166,7 @@ static bool is_listed(const json_t *signatures, const char *field, size_t size)
 static void check_listed(const pdf_t *pdf, const char *field, apr_pool_t *pool)
 {
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)pdf->data, pdf->size};
-    const json_t *answer = sr_json_own(sr_pdfd_signatures(&(sr_pdfd_question_t){.bytes = bytes}, pool), pool);
+    const json_t *answer = sr_json_own(sr_pdfd_signatures(&(sr_pdfd_request_t){.bytes = bytes}, pool), pool);
     const json_t *signatures = json_object_get(answer, "signatures");
     if (!signatures) return; /* its form is too large for that, or it is encrypted to recovering readers */
     fuzz_must(is_listed(signatures, field, pdf->size));
@@ -176,7 +176,7 @@ static void check_listed(const pdf_t *pdf, const char *field, apr_pool_t *pool)
 static bool is_stopped_before(const pdf_t *upload, apr_pool_t *pool)
 {
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)upload->data, upload->size};
-    const json_t *answer = sr_json_own(sr_pdfd_probe(&(sr_pdfd_question_t){.bytes = bytes}, pool), pool);
+    const json_t *answer = sr_json_own(sr_pdfd_probe(&(sr_pdfd_request_t){.bytes = bytes}, pool), pool);
     const char *report = sr_json_string(answer, "report");
     return !report || strstr(report, "\"normalise\":true") != NULL;
 }

@@ -13,17 +13,17 @@ my %allowed = (
     store   => [qw(model metrics base)],
     pdf     => [qw(model metrics base)],
     service => [qw(store pdf model metrics base)],
-    deliver => [qw(store pdf model metrics base embed)],
+    jobs    => [qw(store pdf model metrics base embed)],
     http    => [qw(metrics base)],
     conf    => [qw(model base)],
     api     => [qw(http service model base embed)],
-    page    => [qw(http service model base embed)],
-    run     => [qw(deliver conf store pdf model metrics base)],
+    web     => [qw(http service model base embed)],
+    run     => [qw(jobs conf store pdf model metrics base)],
     pdfd    => [qw(base pdf/protocol.h)],
     ctl     => [qw(service store pdf/pdf.h model base)],
-    ''      => [qw(conf run api page metrics base)],             # mod_sigreq.c
+    ''      => [qw(conf run api web metrics base)],             # mod_sigreq.c
 );
-my %knows_httpd = map { $_ => 1 } qw(http conf api page run), '';
+my %knows_httpd = map { $_ => 1 } qw(http conf api web run), '';
 my $httpd_header = qr/^(?:httpd|http_\w+|ap_\w+|util_\w+|scoreboard|mpm_common|mod_(?!sigreq)\w+)\.h$/;
 
 my %seen;

@@ -10,7 +10,7 @@ use Sigreq::Source qw(slurp);
 use Test::More;
 
 binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
-my $assets = 'src/page/assets';
+my $assets = 'src/web/assets';
 my %texts  = map { (m{([\w-]+)\.json$})[0] => JSON::PP->new->utf8->decode(slurp($_)) } glob "$assets/texts/*.json";
 my %tag    = slurp('src/model/languages.def') =~ /^SR_LANGUAGE\("([^"]+)", "([^"]+)"/mg;
 is_deeply([sort keys %texts], [sort keys %tag], 'a catalogue for each language of languages.def');
@@ -132,7 +132,7 @@ my @unsaid = grep { !exists $texts{en}{certificate}{$_} }
 is("@unsaid", '', 'and no others');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
-my $mail = join '', map { slurp("src/deliver/invitation.$_") } 'txt', 'html';
+my $mail = join '', map { slurp("src/jobs/invitation.$_") } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
 delete @said{qw(pages privacy)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');

@@ -1,6 +1,6 @@
 /* Which addresses may be called: vectors of every special range and of every way to write one; then real calls, which
  * must not reach a listener on the loopback by any of its names, nor through a resolver that changes its mind. */
-#include "deliver/deliver.h"
+#include "jobs/deliver.h"
 #include "tap.h"
 
 #include <apr_general.h>

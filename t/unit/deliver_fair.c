@@ -1,7 +1,7 @@
 /* Fair shares in a real delivery thread, over a real database: receivers that accept and never answer, however many
  * they are and whatever they are called, delay neither another organization nor another destination of their own. */
 #include "delivery.h"
-#include "deliver/deliver.h"
+#include "jobs/deliver.h"
 
 #include <apr_thread_proc.h>
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /* HTTP/2 where a receiver offers it: by ALPN, a connection for each call, no call twice; HTTP/1.1 where not. */
-#include "deliver/deliver.h"
+#include "jobs/deliver.h"
 #include "tap.h"
 
 #include <apr_general.h>

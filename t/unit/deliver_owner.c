@@ -1,6 +1,6 @@
 /* Whose a claim is: a process that was killed is dead at once, also before its parent has asked for it; one that is
  * stopped lives; and of what is not certain nobody is called dead. */
-#include "deliver/owner.h"
+#include "jobs/owner.h"
 #include "tap.h"
 
 #include <apr_general.h>

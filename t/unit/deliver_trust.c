@@ -1,6 +1,6 @@
 /* Whom a call trusts: where authorities are given, libcurl is told of them and of no others, for every call and every
  * mail; where it cannot be told, there are no calls. What libcurl makes of it: t/api/authorities.t. */
-#include "deliver/call.h"
+#include "jobs/call.h"
 #include "tap.h"
 
 #include <apr_general.h>

@@ -118,7 +118,7 @@ static inline const char *keep(const char *text, const char *report)
     apr_off_t size;
 
     if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, text, strlen(text))) return NULL;
-    if (sr_spool_end(spool, &sha256, &size) || sr_spool_keep(spool, report)) return NULL;
+    if (sr_spool_end(spool, &sha256, &size) || sr_spool_commit(spool, report)) return NULL;
     sr_spool_drop(spool);
     return sha256;
 }

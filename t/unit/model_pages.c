@@ -100,7 +100,7 @@ static void test_known(void)
 
     if (!ok(!sr_pages_parse(&pages, text, pool), "a report of a new document")) return;
     ok(pages->signatures == 3 && pages->normalise, "tells of signatures, and of what has to be done");
-    ok(!sr_pages_is_prepared(pages, 0) && !pages->normalised_sha256, "and nothing is known besides");
+    ok(!sr_pages_is_prepared(pages, 0) && !pages->rewritten_sha256, "and nothing is known besides");
     is_str(sr_pages_write(pages, pool), text, "so it is written as it was");
 
     more = sr_pages_prepared(sr_pages_prepared(pages, 98, pool), 3, pool);
@@ -108,7 +108,7 @@ static void test_known(void)
        "pages that were prepared");
     ok(!sr_pages_is_prepared(pages, 3), "are added to a copy");
     ok(sr_pages_prepared(more, 3, pool) == more, "and none twice");
-    more = sr_pages_normalised(more, DIGITS, 5000000000, pool);
+    more = sr_pages_rewritten(more, DIGITS, 5000000000, pool);
     written = sr_pages_write(more, pool);
     is_str(written,
            "{\"version\":5,\"pages\":99,\"runs\":[[99,-0.25,0,595.276,841.89,0]],\"signatures\":3,\"normalise\":true,"
@@ -117,8 +117,8 @@ static void test_known(void)
     if (!ok(!sr_pages_parse_stored(&again, written, pool), "and is read again")) return;
     ok(sr_pages_is_prepared(again, 98) && sr_pages_is_prepared(again, 3) && again->prepared_count == 2,
        "with its pages");
-    is_str(again->normalised_sha256, DIGITS, "and what was written anew");
-    is_num((double)again->normalised_size, 5e9, "of any size");
+    is_str(again->rewritten_sha256, DIGITS, "and what was written anew");
+    is_num((double)again->rewritten_size, 5e9, "of any size");
     is_str(sr_pages_write(again, pool), written, "and written as it was");
     is_str(sr_pages_write(sr_pages_prepared(again, 7, pool), pool),
            apr_pstrcat(pool, apr_pstrndup(pool, written, (apr_size_t)(strstr(written, ",3]") - written)), ",3,7]",

@@ -134,7 +134,7 @@ static void test_reading(void)
 {
     const sr_signing_t *const signing = signing_of(&(parts_t){0}, "99999999-D9CB-469F-A165-70867728950E");
     sr_signing_t *none;
-    const sr_signed_document_t *first, *other;
+    const sr_document_state_t *first, *other;
     sr_error_t *error;
 
     is_str(sr_json_string(signing->submitter, "firstname"), "Cy", "his part, whatever the case of his link");
@@ -143,13 +143,13 @@ static void test_reading(void)
     first = sr_signing_document(signing, FIRST);
     other = sr_signing_document(signing, OTHER);
     ok(first && other && !sr_signing_document(signing, ANN), "documents by their uuid");
-    is_str(sr_signed_document_sha256(first), "whole-1", "a document with a revision");
-    is_int(sr_signed_document_size(first), 110, "its size");
-    is_int(sr_signed_document_files(first, pool)->nelts, 2, "its files");
-    is_str(APR_ARRAY_IDX(sr_signed_document_files(first, pool), 0, const char *), "upload-a", "the upload");
-    is_str(APR_ARRAY_IDX(sr_signed_document_files(first, pool), 1, const char *), "part-1", "and what was appended");
-    is_str(sr_signed_document_sha256(other), "anew-b", "one that was written anew");
-    is_int(sr_signed_document_size(other), 60, "its size");
+    is_str(sr_document_state_sha256(first), "whole-1", "a document with a revision");
+    is_int(sr_document_state_size(first), 110, "its size");
+    is_int(sr_document_state_files(first, pool)->nelts, 2, "its files");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a", "the upload");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1", "and what was appended");
+    is_str(sr_document_state_sha256(other), "anew-b", "one that was written anew");
+    is_int(sr_document_state_size(other), 60, "its size");
     is_str(sr_signing_contact(signing_of(&(parts_t){0}, BO), pool), "Org, submission " SUBMISSION,
            "for whom it was made, without any signer");
     is_str(sr_signing_alias(BO, pool), apr_pstrndup(pool, sr_sha256_hex(BO, strlen(BO), pool), 12), "an alias");
@@ -219,7 +219,7 @@ static void test_complete(void)
 {
     static const sr_client_t client = {.ip = "::1", .user_agent = "Agent/7"};
     sr_signing_t *const signing = signing_of(&(parts_t){.bo = COMPLETED}, ANN);
-    sr_signed_document_t *const first = sr_signing_document(signing, FIRST);
+    sr_document_state_t *const first = sr_signing_document(signing, FIRST);
 
     APR_ARRAY_PUSH(first->revisions, sr_revised_t) = (sr_revised_t){"part-2", 20, "whole-2", 130};
     sr_signing_complete(signing, WHEN, &client, "typed", "1-en", pool);
@@ -255,7 +255,7 @@ static void check_view(const parts_t *parts, const char *name)
 
     signing->certificate_sha256 = "cert";
     const json_t *const view =
-        sr_json_own(sr_signing_view(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
+        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
     const char *const text = sr_json_text(view, pool), *const alias = sr_signing_alias(ANN, pool);
     for (i = 0; i < 3; i++) ok(!strstr(text, all[i]), "%s: no link of %s", name, i == 1 ? "his own" : "another");
     ok(!strstr(text, "Ann") && !strstr(text, "Cy@x.org"), "%s: nor who the others are", name);
@@ -266,7 +266,7 @@ static void test_view(void)
 {
     const sr_signing_t *const signing = signing_of(&(parts_t){.bo = OPENED}, BO);
     const json_t *const view =
-        sr_json_own(sr_signing_view(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
+        sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
 
     is_str(member(view, "state"), "\"opened\"", "his state");
     is_str(member(view, "environment"), "\"production\"", "the environment");

@@ -65,11 +65,12 @@ static void test_view(void)
     sr_submission_t *submission = example();
     const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 1, sr_signer_t);
 
-    is_str(sr_submission_view(submission, pool), want, "the view");
+    is_str(sr_submission_representation(submission, pool), want, "the view");
     is_str(sr_json_text(sr_json_own(sr_signer_fields_json(signer), pool), pool), strchr(FIELDS, '['),
            "a signer's fields");
     submission->skip_intro = true;
-    ok(strstr(sr_submission_view(submission, pool), "728950e?skipIntro=true\",") != NULL, "skipIntro is in the link");
+    ok(strstr(sr_submission_representation(submission, pool), "728950e?skipIntro=true\",") != NULL,
+       "skipIntro is in the link");
 }
 
 /* The view as a reader gets it: each mark replaced by the base URL, then read as JSON. */
@@ -79,7 +80,7 @@ static json_t *as_read(const char *view, int *marks)
     json_t *value;
     sr_error_t *error;
 
-    for (*marks = 0; (next = strchr(view, SR_BASE_MARK)); view = next + 1, ++*marks)
+    for (*marks = 0; (next = strchr(view, SR_BASE_URL_PLACEHOLDER)); view = next + 1, ++*marks)
         text =
             apr_pstrcat(pool, text, apr_pstrmemdup(pool, view, (apr_size_t)(next - view)), "https://x.org/base", NULL);
     text = apr_pstrcat(pool, text, view, NULL);
@@ -112,13 +113,13 @@ static void test_injection(void)
 
         submission->name = submission->created_by.firstname = document->name = evil;
         signer->firstname = signer->lastname = signer->email = field->name = field->document = evil;
-        read = as_read(sr_submission_view(submission, pool), &marks);
+        read = as_read(sr_submission_representation(submission, pool), &marks);
         is_int(marks, 2, "one mark for each signer, whatever the names (%d)", (int)i);
         if (!ok(read != NULL, "and it is JSON")) continue;
         submitter = json_array_get(json_object_get(read, "submitters"), 0);
         is_str(sr_json_string(read, "name"), evil, "the name is as it was");
-        is_str(sr_submission_view_uuid(sr_submission_view(submission, pool), pool), submission->uuid,
-               "the uuid is found");
+        is_str(sr_submission_representation_uuid(sr_submission_representation(submission, pool), pool),
+               submission->uuid, "the uuid is found");
         is_str(sr_json_string(submitter, "email"), evil, "and the email");
         is_str(sr_json_string(submitter, "signatureLink"),
                "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "and the link is right");
@@ -127,8 +128,8 @@ static void test_injection(void)
 
 static void test_uuid(void)
 {
-    is_str(sr_submission_view_uuid("{}", pool), NULL, "no uuid in what is no view");
-    is_str(sr_submission_view_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
+    is_str(sr_submission_representation_uuid("{}", pool), NULL, "no uuid in what is no view");
+    is_str(sr_submission_representation_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
 }
 
 static void test_search(void)

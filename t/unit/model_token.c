@@ -51,9 +51,9 @@ int main(void)
         is_str(token->signed_webhook_url, NULL, "no webhook");
         is_int(token->expires_at, APR_TIME_C(1795198164000000), "a time");
         is_int(token->revoked_at, 0, "no time");
-        is_str(sr_json_text(sr_json_own(sr_token_view(token, NULL), pool), pool),
+        is_str(sr_json_text(sr_json_own(sr_token_representation(token, NULL), pool), pool),
                apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",", view, NULL), "the view, without a secret");
-        is_str(sr_json_text(sr_json_own(sr_token_view(token, "s3"), pool), pool),
+        is_str(sr_json_text(sr_json_own(sr_token_representation(token, "s3"), pool), pool),
                apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",\"token\":\"s3\",", view, NULL), "and with one");
     }
     ok(!sr_token_parse(&token, "{\"uuid\":\"T\",\"environment\":\"test\"," TEXTS ",\"created_at\":1}", pool),

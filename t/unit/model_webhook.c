@@ -23,7 +23,7 @@ static json_t *body_of(const sr_webhook_t *webhook, const char **id)
     ok(*id && sr_uuid_valid(*id), "an event id");
     is_str(sr_json_string(row, "kind"), webhook->kind, "its kind");
     const char *text = sr_json_string(row, "body");
-    ok(!strchr(text, SR_BASE_MARK), "no mark is left");
+    ok(!strchr(text, SR_BASE_URL_PLACEHOLDER), "no mark is left");
     error = sr_json_parse(&body, text, strlen(text), pool);
     ok(!error, "the body is JSON of ours: no key twice %s", error ? error->message : "");
     is_str(sr_json_string(body, "eventId"), *id, "which names the event");

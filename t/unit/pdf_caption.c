@@ -137,7 +137,7 @@ static void test_texts(apr_pool_t *pool)
          NULL},
         {"\xe6\x9d\x8e\xe5\xae\x89", "\xe6\x9d\x8e\xe5\xae\x89"},
         {"(a) \\ <b>", "(a) \\ <b>"},
-        {"x\xf4\x8f\xbf\xbd", "x\xf4\x8f\xbf\xbd"}, /* no font has it: it is drawn as a question mark */
+        {"x\xf4\x8f\xbf\xbd", "x\xf4\x8f\xbf\xbd"}, /* no font has it: it is drawn as a request mark */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *json = json_pack("{s:[s],s:[i]}", "texts", cases[i].text, "fields", 0);

@@ -255,14 +255,14 @@ static void test_double_roles(void)
 
 static bool is_fine(const char *line, apr_pool_t *pool)
 {
-    json_t *answer;
+    json_t *response;
     size_t i;
     const json_t *one;
-    if (sr_json_parse(&answer, line, strlen(line), pool)) return false;
-    json_array_foreach(json_object_get(answer, "signatures"), i,
+    if (sr_json_parse(&response, line, strlen(line), pool)) return false;
+    json_array_foreach(json_object_get(response, "signatures"), i,
                        one) if (!json_is_true(json_object_get(one, "docmdp_ok"))
                                 || json_object_get(one, "error")) return false;
-    return !json_object_get(answer, "error");
+    return !json_object_get(response, "error");
 }
 
 static void test_judge(void)

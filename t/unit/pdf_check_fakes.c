@@ -79,7 +79,7 @@ static const char *read_text(const char *ending)
     return text;
 }
 
-/* Serves one question. A worker that is asked for signatures is given nothing but them. */
+/* Serves one request. A worker that is asked for signatures is given nothing but them. */
 static int act(void)
 {
     sr_pdf_header_t header;
@@ -90,9 +90,9 @@ static int act(void)
     if (sr_pdf_receive(&header, &text, got, SR_PDF_SOCKET, 1 << 20, deadline, root) != SR_PDF_WIRE_OK) return 1;
     bool check = strstr(text, "\"check\"") != NULL;
     if (check && got[0] >= 0) return 1;
-    const char *answer = read_text(check ? ".check" : ".list");
-    if (!strcmp(answer, "die")) raise(SIGKILL);
-    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, answer, NULL, deadline);
+    const char *response = read_text(check ? ".check" : ".list");
+    if (!strcmp(response, "die")) raise(SIGKILL);
+    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, response, NULL, deadline);
     sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, root); /* until the client hangs up */
     return 0;
 }
@@ -133,8 +133,8 @@ static const char *truth(const pdf_t *pdf, const signed_t *at)
     json_object_set_new(one, "digest", base64(&result.digest));
     json_object_set_new(one, "attributes", base64(&result.attributes));
     json_object_set_new(one, "signature", base64(&result.signature));
-    json_t *answer = sr_json_own(json_pack("{s:[o]}", "results", one), root);
-    char *text = json_dumps(answer, JSON_COMPACT);
+    json_t *response = sr_json_own(json_pack("{s:[o]}", "results", one), root);
+    char *text = json_dumps(response, JSON_COMPACT);
     const char *kept = apr_pstrdup(root, text);
     free(text);
     return kept;

@@ -13,7 +13,7 @@
 
 static seal_bench_t bench;
 
-/* ------------------------------------------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------------------------------------- requests */
 
 static json_t *text_of(const char *format, apr_pool_t *pool)
 {
@@ -22,7 +22,7 @@ static json_t *text_of(const char *format, apr_pool_t *pool)
     return value;
 }
 
-static json_t *question(const char *members, apr_pool_t *pool)
+static json_t *request(const char *members, apr_pool_t *pool)
 {
     return text_of(apr_psprintf(pool, "{\"title\":\"A title\",\"time\":\"2026-11-20T18:09:23.5Z\"%s}", members), pool);
 }
@@ -30,7 +30,7 @@ static json_t *question(const char *members, apr_pool_t *pool)
 /* A document of so many items, each with this value. */
 static json_t *list(int count, const char *name, const char *value, apr_pool_t *pool)
 {
-    json_t *what = question("", pool), *section = json_object(), *sections = json_array(), *items = json_array();
+    json_t *what = request("", pool), *section = json_object(), *sections = json_array(), *items = json_array();
     for (int i = 0; i < count; i++) {
         json_t *item = json_object(), *rows = json_array(), *row = json_array();
         json_array_append_new(row, json_string("Label"));
@@ -116,7 +116,7 @@ static void test_texts(void)
     sr_pdf_composed_t composed;
     int status;
     apr_pool_create(&pool, bench.pool);
-    pdf_t pdf = compose(&composed, question(RICH, pool), "rich.pdf", pool);
+    pdf_t pdf = compose(&composed, request(RICH, pool), "rich.pdf", pool);
     is_int(composed.pages, 1, "on one page");
     const char *text = text_in("rich.pdf", pool);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) ok(has(text, words[i], pool), "it says %s", words[i]);
@@ -176,11 +176,11 @@ static void test_sameness(void)
     apr_pool_t *pool;
     sr_pdf_composed_t composed;
     apr_pool_create(&pool, bench.pool);
-    pdf_t first = compose(&composed, question(RICH, pool), "first.pdf", pool);
+    pdf_t first = compose(&composed, request(RICH, pool), "first.pdf", pool);
     sr_pdf_pool_t *before = bench.workers;
     bench.workers = help_pool(help_program(), 1, 5000, pool);
     pdf_t between = compose(&composed, list(3, "Ann", HINDI, pool), "between.pdf", pool);
-    pdf_t second = compose(&composed, question(RICH, pool), "second.pdf", pool);
+    pdf_t second = compose(&composed, request(RICH, pool), "second.pdf", pool);
     ok(first.size == second.size && !memcmp(first.data, second.data, first.size),
        "another worker makes the same bytes");
     bench.workers = before;
@@ -256,7 +256,7 @@ static void test_shapes(void)
         ",\"language\":\"\\u0645\"",
         ",\"footer\":\"\",\"seal\":\"\\u200b\""};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        pdf = compose(&composed, question(odd[i], pool), "odd.pdf", pool);
+        pdf = compose(&composed, request(odd[i], pool), "odd.pdf", pool);
         is_clean("odd.pdf", pool);
         free(pdf.data);
     }
@@ -273,7 +273,7 @@ static void test_limits(void)
     memset(much, 'a', 10000000);
     much[10000000] = '\0';
     help_notices = 0;
-    json_t *what = question("", pool);
+    json_t *what = request("", pool);
     json_object_set_new(what, "subtitle", json_string(much));
     ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "ten megabytes are no error");
     is_str(composed.reason, "its texts are too long", "but refused");
@@ -285,13 +285,13 @@ static void test_limits(void)
     much[32768] = '\0';
     free(compose(&composed, list(1, "Ann", much, pool), "longest.pdf", pool).data);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        what = question("", pool);
+        what = request("", pool);
         json_object_set_new(what, "time", json_string(times[i]));
         ok(!sr_pdf_compose(&composed, bench.workers, what, pool), "nor is the time \"%s\"", times[i]);
         is_str(composed.reason, "it has no time", "refused");
     }
     is_int(help_notices, 0, "no worker was lost");
-    free(compose(&composed, question(RICH, pool), "after.pdf", pool).data);
+    free(compose(&composed, request(RICH, pool), "after.pdf", pool).data);
     apr_pool_destroy(pool);
 }
 
@@ -309,7 +309,7 @@ static void test_piles(void)
         const char *members =
             apr_psprintf(pool, ",\"sections\":[{\"items\":[{\"rows\":[[\"\",\"x\"],[\"\",\"x\"],[\"\",\"%s\"]]}]}]",
                          i ? pile : none);
-        free(compose(&composed, question(members, pool), apr_pstrcat(pool, names[i], ".pdf", NULL), pool).data);
+        free(compose(&composed, request(members, pool), apr_pstrcat(pool, names[i], ".pdf", NULL), pool).data);
         /* the two lines above it */
         said[i] = seal_run(&status, &bench, pool, "sh -c 'pdftoppm -r 144 -x 0 -y 0 -W 1190 -H 203 %s.pdf | sha256sum'",
                            names[i]);
@@ -351,7 +351,7 @@ static void test_sealing(void)
     apr_pool_destroy(pool);
 }
 
-/* What the model asks for is what the helper understands: each text of the question is on the page. */
+/* What the model asks for is what the helper understands: each text of the request is on the page. */
 static int count_missing(const json_t *value, const char *text, apr_pool_t *pool)
 {
     int missing = 0;

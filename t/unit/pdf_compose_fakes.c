@@ -13,8 +13,8 @@ static char script[] = "/tmp/sigreq-compose-XXXXXX";
 #define DONE(pages, page, rect) "{\"length\":9,\"pages\":" pages ",\"field\":{\"page\":" page ",\"rect\":[" rect "]}}"
 
 typedef struct fake_t {
-    const char *bytes, *answer, *reason; /* NULL: a document */
-    int code;                            /* of an error, or -1 */
+    const char *bytes, *response, *reason; /* NULL: a document */
+    int code;                              /* of an error, or -1 */
     int notices;
 } fake_t;
 
@@ -43,7 +43,7 @@ static const fake_t FAKES[] = {
     {"%PDF-1.5\n", DONE("1", "0", "1,1,2,true"), LIMITS, -1, 2},
 };
 
-/* Serves one question. */
+/* Serves one request. */
 static int act(const fake_t *fake)
 {
     sr_pdf_header_t header;
@@ -55,7 +55,7 @@ static int act(const fake_t *fake)
     size_t length = strlen(fake->bytes);
     if (pwrite(got[0], fake->bytes, length, 0) != (ssize_t)length) return 1;
     close(got[0]);
-    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, fake->answer, NULL, deadline);
+    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, fake->response, NULL, deadline);
     sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, root); /* until the client hangs up */
     return 0;
 }
@@ -74,7 +74,7 @@ static void test_fake(int index, const char *self)
     chmod(script, 0700);
     sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     sr_error_t *error = sr_pdf_compose(&composed, workers, sr_json_own(json_object(), pool), pool);
-    is_int(error ? (int)error->code : -1, fake->code, "%s", fake->answer);
+    is_int(error ? (int)error->code : -1, fake->code, "%s", fake->response);
     is_str(composed.reason, fake->reason, "its reason");
     ok((composed.document != NULL) == (!fake->reason && fake->code < 0), "and whether there is a document");
     is_int(help_notices, fake->notices, "with %d notices", fake->notices);

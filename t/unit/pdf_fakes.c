@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #define GREETING "printf 'SPR1\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0{}' >&3\n"
-/* Takes the question away (16 bytes and {"op":"probe"}), so that the answer is not mixed up with a reset. */
+/* Takes the request away (16 bytes and {"op":"probe"}), so that the answer is not mixed up with a reset. */
 #define QUESTION "dd bs=30 count=1 <&3 >/dev/null 2>&1\n"
 #define STAY "exec sleep 5\n"
 
@@ -19,8 +19,8 @@ static char folder[] = "/tmp/sigreq-fakes-XXXXXX";
 
 typedef struct fake_t {
     const char *name, *script;
-    const char *answer; /* to the question, after the script */
-    const char *says;   /* how the answer begins */
+    const char *response; /* to the request, after the script */
+    const char *says;     /* how the answer begins */
     int notices;
     int id; /* of the answer; 0: the right one */
 } fake_t;
@@ -58,9 +58,9 @@ static const char *write_script(const fake_t *fake, apr_pool_t *pool)
     FILE *file = fopen(path, "w");
     if (!file) abort();
     fprintf(file, "#!/bin/sh\n%s", fake->script);
-    if (fake->answer)
+    if (fake->response)
         fprintf(file, "printf 'SPR1\\%o\\0\\0\\0\\0\\0\\0\\0\\%o\\0\\0\\0%s' >&3\n" STAY, fake->id ? fake->id : 1,
-                (unsigned)(strlen(fake->answer) - (strstr(fake->answer, "\\\\") ? 1 : 0)), fake->answer);
+                (unsigned)(strlen(fake->response) - (strstr(fake->response, "\\\\") ? 1 : 0)), fake->response);
     fclose(file);
     chmod(path, 0700);
     return path;
@@ -122,10 +122,10 @@ static void *ask(void *data)
 
 enum { WAITERS = 3 };
 
-/* One place, and slow workers: of three questions at once the last has no time left for its answer. */
+/* One place, and slow workers: of three requests at once the last has no time left for its answer. */
 static void test_fair_share(void)
 {
-    const fake_t slow = {.script = GREETING QUESTION "sleep 2.2\n", .answer = "{\"verdict\":\"password\"}"};
+    const fake_t slow = {.script = GREETING QUESTION "sleep 2.2\n", .response = "{\"verdict\":\"password\"}"};
     apr_pool_t *pool;
     pthread_t threads[WAITERS];
     waiter_t waiters[WAITERS];

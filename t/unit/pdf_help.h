@@ -1,5 +1,5 @@
 /* pdf_help.h: what the tests of the PDF helper share: where the program is, a pool that counts its notices, a
- * question about bytes in memory, and a look at this process's children and descriptors. */
+ * request about bytes in memory, and a look at this process's children and descriptors. */
 #ifndef SR_TEST_PDF_HELP_H
 #define SR_TEST_PDF_HELP_H
 

@@ -15,7 +15,7 @@ static sr_pdf_pool_t *keeping_pool(bool keep, apr_pool_t *pool)
     return made;
 }
 
-/* The process that answers one request of the scope. `asked`, if not 0, is how many questions it has then answered. */
+/* The process that answers one request of the scope. `asked`, if not 0, is how many requests it has then answered. */
 static pid_t request_of(sr_pdf_pool_t *workers, const char *scope, uint32_t asked)
 {
     apr_pool_t *pool;
@@ -35,7 +35,7 @@ static bool is_gone(pid_t pid)
     return kill(pid, 0) && errno == ESRCH;
 }
 
-/* A question that has an answer. */
+/* A request that has an answer. */
 static bool asks(sr_pdf_pool_t *own, apr_pool_t *pool)
 {
     static pdf_t sample;

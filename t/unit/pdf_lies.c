@@ -311,7 +311,7 @@ static void test_lie(seal_bench_t *bench, int index, const char *self)
     fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, index, help_program());
     fclose(file);
     chmod(script, 0700);
-    /* one process for all questions: it takes long to start two programs for each */
+    /* one process for all requests: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_request(help_pool(script, 1, 20000, pool), NULL, 0, pool);
     help_last_notice[0] = '\0';
     const char *reason = sign(bench, lie, pool);

@@ -80,7 +80,7 @@ static void test_questions(void)
     is_int(help_descriptors(), before, "and no descriptor");
 }
 
-/* Asks about a document and says by which process the question was answered. */
+/* Asks about a document and says by which process the request was answered. */
 static pid_t answered_by(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     sr_pdf_worker_t worker;
@@ -198,8 +198,8 @@ static void start(asker_t *asker, sr_pdf_pool_t *workers, int times)
     pthread_create(&asker->thread, NULL, ask_often, asker);
 }
 
-/* Stops a worker forked ahead and asks a question that this worker gets. Another try is made if the worker was ended
- * meanwhile, as the one of the question before, or another one got the question. */
+/* Stops a worker forked ahead and asks a request that this worker gets. Another try is made if the worker was ended
+ * meanwhile, as the one of the request before, or another one got the request. */
 static pid_t ask_a_stopped_one(asker_t *asker, sr_pdf_pool_t *workers)
 {
     for (;;) {
@@ -288,7 +288,7 @@ static void *show_page(void *data)
     return NULL;
 }
 
-/* Pages that take their time hold none of the places of other questions; nor do questions of anybody, which hold none
+/* Pages that take their time hold none of the places of other requests; nor do requests of anybody, which hold none
  * of the places of pages either. */
 static void test_classes(bool is_public)
 {

@@ -31,12 +31,12 @@ typedef struct object_t {
 #define FIELD(name, tag, page, rect)                                                                                   \
     "<</Type/Annot/Subtype/Widget/F 132/T(Signature_" name ")/TU(" SR_PDF_FIELD_LABEL ")" tag "/FT/Sig/P " page        \
     "/Rect[" rect "]"
-#define LOOK "/AP<</N 20 0 R>>>>"
+#define RENDER_VERSION "/AP<</N 20 0 R>>>>"
 #define FIELDS(one, two, three)                                                                                        \
-    {21, FIELD("ann", one, "3 0 R", "50 50 150 90 ") LOOK},                                                            \
-        {22, FIELD("ann_2", two, "3 0 R", "50.5 100 150 140 ") "/MK<</R 90>>" LOOK},                                   \
+    {21, FIELD("ann", one, "3 0 R", "50 50 150 90 ") RENDER_VERSION},                                                  \
+        {22, FIELD("ann_2", two, "3 0 R", "50.5 100 150 140 ") "/MK<</R 90>>" RENDER_VERSION},                         \
     {                                                                                                                  \
-        23, FIELD("bob", three, "4 0 R", "-5 200 150 240.25 ") "/MK<</R 270>>" LOOK                                    \
+        23, FIELD("bob", three, "4 0 R", "-5 200 150 240.25 ") "/MK<</R 270>>" RENDER_VERSION                          \
     }
 #define PLAIN EMPTY, FIELDS("", "", "")
 #define PAGES                                                                                                          \
@@ -148,9 +148,9 @@ static const struct {
     {NEW, TEXT, 21, "90 ]", "90 1 ]", NO_FIELD, "a rectangle of five numbers"},
     {NEW, TEXT, 22, "/R 90", "/R 91", NO_FIELD, "a turn that is none"},
     {NEW, TEXT, 22, "/R 90", "/R 180", NULL, "another turn, which the document has to confirm"},
-    {NEW, TEXT, 21, LOOK, "/AP<</N 3 0 R>>>>", NO_FIELD, "another appearance"},
-    {NEW, TEXT, 21, LOOK, "/V 3 0 R" LOOK, NO_FIELD, "a value"},
-    {NEW, TEXT, 21, LOOK, "/AP<</N 20 0 R>>/A 1>>", NO_FIELD, "more at the end"},
+    {NEW, TEXT, 21, RENDER_VERSION, "/AP<</N 3 0 R>>>>", NO_FIELD, "another appearance"},
+    {NEW, TEXT, 21, RENDER_VERSION, "/V 3 0 R" RENDER_VERSION, NO_FIELD, "a value"},
+    {NEW, TEXT, 21, RENDER_VERSION, "/AP<</N 20 0 R>>/A 1>>", NO_FIELD, "more at the end"},
     {NEW, TEXT, 22, "/P 3 0 R", "/P 4 0 R", OTHER_PAGE, "fields of one page on two"},
     {NEW, TEXT, 21, "/FT/Sig", "/StructParent 5/FT/Sig", NO_FIELD, "one field alone is numbered"},
     {NEW, DROP, 23, "", "", NO_FIELD, "a field is missing"},

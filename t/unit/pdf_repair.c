@@ -12,9 +12,9 @@ static sr_pdf_pool_t *workers;
 /* The repair of a document, or why there is none. */
 static const char *repaired(pdf_t *made, const pdf_t *pdf, apr_pool_t *pool)
 {
-    sr_pdf_normalised_t *normalised = apr_pcalloc(pool, sizeof *normalised);
+    sr_pdf_rewritten_t *normalised = apr_pcalloc(pool, sizeof *normalised);
     int fd = help_descriptor(pdf->data, pdf->size);
-    sr_error_t *error = sr_pdf_normalise(normalised, workers, fd, (apr_off_t)pdf->size, pool);
+    sr_error_t *error = sr_pdf_rewrite(normalised, workers, fd, (apr_off_t)pdf->size, pool);
     close(fd);
     if (error) return error->message;
     if (normalised->fault) return normalised->reason;

@@ -25,7 +25,7 @@
 #define TEN "aaaaaaaaaa"
 #define FIFTY TEN TEN TEN TEN TEN
 #define LONG FIFTY FIFTY FIFTY TEN TEN "aaaaaaaaa" /* 199 bytes with what is before it */
-#define LOOK "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length 2>>stream\nBT\nendstream"
+#define RENDER_VERSION "<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Length 2>>stream\nBT\nendstream"
 
 static const case_t RULES[] = {
     /* the catalog and what it refers to */
@@ -131,11 +131,11 @@ static const case_t RULES[] = {
     {"a part of a field", {GROUP("", "/T(part)/V(1)")}, {{60, "/V(1)", "/V(2)"}}, "; filled: group.part"},
     {"a field and how a part of it looks",
      {GROUP("/V(1)", "/AP<</N 15 0 R>>")},
-     {{10, "/V(1)", "/V(2)"}, {60, "15 0 R", "61 0 R"}, {61, NULL, LOOK}},
+     {{10, "/V(1)", "/V(2)"}, {60, "15 0 R", "61 0 R"}, {61, NULL, RENDER_VERSION}},
      "; filled: group"},
     {"how a part looks, without a value",
      {GROUP("/V(1)", "/AP<</N 15 0 R>>")},
-     {{60, "15 0 R", "61 0 R"}, {61, NULL, LOOK}},
+     {{60, "15 0 R", "61 0 R"}, {61, NULL, RENDER_VERSION}},
      "the form field \"group\": /AP"},
     {"fields within each other without end", {GROUP("", "/Kids[60 0 R]")}, {{11, "/V/Off", "/V/Yes"}}, UNKNOWN},
     {"another type", {{0}}, {{10, "/Type/Annot", "/Type/Font"}}, FIELD ": /Type"},
@@ -143,7 +143,7 @@ static const case_t RULES[] = {
     {"a field that is no dictionary", {{0}}, {{10, NULL, "[]"}}, "page 1: an annotation or form field"},
     {"a value that is a number", {{0}}, {{10, "/V(1)", "/V 1"}}, FIELD ": /V"},
     {"a value that is a dictionary", {{0}}, {{10, "/V(1)", "/V<<>>"}}, FIELD ": /V"},
-    {"a value that is a stream", {{0}}, {{10, "/V(1)", "/V 61 0 R"}, {61, NULL, LOOK}}, FIELD ": /V"},
+    {"a value that is a stream", {{0}}, {{10, "/V(1)", "/V 61 0 R"}, {61, NULL, RENDER_VERSION}}, FIELD ": /V"},
     {"a value in an object", {{10, "/V(1)", "/V 60 0 R"}, {60, NULL, "(1)"}}, {{10, "/V 60 0 R", "/V(2)"}}, FILLED},
     {"the value of a button that is pushed", {{0}}, {{13, "/T(push)", "/T(push)/V(1)"}}, "the form field \"push\": /V"},
     {"an appearance that is none",
@@ -155,19 +155,22 @@ static const case_t RULES[] = {
      {{10, "/V(1)", "/V(2)"}, {10, "/AP<<", "/AP<</X 1"}},
      FIELD ": /AP; " FIELD ": /V"},
     {"no appearance any more", {{0}}, {{10, "/V(1)", "/V(2)"}, {10, "/AP<</N 15 0 R>>", ""}}, FILLED},
-    {"an appearance in its place", {{10, "15 0 R", "60 0 R"}, {60, NULL, LOOK}}, {FILL, {60, "9 9", "8 8"}}, FILLED},
+    {"an appearance in its place",
+     {{10, "15 0 R", "60 0 R"}, {60, NULL, RENDER_VERSION}},
+     {FILL, {60, "9 9", "8 8"}},
+     FILLED},
     {"an appearance of two fields in its place",
-     {{10, "15 0 R", "60 0 R"}, {60, NULL, LOOK}, {14, "15 0 R", "60 0 R"}},
+     {{10, "15 0 R", "60 0 R"}, {60, NULL, RENDER_VERSION}, {14, "15 0 R", "60 0 R"}},
      {FILL, {60, "9 9", "8 8"}},
      "page 1: an annotation or form field" FILLED},
     {"appearances in an object",
-     {{10, "/AP<</N 15 0 R>>", "/AP 60 0 R"}, {60, NULL, "<</N 61 0 R/D 61 0 R>>"}, {61, NULL, LOOK}},
+     {{10, "/AP<</N 15 0 R>>", "/AP 60 0 R"}, {60, NULL, "<</N 61 0 R/D 61 0 R>>"}, {61, NULL, RENDER_VERSION}},
      {FILL, {60, NULL, "<</N 61 0 R>>"}},
      FILLED},
     {"appearances in an object that two fields have",
      {{10, "/AP<</N 15 0 R>>", "/AP 60 0 R"},
       {60, NULL, "<</N 61 0 R>>"},
-      {61, NULL, LOOK},
+      {61, NULL, RENDER_VERSION},
       {14, "/AP<</N 15 0 R>>", "/AP 60 0 R"}},
      {FILL, {60, NULL, "<<>>"}},
      "page 1: an annotation or form field" FILLED},
@@ -213,13 +216,13 @@ static const case_t RULES[] = {
      "the form field \"empty\": /V"},
     {"how a signed field looks",
      SIGNED(""),
-     {{12, "/F 132", "/F 132/AP<</N 61 0 R>>"}, {61, NULL, LOOK}},
+     {{12, "/F 132", "/F 132/AP<</N 61 0 R>>"}, {61, NULL, RENDER_VERSION}},
      "the form field \"empty\": /AP"},
     {"a signature whose parts get a look",
      {{12, "/F 132", "/F 132/Kids[60 0 R]"}, {60, NULL, "<</Subtype/Widget/Parent 12 0 R/Rect[0 0 9 9]>>"}},
      {{12, "/FT/Sig", "/FT/Sig/V<</ByteRange[]/Contents()>>"},
       {60, "/Rect", "/AP<</N 61 0 R>>/Rect"},
-      {61, NULL, LOOK}},
+      {61, NULL, RENDER_VERSION}},
      NOTHING},
 
     /* new fields */

@@ -177,7 +177,7 @@ static void test_normalised(const case_t *test, bool cut)
     apr_pool_t *pool;
     int status;
     sr_pdf_probe_t probe;
-    sr_pdf_normalised_t *made;
+    sr_pdf_rewritten_t *made;
     apr_pool_create(&pool, bench.pool);
     made = apr_palloc(pool, sizeof *made);
     pdf_t pdf = pdf_document(&test->parts), upload = {0};
@@ -186,7 +186,7 @@ static void test_normalised(const case_t *test, bool cut)
     ok(probe.verdict == SR_PDF_ACCEPTED && strstr(probe.pages->report, "\"normalise\":true"),
        "%s: has to be normalised", test->name);
     int fd = help_descriptor(pdf.data, pdf.size);
-    sr_error_t *error = sr_pdf_normalise(made, bench.workers, fd, (apr_off_t)pdf.size, pool);
+    sr_error_t *error = sr_pdf_rewrite(made, bench.workers, fd, (apr_off_t)pdf.size, pool);
     close(fd);
     ok(!error && !made->fault, "%s: and is%s%s", test->name, made->fault ? ", but: " : "",
        made->fault ? made->reason : "");

@@ -33,10 +33,10 @@ static bool load(pdf_t *pdf, int fd)
 /* NULL, or why not. What comes out of normalising must not have to be normalised. */
 static const char *normalise(pdf_t *pdf, sr_pdf_probe_t *probe, apr_pool_t *pool)
 {
-    sr_pdf_normalised_t *made = apr_palloc(pool, sizeof *made);
+    sr_pdf_rewritten_t *made = apr_palloc(pool, sizeof *made);
     normalised++;
     int fd = help_descriptor(pdf->data, pdf->size);
-    sr_error_t *error = sr_pdf_normalise(made, bench.workers, fd, (apr_off_t)pdf->size, pool);
+    sr_error_t *error = sr_pdf_rewrite(made, bench.workers, fd, (apr_off_t)pdf->size, pool);
     close(fd);
     if (error) return error->cause;
     if (made->fault) return made->reason;

@@ -176,8 +176,8 @@ static void test_raw_drawings(void)
 #define LIMITS "it could not be read within the limits"
 #define NONSENSE "it made the PDF helper answer nonsense"
 
-/* A worker that greets, takes one question and answers this whatever it was. */
-static void test_liar(const char *answer, const char *want)
+/* A worker that greets, takes one request and answers this whatever it was. */
+static void test_liar(const char *response, const char *want)
 {
     apr_pool_t *pool;
     apr_pool_create(&pool, bench.pool);
@@ -187,13 +187,13 @@ static void test_liar(const char *answer, const char *want)
                                       "#!/bin/sh\nprintf 'SPR1\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0{}' >&3\n"
                                       "dd bs=65536 count=1 <&3 >/dev/null 2>&1\n"
                                       "printf 'SPR1\\1\\0\\0\\0\\0\\0\\0\\0\\%o\\0\\0\\0%s' >&3\nexec sleep 5\n",
-                                      (unsigned)strlen(answer), answer);
+                                      (unsigned)strlen(response), response);
     seal_write(&bench, "liar", script, strlen(script));
     const char *path = apr_pstrcat(pool, bench.folder, "/liar", NULL);
     chmod(path, 0700);
     lied.workers = help_pool(path, 1, 1500, pool);
     sr_pdf_signature_t signature = {.signer = SIGNER, .name = "A", .time = apr_time_now(), .text = "A"};
-    is_str(seal_fill(&lied, &pdf, &signature, pool), want, "a worker that answers %s", answer);
+    is_str(seal_fill(&lied, &pdf, &signature, pool), want, "a worker that answers %s", response);
     free(pdf.data);
     apr_pool_destroy(pool);
 }

@@ -1,13 +1,13 @@
 /* pdf_show.c: what the client makes of a worker's word about a page. A worker that a document has taken over may answer
  * anything: nothing gets through that is not a PNG of the size asked for, a text that is JSON, or a plain reason. Each
- * fake is a shell script that greets, takes the question and gives one answer; its result stays all zeros. */
+ * fake is a shell script that greets, takes the request and gives one answer; its result stays all zeros. */
 #include "pdf_show.h"
 
 #include <sys/stat.h>
 
 #define GREETING "printf 'SPR1\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0{}' >&3\n"
 #define WIDTH 100
-/* Takes the question away, so that the answer is not mixed up with a reset. */
+/* Takes the request away, so that the answer is not mixed up with a reset. */
 #define QUESTION "dd bs=%d count=1 <&3 >/dev/null 2>&1\n"
 
 static apr_pool_t *root;
@@ -17,7 +17,7 @@ static char script[] = "/tmp/sigreq-show-XXXXXX";
 #define UNAVAILABLE "error 13: Documents cannot be read at the moment, try again later"
 
 typedef struct fake_t {
-    const char *answer, *says;
+    const char *response, *says;
     int notices;
 } fake_t;
 
@@ -41,20 +41,20 @@ static const fake_t FAKES[] = {
 };
 
 /* The bytes that printf makes of the answer: \ooo is one. */
-static int length_of(const char *answer)
+static int length_of(const char *response)
 {
     int length = 0;
-    for (; *answer; answer += *answer == '\\' ? 4 : 1) length++;
+    for (; *response; response += *response == '\\' ? 4 : 1) length++;
     return length;
 }
 
-static void write_script(const fake_t *fake, int question)
+static void write_script(const fake_t *fake, int request)
 {
     FILE *file = fopen(script, "w");
     if (!file) abort();
-    fprintf(file, "#!/bin/sh\n" GREETING QUESTION, question);
+    fprintf(file, "#!/bin/sh\n" GREETING QUESTION, request);
     fprintf(file, "printf 'SPR1\\1\\0\\0\\0\\0\\0\\0\\0\\%o\\0\\0\\0%s' >&3\nexec sleep 5\n",
-            (unsigned)length_of(fake->answer), fake->answer);
+            (unsigned)length_of(fake->response), fake->response);
     fclose(file);
     chmod(script, 0700);
 }
@@ -69,11 +69,11 @@ static void test_fake(const fake_t *fake)
     write_script(fake, 16 + (int)strlen("{\"op\":\"render\",\"page\":0,\"width\":100}"));
     sr_pdf_pool_t *workers = help_pool(script, 1, 700, pool);
     is_str(show_say(sr_pdf_render(&image, workers, fd, 0, WIDTH, false, pool), &image, pool), fake->says, "image %s",
-           fake->answer);
+           fake->response);
     is_int(help_notices, fake->notices, "with %d notices", fake->notices);
     write_script(fake, 16 + (int)strlen("{\"op\":\"text\",\"page\":0}"));
     workers = help_pool(script, 1, 700, pool);
-    is_str(show_say_text(sr_pdf_text(&text, workers, fd, 0, pool), &text, pool), fake->says, "text %s", fake->answer);
+    is_str(show_say_text(sr_pdf_text(&text, workers, fd, 0, pool), &text, pool), fake->says, "text %s", fake->response);
     apr_pool_destroy(pool);
     help_children_t now = help_children();
     ok(now.alive + now.zombies == 0 && help_descriptors() == before, "nothing is left");

@@ -1,4 +1,4 @@
-/* pdfd_limits.c: what the kernel holds a worker to, before and during a question. */
+/* pdfd_limits.c: what the kernel holds a worker to, before and during a request. */
 #include "pdfd/pdfd.h"
 #include "tap.h"
 
@@ -57,14 +57,14 @@ int main(void)
     ok(fcntl(0, F_DUPFD, 40) < 0 && soft(RLIMIT_NOFILE) == 16, "few descriptors");
 
     sr_pdfd_limits_worker(3);
-    sr_pdfd_limits_question(512 * mb, 100 * mb);
+    sr_pdfd_limits_request(512 * mb, 100 * mb);
     is_int(soft(RLIMIT_AS), (512 + 200) * mb, "512 MB of memory and twice the document");
     ok(can_map(600 * mb) && !can_map(720 * mb), "no more can be had");
     is_int(soft(RLIMIT_CPU), 4, "3 seconds of CPU time, and the one that has begun");
-    sr_pdfd_limits_question(512 * mb, 0);
+    sr_pdfd_limits_request(512 * mb, 0);
     is_int(soft(RLIMIT_AS), 512 * mb, "the next document has its own limit");
     ok(!can_map(600 * mb), "which holds");
-    sr_pdfd_limits_question(512 * mb, 200 * mb);
+    sr_pdfd_limits_request(512 * mb, 200 * mb);
     ok(can_map(800 * mb), "and a larger one may have more again");
     test_hard(mb);
     return done();

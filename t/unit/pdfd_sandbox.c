@@ -215,9 +215,9 @@ static int try_namespace(void)
 #ifdef __x86_64__
 static int try_old_calls(void)
 {
-    int answer; /* getpid of 32-bit programs, whose number is another call's here */
-    __asm__ volatile("int $0x80" : "=a"(answer) : "a"(20) : "memory");
-    return answer;
+    int response; /* getpid of 32-bit programs, whose number is another call's here */
+    __asm__ volatile("int $0x80" : "=a"(response) : "a"(20) : "memory");
+    return response;
 }
 /* Whether the kernel has the calls of 32-bit programs: without IA32 emulation, int 0x80 is a fault in every process. */
 static bool has_old_calls(void)

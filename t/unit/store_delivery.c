@@ -36,7 +36,7 @@ static void check_rows(link_t *l)
 {
     const char *id, *body;
 
-    RUN(l, SR_OP_DELIVERY_LOOK);
+    RUN(l, SR_OP_DELIVERY_POLL);
     is_str(link_outcome(l), "missing", "nothing to do");
     body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(member(body, "waiting", l->pool), "0", "nor to count");
@@ -45,7 +45,7 @@ static void check_rows(link_t *l)
     is_str(turn(l, "none", 10, 10, ""), "", "no URL, no row");
     set_url(l, hash, "signed", "HTTPS://User.Example.org:8443?x=1&\"é\"");
     id = event(l, 1, 2, "signed");
-    RUN(l, SR_OP_DELIVERY_LOOK);
+    RUN(l, SR_OP_DELIVERY_POLL);
     is_str(link_outcome(l), "ok", "something to do");
     body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
     is_str(member(body, "waiting", l->pool), "1", "one waits");
@@ -157,7 +157,7 @@ static void check_interrupted(link_t *l)
 {
     const char *body;
 
-    RUN(l, SR_OP_DELIVERY_LOOK);
+    RUN(l, SR_OP_DELIVERY_POLL);
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
     turn(l, "s3", 9, 2, "");
     const char *truth = ended(l, "s3", GOOD);
@@ -177,7 +177,7 @@ static void check_interrupted(link_t *l)
     turn(l, "i2", 0, 0, truth);
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
     is_int(l->rows->nelts, 7, "the truth replaces it where it still comes");
-    RUN(l, SR_OP_DELIVERY_LOOK);
+    RUN(l, SR_OP_DELIVERY_POLL);
     is_str(link_outcome(l), "missing", "nothing is left to do");
 }
 

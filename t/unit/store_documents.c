@@ -101,7 +101,7 @@ static void test_content(apr_size_t length, apr_size_t step)
     is_int(count_files(), 0, "the folder has nothing yet");
     ok(!sr_documents_pages(&pages, documents, sha256, own) && !pages, "and it is not known");
 
-    ok(!sr_spool_keep(spool, REPORT), "it is kept");
+    ok(!sr_spool_commit(spool, REPORT), "it is kept");
     ok(file_holds(sr_documents_path(documents, sha256, own), content, length), "the document is there");
     ok(stat(sr_documents_path(documents, sha256, own), &status) == 0 && (status.st_mode & 0777) == 0400,
        "not to be changed");
@@ -244,7 +244,7 @@ static int refuses(apr_size_t length)
     if (!error) error = sr_spool_write(spool, content, length);
     if (error && !sr_spool_end(spool, &sha256, &size)) return 10; /* a broken one must not end well */
     if (!error) error = sr_spool_end(spool, &sha256, &size);
-    if (!error) error = sr_spool_keep(spool, REPORT);
+    if (!error) error = sr_spool_commit(spool, REPORT);
     if (!error) return 11;
     if (error->code != SR_EUNAVAILABLE || !error->cause) return 12;
     printf("# %s\n", error->cause);
@@ -324,7 +324,7 @@ static int without_unnamed_files(void)
         if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 1;
         if (sr_spool_end(spool, &sha256, &size) || sr_spool_descriptor(spool, &descriptor)) return 2;
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
-        if (sr_spool_keep(spool, REPORT) || sr_spool_keep(spool, REPORT)) return 4;
+        if (sr_spool_commit(spool, REPORT) || sr_spool_commit(spool, REPORT)) return 4;
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, lengths[i])) return 5;
         if (sr_documents_report_write(documents, sha256, OTHER_REPORT, pool)) return 10;
         if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 6;

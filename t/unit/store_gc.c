@@ -276,7 +276,7 @@ static int find_or_store(void)
 static int store_part(void)
 {
     const char *ignored;
-    return sr_documents_keep(&ignored, documents, "document", 8, pool) ? 1 : 0;
+    return sr_documents_commit(&ignored, documents, "document", 8, pool) ? 1 : 0;
 }
 
 static void test_races(void)
@@ -322,9 +322,9 @@ static void test_use(void)
     is_str(keep("document", REPORT), sha256, "stored again by who has it");
     ok(last_used(sha256) >= time(NULL) - 60, "it is young again");
     const char *again;
-    ok(!sr_documents_keep(&again, documents, "part", 4, pool), "what was appended");
+    ok(!sr_documents_commit(&again, documents, "part", 4, pool), "what was appended");
     utime(sr_documents_path(documents, again, pool), &old);
-    ok(!sr_documents_keep(&again, documents, "part", 4, pool) && last_used(again) >= time(NULL) - 60,
+    ok(!sr_documents_commit(&again, documents, "part", 4, pool) && last_used(again) >= time(NULL) - 60,
        "stored again, it is young again");
 }
 

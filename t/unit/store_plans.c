@@ -80,7 +80,7 @@ int main(void)
             is_str(costly_step(&l, operation->statements[i].text), NULL, "%s, statement %d", operation->name, i + 1);
         }
     }
-    for (int op = SR_OP_DELIVERY_LOOK; op <= SR_OP_DELIVERY_TURN; op++) {
+    for (int op = SR_OP_DELIVERY_POLL; op <= SR_OP_DELIVERY_TURN; op++) {
         const sr_operation_t *operation = &sr_sql_sqlite3.operations[op];
         for (int i = 0; i < operation->count; i++) {
             ok(!scans_deliveries(&l, operation->statements[i].text), "%s, statement %d", operation->name, i + 1);

@@ -19,7 +19,7 @@ static int open_descriptors(void)
 static const char *kept(const char *data, apr_size_t length)
 {
     const char *sha256 = NULL;
-    sr_error_t *const error = sr_documents_keep(&sha256, documents, data, length, pool);
+    sr_error_t *const error = sr_documents_commit(&sha256, documents, data, length, pool);
 
     if (error) printf("# %s\n", error->cause);
     return error ? NULL : sha256;
@@ -58,7 +58,7 @@ static void test_no_room(void)
 {
     sr_documents_t gone = {.root = "/nowhere/at/all"};
     const char *sha256;
-    sr_error_t *const error = sr_documents_keep(&sha256, &gone, "x", 1, pool);
+    sr_error_t *const error = sr_documents_commit(&sha256, &gone, "x", 1, pool);
 
     ok(error && error->code == SR_EUNAVAILABLE && error->cause, "without its folder nothing is kept");
 }
@@ -174,11 +174,11 @@ static void test_damaged(void)
 
 static const char *const KEY = "a submission";
 
-static sr_documents_turn_t *take(const char *key, apr_pool_t *own)
+static sr_submission_lock_t *take(const char *key, apr_pool_t *own)
 {
-    sr_documents_turn_t *turn = NULL;
+    sr_submission_lock_t *turn = NULL;
 
-    if (sr_documents_turn(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
+    if (sr_submission_lock_take(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
     return turn;
 }
 
@@ -191,12 +191,12 @@ static void count_slowly(apr_pool_t *own)
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
-        sr_documents_turn_t *const turn = take(KEY, own);
+        sr_submission_lock_t *const turn = take(KEY, own);
         const int was = *counter;
 
         usleep(100);
         *counter = was + 1;
-        sr_documents_turn_end(turn);
+        sr_submission_lock_release(turn);
     }
 }
 
@@ -273,16 +273,16 @@ static void test_ends(void)
     apr_pool_t *own;
     char byte;
     pid_t child;
-    sr_documents_turn_t *turn;
+    sr_submission_lock_t *turn;
 
     apr_pool_create(&own, pool);
     ok(is_free(KEY), "a turn that nobody has");
     turn = take(KEY, own);
     ok(!is_free(KEY), "one that is taken");
     ok(is_free("another submission"), "another key's");
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     ok(is_free(KEY), "given back");
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     take(KEY, own);
     ok(!is_free(KEY), "taken again");
     apr_pool_destroy(own);
@@ -300,20 +300,20 @@ static void test_ends(void)
 static void test_deadline(void)
 {
     const int before = open_descriptors();
-    sr_documents_turn_t *late = NULL;
+    sr_submission_lock_t *late = NULL;
     apr_pool_t *own;
 
     apr_pool_create(&own, pool);
-    sr_documents_turn_t *const turn = take(KEY, own);
+    sr_submission_lock_t *const turn = take(KEY, own);
     const apr_time_t begun = apr_time_now();
-    sr_error_t *const error = sr_documents_turn(&late, documents, KEY, begun + apr_time_from_msec(300), own);
+    sr_error_t *const error = sr_submission_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
     const int ms = (int)apr_time_as_msec(apr_time_now() - begun);
     ok(error && error->code == SR_EUNAVAILABLE && !late, "a wait that is too long is an error: %s",
        error ? error->message : "none");
     ok(ms >= 300 && ms < 5000, "at the time that was said (%d ms)", ms);
     is_int(open_descriptors(), before + 1, "and leaves no descriptor");
-    sr_documents_turn_end(turn);
-    ok(!sr_documents_turn(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
+    sr_submission_lock_release(turn);
+    ok(!sr_submission_lock_take(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
     apr_pool_destroy(own);
 }
 
@@ -324,13 +324,13 @@ static void test_forever(void)
     int i;
 
     apr_pool_create(&own, pool);
-    for (i = 0; i < 100; i++) sr_documents_turn_end(take(apr_itoa(own, i), own));
+    for (i = 0; i < 100; i++) sr_submission_lock_release(take(apr_itoa(own, i), own));
     is_int(open_descriptors(), before, "a hundred turns leave no descriptor");
-    sr_documents_turn_t *const turn = take(KEY, own);
+    sr_submission_lock_t *const turn = take(KEY, own);
     const int held = open_descriptors();
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number now */
-    sr_documents_turn_end(turn);
+    sr_submission_lock_release(turn);
     apr_pool_destroy(own);
     ok(held == before + 1 && fcntl(other, F_GETFD) >= 0, "ended twice and with its pool, nothing else is closed");
     close(other);

@@ -62,7 +62,7 @@ static void checks(base_t *base)
         turn_of(&l, "xx", 0, shares, ended(&l, apr_psprintf(l.pool, "x%d", round), GOOD));
     }
     is_int(total, NAMES, "all names have their turn");
-    RUN(&l, SR_OP_DELIVERY_LOOK);
+    RUN(&l, SR_OP_DELIVERY_POLL);
     is_str(link_outcome(&l), "missing", "nothing is left");
     link_close(&l);
 }

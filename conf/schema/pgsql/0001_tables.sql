@@ -129,19 +129,19 @@ CREATE TABLE sigreq.signer (
 CREATE TABLE sigreq.document (
     submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,
     size bigint NOT NULL CHECK (size >= 0),
-    normalised_size bigint CHECK (normalised_size > 0),
+    rewritten_size bigint CHECK (rewritten_size > 0),
     position integer NOT NULL,
     pages integer NOT NULL CHECK (pages > 0),
     uuid uuid NOT NULL UNIQUE,
     sha256 text COLLATE "C" NOT NULL,
-    normalised_sha256 text COLLATE "C",
+    rewritten_sha256 text COLLATE "C",
     name text NOT NULL,
     PRIMARY KEY (submission_id, position)
 )
 
 CREATE INDEX document_sha256 ON sigreq.document (sha256)
 
-CREATE INDEX document_normalised ON sigreq.document (normalised_sha256) WHERE normalised_sha256 IS NOT NULL
+CREATE INDEX document_normalised ON sigreq.document (rewritten_sha256) WHERE rewritten_sha256 IS NOT NULL
 
 -- What became of a document: one row for each signer who signed it. sha256 names the file with what was appended,
 -- whole_sha256 is of the document with it.
@@ -210,6 +210,6 @@ CREATE VIEW sigreq.known_file AS
     UNION ALL
     SELECT d.sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
     UNION ALL
-    SELECT d.normalised_sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
+    SELECT d.rewritten_sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
     UNION ALL
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s

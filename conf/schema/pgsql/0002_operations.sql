@@ -43,7 +43,7 @@ END $$
 CREATE VIEW sigreq.document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
-               'normalised_sha256', d.normalised_sha256, 'normalised_size', d.normalised_size,
+               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size,
                'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'size', r.size,
                                         'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
                                         ORDER BY r.number), '[]')
@@ -140,12 +140,12 @@ BEGIN
         RETURN (SELECT E'ok\n' || view FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
-    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, normalised_sha256, normalised_size,
+    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, rewritten_sha256, rewritten_size,
                                  pages)
-    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.normalised_sha256, d.normalised_size,
+    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.rewritten_sha256, d.rewritten_size,
            d.pages
-    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, normalised_sha256 text,
-                                             normalised_size bigint, pages integer);
+    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
+                                             rewritten_size bigint, pages integer);
     INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
     SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
     FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
@@ -483,7 +483,7 @@ CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     RETURN CASE WHEN EXISTS (SELECT 1 FROM sigreq.document WHERE sha256 = p_sha256)
-                  OR EXISTS (SELECT 1 FROM sigreq.document WHERE normalised_sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.document WHERE rewritten_sha256 = p_sha256)
                   OR EXISTS (SELECT 1 FROM sigreq.revision WHERE sha256 = p_sha256)
                   OR EXISTS (SELECT 1 FROM sigreq.submission WHERE certificate_sha256 = p_sha256)
            THEN 'ok' ELSE 'missing' END;

@@ -85,7 +85,7 @@ LANGUAGE sql VOLATILE AS $$
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
 $$
 
-CREATE FUNCTION sigreq.delivery_look() RETURNS text
+CREATE FUNCTION sigreq.delivery_poll() RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     PERFORM 1 FROM sigreq.delivery WHERE state = 'pending' LIMIT 1;

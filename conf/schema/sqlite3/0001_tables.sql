@@ -122,8 +122,8 @@ CREATE TABLE document (
     uuid TEXT NOT NULL UNIQUE,
     sha256 TEXT NOT NULL,
     size INTEGER NOT NULL CHECK (size >= 0),
-    normalised_sha256 TEXT,
-    normalised_size INTEGER CHECK (normalised_size > 0),
+    rewritten_sha256 TEXT,
+    rewritten_size INTEGER CHECK (rewritten_size > 0),
     pages INTEGER NOT NULL CHECK (pages > 0),
     name TEXT NOT NULL,
     PRIMARY KEY (submission_id, position)
@@ -131,7 +131,7 @@ CREATE TABLE document (
 
 CREATE INDEX document_sha256 ON document (sha256)
 
-CREATE INDEX document_normalised ON document (normalised_sha256) WHERE normalised_sha256 IS NOT NULL
+CREATE INDEX document_normalised ON document (rewritten_sha256) WHERE rewritten_sha256 IS NOT NULL
 
 -- What became of a document: one row for each signer who signed it. sha256 names the file with what was appended,
 -- whole_sha256 is of the document with it.

@@ -1,0 +1,59 @@
+/* page.c: what every list has in common: limit, after, and the envelope {"data":[…],"pagination":{…}}. */
+#include "api/api.h"
+
+#include <string.h>
+
+#define LIMIT_DEFAULT 10
+#define LIMIT_MAX 100
+
+sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after)
+{
+    page->limit = LIMIT_DEFAULT;
+    page->cursor = after;
+    if (!limit) return NULL;
+    size_t digits = strspn(limit, "0123456789");
+    page->limit = digits && digits <= 3 && !limit[digits] ? atoi(limit) : 0;
+    if (page->limit >= 1 && page->limit <= LIMIT_MAX) return NULL;
+    return sr_error(http->pool, SR_EBADREQUEST, "limit must be a whole number from 1 to %d", LIMIT_MAX);
+}
+
+/* The bodies are JSON text already: joined, never parsed. */
+sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
+{
+    json_t *pagination = sr_json_own(json_object(), http->pool);
+    json_object_set_new(pagination, "count", json_integer(page->bodies->nelts));
+    json_object_set_new(pagination, "next", sr_json_string_or_null(page->next));
+    json_object_set_new(pagination, "prev", sr_json_string_or_null(page->prev));
+    apr_array_header_t *parts = apr_array_make(http->pool, 2 * page->bodies->nelts + 3, sizeof(const char *));
+    APR_ARRAY_PUSH(parts, const char *) = "{\"data\":[";
+    for (int i = 0; i < page->bodies->nelts; i++) {
+        if (i) APR_ARRAY_PUSH(parts, const char *) = ",";
+        APR_ARRAY_PUSH(parts, const char *) = APR_ARRAY_IDX(page->bodies, i, const char *);
+    }
+    APR_ARRAY_PUSH(parts, const char *) =
+        apr_pstrcat(http->pool, "],\"pagination\":", sr_json_text(pagination, http->pool), "}", NULL);
+    return sr_http_views(http, parts);
+}
+
+sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
+{
+    const char *example = "2026-11-20T18:09:23Z or 2026-11-20T18:09:23+01:00";
+    char *plus = apr_pstrdup(http->pool, text), *space = strchr(plus, ' ');
+    if (sr_time_parse(when, text)) return NULL;
+    if (sr_time_parse(when, apr_pstrcat(http->pool, text, "Z", NULL)))
+        return sr_error(http->pool, SR_EBADREQUEST, "%s must have a time zone, as in %s", name, example);
+    if (space) *space = '+';
+    if (space && sr_time_parse(when, plus))
+        return sr_error(http->pool, SR_EBADREQUEST, "%s has a space in place of +: write + as %%2B in a URL", name);
+    return sr_error(http->pool, SR_EBADREQUEST, "%s must be an ISO 8601 date, such as 2026-11-20, %s", name, example);
+}
+
+sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param)
+{
+    char *text = apr_pstrdup(http->pool, http->params[param]);
+    if (!sr_uuid_valid(text)) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    for (char *p = text; *p; p++)
+        if (*p >= 'A' && *p <= 'F') *p += 'a' - 'A';
+    *uuid = text;
+    return NULL;
+}

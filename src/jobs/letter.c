@@ -1,0 +1,137 @@
+/* letter.c: what an invitation says: a template (base/template.c) filled with what is known of the invitation, with the
+ * texts of the signer's language and with the theme of the place it was made at. */
+#include "jobs/letter.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "embed/invitation.html.h"
+#include "embed/invitation.txt.h"
+
+#define SUBJECT "Subject:"
+#define ACCENT "#1f3a8a" /* as in page.css */
+#define ON_ACCENT "#ffffff"
+
+const sr_mail_templates_t sr_mail_builtin = {embedded_invitation_txt, embedded_invitation_html};
+
+bool sr_letter_is_test(const json_t *invitation)
+{
+    const char *environment = sr_json_string(invitation, "environment");
+    return environment && !strcmp(environment, "test");
+}
+
+/* --- values */
+
+static const sr_language_t *language_of(const json_t *invitation)
+{
+    const char *locale = sr_json_string(invitation, "locale");
+    const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
+    return language ? language : sr_language_of("en");
+}
+
+/* All texts without control characters and without those that turn the direction of text. New reference. */
+static json_t *clean(const json_t *value, apr_pool_t *pool)
+{
+    const char *key;
+    size_t index;
+    json_t *each;
+    if (json_is_string(value))
+        return json_string(sr_text_undirected(sr_text_printable(json_string_value(value), pool), pool));
+    if (json_is_object(value)) {
+        json_t *copy = json_object();
+        json_object_foreach((json_t *)value, key, each) json_object_set_new(copy, key, clean(each, pool));
+        return copy;
+    }
+    if (json_is_array(value)) {
+        json_t *copy = json_array();
+        json_array_foreach(value, index, each) json_array_append_new(copy, clean(each, pool));
+        return copy;
+    }
+    return json_incref((json_t *)value);
+}
+
+static bool is_colour(const char *text)
+{
+    const size_t length = text ? strlen(text) : 0;
+    if ((length != 4 && length != 7) || *text != '#') return false;
+    for (text++; *text; text++)
+        if (!isxdigit((unsigned char)*text)) return false;
+    return true;
+}
+
+static void add_colour(json_t *values, const char *key, const json_t *theme, const char *otherwise)
+{
+    const char *colour = sr_json_string(theme, key);
+    json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
+}
+
+/* The invitation's members, and what its theme and language add. */
+static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts, apr_pool_t *pool)
+{
+    json_t *values = sr_json_own(clean(invitation, pool), pool);
+    const json_t *theme = json_object_get(values, "theme");
+    const char *brand = sr_json_string(theme, "name"), *organization = sr_json_string(values, "organization");
+    json_object_set_new(values, "brand", sr_json_string_or_null(brand ? brand : organization));
+    json_object_set_new(values, "logo", sr_json_string_or_null(sr_json_string(theme, "logo")));
+    add_colour(values, "accent", theme, ACCENT);
+    add_colour(values, "onAccent", theme, ON_ACCENT);
+    json_object_set_new(values, "language", json_string(language->tag));
+    json_object_set_new(values, "dir", sr_json_string_or_null(sr_json_string(texts, "dir")));
+    const size_t documents = json_array_size(json_object_get(values, "documents"));
+    json_object_set_new(values, "count", json_integer((json_int_t)documents));
+    return values;
+}
+
+/* --- an invitation of the test environment */
+
+static const char *with_test_html(const char *html, const char *note, apr_pool_t *pool)
+{
+    const char *body = strstr(html, "<body"), *end = body ? strchr(body, '>') : NULL;
+    const char *rest = end ? end + 1 : html;
+    const sr_template_t template = {.plain = false};
+    json_t *values = sr_json_own(json_pack("{s:s}", "note", note), pool);
+    return apr_pstrcat(pool, apr_pstrmemdup(pool, html, (apr_size_t)(rest - html)),
+                       sr_template_fill("\n<p><strong>TEST: {{note}}</strong></p>", values, &template, pool), rest,
+                       NULL);
+}
+
+/* --- the letter */
+
+/* The text's first line, where it is one: "Subject: …". */
+static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
+{
+    letter->subject = "";
+    if (strncasecmp(letter->text, SUBJECT, sizeof SUBJECT - 1)) return;
+    const size_t length = strcspn(letter->text, "\r\n");
+    letter->subject = apr_pstrmemdup(pool, letter->text + sizeof SUBJECT - 1, length - (sizeof SUBJECT - 1));
+    letter->subject += strspn(letter->subject, " \t");
+    letter->text += length;
+    letter->text += strspn(letter->text, "\r\n");
+}
+
+sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
+{
+    const sr_language_t *language = language_of(invitation);
+    const sr_mail_templates_t *templates =
+        mail->translated ? &mail->translated[language - sr_language(0)] : &mail->templates;
+    json_t *texts;
+    SR_TRY(sr_language_texts(&texts, language, pool));
+    json_t *words = json_object_get(texts, "mail");
+    json_object_set(words, "pages", json_object_get(json_object_get(texts, "page"), "pages"));
+    json_t *values = values_of(invitation, language, texts, pool);
+    const char *dir = sr_json_string(texts, "dir");
+    sr_template_t template = {.texts = words,
+                              .plurals = sr_language_plurals(language),
+                              .together = !dir || strcmp(dir, "rtl") != 0,
+                              .keep_unknown = true};
+    letter->html = sr_template_fill(templates->html, values, &template, pool);
+    template.plain = true;
+    letter->text = sr_template_fill(templates->text, values, &template, pool);
+    take_subject(letter, pool);
+    if (!sr_letter_is_test(invitation)) return NULL;
+    const char *note = sr_json_string(words, "test");
+    letter->subject = apr_pstrcat(pool, "TEST: ", letter->subject, NULL);
+    letter->text = apr_pstrcat(pool, "TEST: ", note, "\n\n", letter->text, NULL);
+    letter->html = with_test_html(letter->html, note, pool);
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* letter.h: what an invitation says, in the signer's language: letter.c for mail.c. */
+#ifndef SR_LETTER_H
+#define SR_LETTER_H
+
+#include "jobs/deliver.h"
+
+typedef struct sr_letter_t {
+    const char *subject, *text, *html;
+} sr_letter_t;
+
+/* An invitation of the test environment says so, whatever the template. Errors: SR_EINTERNAL. */
+sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool);
+/* Whether the invitation belongs to the test environment. */
+bool sr_letter_is_test(const json_t *invitation);
+
+#endif

@@ -1,0 +1,214 @@
+/* mail.c: the invitation (letter.c), by SMTP. Whatever people are called, they cannot add a line or a header: names go
+ * into headers as encoded words (RFC 2047), without control characters; an address is used only when it cannot be
+ * misread. */
+#include "jobs/call.h"
+
+#include <apr_encode.h>
+#include <string.h>
+
+#include "jobs/letter.h"
+
+#define CONNECT_LIMIT_MS 5000L
+#define MAIL_LIMIT_MS 20000L
+
+/* --- headers */
+
+/* "=?UTF-8?B?…?=", in words of 75 characters at most, cut between characters; plain text stays as it is. */
+static const char *encoded(const char *text, apr_pool_t *pool)
+{
+    const char *words = "", *next;
+
+    text = sr_text_undirected(sr_text_printable(text, pool), pool);
+    for (next = text; *next >= 0x20 && *next < 0x7f && !strchr("\"<>@,;:\\()[]=?_", *next); next++) continue;
+    if (!*next && strlen(text) < 60) return text;
+    while (*text) {
+        const char *end = text;
+        for (next = text; *next && (sr_text_next(&next), next - text <= 42);) end = next;
+        const char *word = apr_pencode_base64(pool, text, end - text, 0, NULL);
+        words = apr_pstrcat(pool, words, *words ? "\r\n " : "", "=?UTF-8?B?", word, "?=", NULL);
+        text = end;
+    }
+    return words;
+}
+
+/* True when an address has only what needs no quoting (RFC 5322, dot-atom), UTF-8 in the domain allowed. */
+static bool is_plain_address(const char *address)
+{
+    const char *at = strrchr(address, '@');
+
+    if (!at || at == address || !at[1] || strlen(address) > 254) return false;
+    for (const char *c = address; *c; c++) {
+        const bool letter = ((*c | 32) >= 'a' && (*c | 32) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
+        if (letter || c == at || (c < at && strchr("!#$%&'*+-/=?^_`{|}~", *c))) continue;
+        if (c > at && (*c == '-' || (unsigned char)*c >= 0x80)) continue;
+        return false;
+    }
+    return true;
+}
+
+static const char *mailbox(const char *name, const char *address, apr_pool_t *pool)
+{
+    return name && *name ? apr_pstrcat(pool, encoded(name, pool), " <", address, ">", NULL) : address;
+}
+
+/* --- the message */
+
+static bool add_header(sr_call_t *call, const char *name, const char *value, apr_pool_t *pool)
+{
+    struct curl_slist *list = curl_slist_append(call->mail_headers, apr_pstrcat(pool, name, ": ", value, NULL));
+
+    if (list) call->mail_headers = list;
+    return list != NULL;
+}
+
+/* Base64 in lines of 76 characters (RFC 2045, 6.8). */
+static const char *part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
+{
+    const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
+    apr_array_header_t *lines = apr_array_make(pool, 64, sizeof(const char *));
+
+    APR_ARRAY_PUSH(lines, const char *) =
+        apr_pstrcat(pool, "--", boundary, "\r\nContent-Type: ", type,
+                    "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n", NULL);
+    for (size_t left = strlen(code), length; left; code += length, left -= length) {
+        length = left < 76 ? left : 76;
+        APR_ARRAY_PUSH(lines, const char *) = apr_pstrmemdup(pool, code, length);
+        APR_ARRAY_PUSH(lines, const char *) = "\r\n";
+    }
+    return apr_array_pstrcat(pool, lines, 0);
+}
+
+/* The headers and both texts, the better one last. */
+static const char *message_of(const sr_call_t *call, const char *boundary, const char *text, const char *html,
+                              apr_pool_t *pool)
+{
+    apr_array_header_t *parts = apr_array_make(pool, 32, sizeof(const char *));
+
+    for (const struct curl_slist *header = call->mail_headers; header; header = header->next) {
+        APR_ARRAY_PUSH(parts, const char *) = header->data;
+        APR_ARRAY_PUSH(parts, const char *) = "\r\n";
+    }
+    APR_ARRAY_PUSH(parts, const char *) = "\r\n";
+    APR_ARRAY_PUSH(parts, const char *) = part_of(text, "text/plain", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = part_of(html, "text/html", boundary, pool);
+    APR_ARRAY_PUSH(parts, const char *) = apr_pstrcat(pool, "--", boundary, "--\r\n", NULL);
+    return apr_array_pstrcat(pool, parts, 0);
+}
+
+static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, const char *subject,
+                        const char *boundary, apr_pool_t *pool)
+{
+    const char *domain = strrchr(mail->from_address, '@') + 1;
+    char date[APR_RFC822_DATE_LEN];
+
+    apr_rfc822_date(date, apr_time_now());
+    date[strlen(date) - strlen("GMT")] = '\0'; /* which is obsolete in mail */
+    return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
+           && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)
+           && add_header(call, "To", to, pool) && add_header(call, "Subject", encoded(subject, pool), pool)
+           && add_header(call, "Message-ID", apr_pstrcat(pool, "<", sr_uuid_make(pool), "@", domain, ">", NULL), pool)
+           && add_header(call, "Auto-Submitted", "auto-generated", pool)
+           && add_header(call, "MIME-Version", "1.0", pool)
+           && add_header(call, "Content-Type",
+                         apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
+}
+
+/* The server's reason, where it refuses: its last line that tells of an error. */
+static size_t take_reply(char *line, size_t size, size_t count, void *baton)
+{
+    sr_call_t *call = baton;
+    char *c = call->said;
+
+    if (!count || *line < '4') return size * count;
+    for (size_t i = 0; i < size * count && c < call->said + sizeof call->said - 1; i++)
+        if (line[i] >= ' ') *c++ = line[i] < 0x7f ? line[i] : '?';
+    *c = '\0';
+    return size * count;
+}
+
+static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *address)
+{
+    CURL *easy = sr_call_reset(call, CONNECT_LIMIT_MS, MAIL_LIMIT_MS);
+
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
+    if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
+    /* Without a password TLS is used if any server offers it. A password goes only to a server that proves its name. */
+    curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->user ? CURLUSESSL_ALL : CURLUSESSL_TRY));
+    if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5)) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (mail->user) curl_easy_setopt(easy, CURLOPT_USERNAME, mail->user);
+    if (mail->user) curl_easy_setopt(easy, CURLOPT_PASSWORD, mail->password ? mail->password : "");
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_reply);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    call->recipients = curl_slist_append(NULL, address);
+    curl_easy_setopt(easy, CURLOPT_MAIL_FROM, mail->from_address);
+    curl_easy_setopt(easy, CURLOPT_MAIL_RCPT, call->recipients);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+}
+
+void sr_mail_release(sr_call_t *call)
+{
+    curl_slist_free_all(call->mail_headers);
+    curl_slist_free_all(call->recipients);
+    call->mail_headers = call->recipients = NULL;
+}
+
+/* --- one mail */
+
+static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
+{
+    const char *address = invitation ? sr_json_string(invitation, "email") : NULL;
+
+    if (!mail || (!mail->url && !mail->folder)) return "this server sends no mail (SigreqSMTP)";
+    if (!address || !is_plain_address(address)) return "mail cannot be sent to this address";
+    if (!sr_json_string(invitation, "link")) return "no mail without a link (SigreqBaseURL)";
+    return NULL;
+}
+
+/* The message becomes the call's body, its headers stay in the call. False: no memory. */
+static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
+                    apr_pool_t *pool)
+{
+    const char *boundary = sr_uuid_make(pool), *to = mailbox(sr_json_string(invitation, "signer"), address, pool);
+    sr_letter_t letter;
+
+    if (sr_letter_write(&letter, mail, invitation, pool)) return false;
+    if (!add_headers(call, mail, to, letter.subject, boundary, pool)) return false;
+    call->body = message_of(call, boundary, letter.text, letter.html, pool);
+    call->length = strlen(call->body);
+    return true;
+}
+
+CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool)
+{
+    json_t *invitation;
+
+    if (sr_json_parse(&invitation, body, strlen(body), pool)) invitation = NULL;
+    *fault = fault_of(mail, invitation);
+    if (*fault) return NULL;
+    const bool elsewhere = sr_letter_is_test(invitation) && mail->test_to;
+    const char *address = elsewhere ? mail->test_to : sr_json_string(invitation, "email");
+    set_options(call, mail, address);
+    call->is_mail = true;
+    if (!call->recipients || !compose(call, mail, invitation, address, pool)) {
+        sr_mail_release(call);
+        *fault = "no memory";
+        return NULL;
+    }
+    curl_easy_setopt(call->easy, CURLOPT_READFUNCTION, sr_call_send);
+    curl_easy_setopt(call->easy, CURLOPT_READDATA, call);
+    curl_easy_setopt(call->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->length);
+    return call->easy;
+}
+
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result, apr_pool_t *pool)
+{
+    *result = (sr_call_result_t){.status = 0};
+    if (!sr_mail_begin(call, mail, body, &result->error, pool)) return;
+    result->detail = sr_maildir_write(mail->folder, call->body, pool);
+    result->success = !result->detail;
+    if (result->detail) result->error = "the mail could not be kept in the server's folder";
+    sr_mail_release(call);
+}

@@ -1,0 +1,45 @@
+/* maildir.c: a mail as a file of a folder, instead of a mail server: written whole or not at all, for its owner
+ * alone. A reader of the folder sees files that end in .eml. */
+#include "jobs/call.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool write_all(int fd, const char *text)
+{
+    for (size_t left = strlen(text); left;) {
+        const ssize_t written = write(fd, text, left);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        text += written;
+        left -= (size_t)written;
+    }
+    return true;
+}
+
+static const char *why(const char *what, const char *path, apr_pool_t *pool)
+{
+    char said[256];
+
+    return apr_psprintf(pool, "%s %s: %s", what, path, apr_strerror(errno, said, sizeof said));
+}
+
+const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t *pool)
+{
+    const char *name = apr_psprintf(pool, "%" APR_TIME_T_FMT ".%s", apr_time_now(), sr_uuid_make(pool));
+    const char *kept = apr_pstrcat(pool, folder, "/", name, ".eml", NULL);
+    const char *path = apr_pstrcat(pool, folder, "/.", name, ".tmp", NULL);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0) return why("open", path, pool);
+    const char *fault = write_all(fd, message) ? NULL : why("write", path, pool);
+    if (!fault && fsync(fd)) fault = why("fsync", path, pool);
+    if (close(fd) && !fault) fault = why("close", path, pool);
+    if (!fault && rename(path, kept)) fault = why("rename", path, pool);
+    if (fault) unlink(path);
+    return fault;
+}

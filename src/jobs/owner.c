@@ -1,0 +1,76 @@
+/* owner.c: what a process calls its claims by, and whether another process of this machine still lives. The name holds
+ * where it runs (this boot of the machine, this namespace of process ids), its process id and when it started, so that
+ * a process is never taken for another. A process that is stopped lives. */
+#include "jobs/owner.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool read_all(const char *path, char *text, size_t size)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
+
+    if (fd >= 0) close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* Of proc(5)'s stat: the state, and field 22. What stands before them may hold anything, but no ')' after its own. */
+static bool started_at(long pid, char *state, unsigned long long *start)
+{
+    char path[64], text[1024];
+
+    apr_snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    if (!read_all(path, text, sizeof text)) return false;
+    const char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ' || !at[2]) return false;
+    *state = at[2];
+    at += 2;
+    for (int field = 3; at && field < 22; field++) at = strchr(at + 1, ' ');
+    if (!at) return false;
+    *start = strtoull(at, NULL, 10);
+    return true;
+}
+
+/* "" where it cannot be told. */
+static const char *place(apr_pool_t *pool)
+{
+    char boot[64], space[64];
+    const ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+
+    if (length <= 0 || !read_all("/proc/sys/kernel/random/boot_id", boot, sizeof boot)) return "";
+    space[length] = '\0';
+    const char *both = apr_pstrcat(pool, boot, space, NULL);
+    return apr_pstrndup(pool, sr_sha256_hex(both, strlen(both), pool), 12);
+}
+
+const char *sr_owner_name(apr_pool_t *pool)
+{
+    unsigned long long start = 0;
+    char state;
+    const bool known = started_at(getpid(), &state, &start);
+
+    return apr_psprintf(pool, "%s-%ld-%" APR_UINT64_T_FMT "-%s", known ? place(pool) : "", (long)getpid(),
+                        (apr_uint64_t)start, sr_uuid_make(pool));
+}
+
+/* Where anything is not as expected, it lives: its claims have a time. */
+bool sr_owner_is_dead(const char *own, const char *name)
+{
+    const char *end = strchr(own, '-');
+    const size_t length = end ? (size_t)(end - own) : 0;
+    unsigned long long start, now;
+    char state;
+    long pid;
+
+    if (!length || strncmp(own, name, length + 1)) return false;
+    if (sscanf(name + length + 1, "%ld-%llu-", &pid, &start) != 2 || pid <= 0) return false;
+    if (kill((pid_t)pid, 0)) return errno == ESRCH;
+    return started_at(pid, &state, &now) && (now != start || state == 'Z' || state == 'X');
+}

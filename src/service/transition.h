@@ -1,0 +1,33 @@
+/* step.h: what open.c, sign.c and refuse.c share: a step of a submission, from what was read of it to its commit. */
+#ifndef SR_STEP_H
+#define SR_STEP_H
+
+#include "service/service.h"
+
+typedef struct sr_transition_t {
+    sr_signing_t *signing; /* as it was read; then as it will be */
+    const sr_client_t *client;
+    apr_time_t now;
+    int number;       /* of the last event */
+    const char *hash; /* of the last event */
+    json_t *events, *revisions;
+    const char *kinds[3]; /* of the webhooks to call, in their order; then NULL */
+    apr_pool_t *pool;
+} sr_transition_t;
+
+/* What one kind of step does: checks, changes step->signing, adds events. Called again if another came first. */
+typedef sr_error_t *(*sr_transition_body_t)(const sr_service_t *service, sr_transition_t *step, void *baton);
+
+/* Waits for the turn of this submission, reads it again, calls `body`, commits what that added, if anything; and again
+ * where somebody else has changed the submission in between. *signing: as it was read before; then as it is now. */
+sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
+                               sr_transition_body_t body, void *baton, apr_pool_t *pool);
+/* Adds an event, of a signer or (NULL) of nobody; `detail` (whose reference is taken over) may be NULL: nothing to
+ * tell. */
+void sr_transition_event(sr_transition_t *step, const char *signer, const char *kind, json_t *detail);
+/* After the commit a webhook is to be called, if there is one: "signed", "refused", "completed". */
+void sr_transition_notify(sr_transition_t *step, const char *kind);
+/* That the signer has come, where it was not known yet: a signer who signs or refuses has opened the link. */
+void sr_transition_open(sr_transition_t *step);
+
+#endif

@@ -1,0 +1,34 @@
+/* assets.c: what browsers load for the page. Their names hold a hash of their content: they never change. */
+#include <string.h>
+
+#include "web/web.h"
+
+static const struct {
+    const char *suffix, *type;
+} types[] = {{".js", "text/javascript; charset=utf-8"},
+             {".css", "text/css; charset=utf-8"},
+             {".svg", "image/svg+xml"},
+             {".woff2", "font/woff2"}};
+
+static const char *type_of(const char *file)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(file + strlen(file) - strlen(types[i].suffix), types[i].suffix)) return types[i].type;
+    return "application/octet-stream";
+}
+
+sr_error_t *sr_web_asset(sr_http_t *http)
+{
+    static const char *const encodings[] = {NULL, "gzip", "br"};
+    const sr_embedded_t *asset = sr_web_asset_file(http->params[0]);
+    request_rec *r = http->r;
+    size_t form = 2;
+    http->show_error = NULL;
+    apr_table_setn(r->err_headers_out, "Vary", "Accept-Encoding");
+    if (!asset) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    while (form && !(asset->forms[form].bytes && sr_http_accepts_encoding(http, encodings[form]))) form--;
+    if (form) r->content_encoding = encodings[form];
+    apr_table_setn(r->headers_out, "Cache-Control", "public, max-age=31536000, immutable");
+    apr_table_setn(r->err_headers_out, "Cross-Origin-Resource-Policy", "same-origin");
+    return sr_http_bytes(http, HTTP_OK, type_of(asset->file), asset->forms[form].bytes, asset->forms[form].length);
+}

@@ -1,0 +1,278 @@
+/* html.c: the values that the pieces of HTML (assets/html) are filled with, and the answers that are pages. */
+#include <string.h>
+
+#include "web/web.h"
+
+#define SHEETS_MAX 50    /* pages of all documents that are in the HTML: the script adds the others (sheets.js) */
+#define RUNS_MAX 2000    /* runs of pages of one size that the script is told; later pages have the last size */
+#define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, as sharp as the screen is */
+#define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
+#define SMALL_WIDTH 1200 /* of the others, until the script knows better */
+#define DATE_LENGTH 10   /* of a time in ISO 8601; the script writes the date as the language does */
+
+static void set_text(json_t *values, const char *key, const char *text)
+{
+    json_object_set_new(values, key, sr_json_string_or_null(text));
+}
+
+static const char *source(const char *path, int page, const char *version, int width, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%s/pages/%d?width=%d&version=%s", path, page, width, version);
+}
+
+/* A choice of images, for screens of every sharpness. */
+static const char *sources(const char *path, int page, const char *version, apr_pool_t *pool)
+{
+    static const int widths[] = {400, 800, 1200, 1600, 2000};
+    const char *list = "";
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        list = apr_psprintf(pool, "%s%s%s %dw", list, i ? ", " : "", source(path, page, version, widths[i], pool),
+                            widths[i]);
+    return list;
+}
+
+static json_t *sheet(const json_t *document, int page, const json_t *size, bool eager, apr_pool_t *pool)
+{
+    const char *path = sr_json_string(document, "path"), *version = sr_json_string(document, "sha256");
+    const double width = size ? json_number_value(json_array_get(size, 1)) : 612;
+    const double height = size ? json_number_value(json_array_get(size, 2)) : 792;
+    json_t *row = json_object();
+    json_object_set_new(row, "n", json_integer(page));
+    json_object_set_new(row, "number", json_integer(page + 1));
+    json_object_set_new(row, "width", json_integer((json_int_t)(width * POINT_PIXELS + 1)));
+    json_object_set_new(row, "height", json_integer((json_int_t)(height * POINT_PIXELS + 1)));
+    set_text(row, "src", source(path, page, version, SMALL_WIDTH, pool));
+    if (eager) set_text(row, "srcset", sources(path, page, version, pool));
+    return row;
+}
+
+/* The first pages of a document, at most so many, each with its size: `sizes` has runs of pages of one size. */
+static json_t *sheets(const json_t *document, int most, bool first, apr_pool_t *pool)
+{
+    const json_t *sizes = json_object_get(document, "sizes");
+    json_t *list = json_array();
+    int page = 0;
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        const json_t *size = json_array_get(sizes, i);
+        int left = (int)json_integer_value(json_array_get(size, 0));
+        for (; left-- > 0 && page < most; page++)
+            json_array_append_new(list, sheet(document, page, size, first && page < EAGER_SHEETS, pool));
+    }
+    for (; page < most; page++)
+        json_array_append_new(list, sheet(document, page, NULL, first && page < EAGER_SHEETS, pool));
+    return list;
+}
+
+/* The script is told the sizes of pages as far as they have room in the HTML. */
+static void bound_sizes(json_t *view)
+{
+    const json_t *documents = json_object_get(view, "documents");
+    size_t left = RUNS_MAX;
+    for (size_t i = 0; i < json_array_size(documents); i++) {
+        json_t *sizes = json_object_get(json_array_get(documents, i), "sizes");
+        while (json_array_size(sizes) > left) json_array_remove(sizes, json_array_size(sizes) - 1);
+        left -= json_array_size(sizes);
+    }
+}
+
+/* Warnings in the page's language: one that has no text there is said as it was recorded. */
+static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool)
+{
+    const json_t *warnings = json_object_get(document, "warnings");
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        const char *sentence = json_string_value(json_array_get(warnings, i)), *name = sr_warning_named(sentence);
+        const char *text = name ? sr_web_word(texts, apr_pstrcat(pool, "warning.", name, NULL)) : "";
+        json_array_append_new(list, json_pack("{s:s}", "text", *text ? text : sentence));
+    }
+    json_object_set_new(document, "warnings", list);
+}
+
+static void add_documents(json_t *values, const json_t *texts, const char *link, bool signing, apr_pool_t *pool)
+{
+    json_t *documents = json_object_get(values, "documents");
+    int left = SHEETS_MAX;
+    for (size_t i = 0; i < json_array_size(documents); i++) {
+        json_t *row = json_array_get(documents, i);
+        const int pages = (int)json_integer_value(json_object_get(row, "pages")), most = pages < left ? pages : left;
+        set_text(row, "path", apr_pstrcat(pool, link, "/documents/", sr_json_string(row, "uuid"), NULL));
+        json_object_set_new(row, "number", json_integer((json_int_t)i + 1));
+        json_object_set(row, "count", json_object_get(row, "pages"));
+        add_warnings(row, texts, pool);
+        if (!signing) continue;
+        json_object_set_new(row, "sheets", sheets(row, most, i == 0, pool));
+        json_object_set_new(row, "rest", json_boolean(pages > most));
+        left -= most;
+    }
+}
+
+/* Where the signer signs, in words. */
+static void add_places(json_t *values)
+{
+    const json_t *documents = json_object_get(values, "documents"), *fields = json_object_get(values, "fields");
+    json_t *places = json_array();
+    for (size_t i = 0; i < json_array_size(fields); i++) {
+        const json_t *field = json_array_get(fields, i);
+        const char *uuid = sr_json_string(field, "document");
+        for (size_t j = 0; uuid && j < json_array_size(documents); j++) {
+            const json_t *document = json_array_get(documents, j);
+            if (strcmp(uuid, sr_json_string(document, "uuid"))) continue;
+            json_t *place = json_object();
+            json_object_set(place, "document", json_object_get(document, "name"));
+            json_object_set_new(place, "number", json_integer(json_integer_value(json_object_get(field, "page")) + 1));
+            json_array_append_new(places, place);
+        }
+    }
+    json_object_set_new(values, "places", places);
+}
+
+/* From the URL that was asked for to <location>/sign/. */
+static const char *way_up(sr_http_t *http)
+{
+    const char *way = *http->path && !http->is_public ? "" : "sign/";
+    if (*http->path && http->is_public) way = apr_pstrcat(http->pool, "../", way, NULL);
+    for (const char *slash = *http->path ? strchr(http->path + 1, '/') : NULL; slash; slash = strchr(slash + 1, '/'))
+        way = apr_pstrcat(http->pool, "../", way, NULL);
+    return way;
+}
+
+static void set_url(json_t *values, const char *key, const char *url, sr_http_t *http)
+{
+    set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
+}
+
+/* What is on every page: the language and those to choose from. */
+static void add_languages(json_t *values, sr_http_t *http)
+{
+    const sr_language_t *own = sr_web_language(http);
+    json_t *list = json_array();
+    for (int i = 0; i < sr_language_count(); i++) {
+        const sr_language_t *row = sr_language(i);
+        const char *url = apr_pstrcat(http->pool, "?lang=", row->code, NULL);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:b}", "tag", row->tag, "name", row->name, "url", url,
+                                              "current", row == own));
+    }
+    json_object_set_new(values, "languages", list);
+    set_text(values, "language", own->tag);
+    set_text(values, "languageName", own->name);
+    set_text(values, "query", sr_web_language_query(http));
+}
+
+/* What is on every page: files, the theme. */
+static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *theme, const json_t *texts)
+{
+    json_t *own = json_object();
+    const char *name = sr_json_string(theme->settings, "name");
+    const char *organization = sr_json_string(json_object_get(values, "requester"), "organization");
+    set_url(own, "style", theme->style, http);
+    set_url(own, "logo", theme->logo, http);
+    json_object_set_new(values, "theme", own);
+    set_text(values, "brand", name ? name : organization ? organization : sr_web_word(texts, "brand"));
+    set_text(values, "privacy", http->page->privacy_url);
+    set_text(values, "help", http->page->help_url);
+    set_text(values, "dir", sr_json_string(texts, "dir"));
+    add_languages(values, http);
+    set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
+    set_url(values, "boot", sr_web_asset_url("boot.js", http->pool), http);
+    set_url(values, "script", sr_web_asset_url("page.js", http->pool), http);
+    set_url(values, "icon", sr_web_asset_url("icon.svg", http->pool), http);
+}
+
+static void set_page_headers(sr_http_t *http)
+{
+    apr_table_t *headers = http->r->err_headers_out;
+    apr_table_setn(headers, "Content-Security-Policy",
+                   apr_pstrcat(http->pool,
+                               "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src "
+                               "'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors ",
+                               sr_web_ancestors(http), NULL));
+    apr_table_setn(headers, "Vary", "Accept, Accept-Language");
+}
+
+sr_error_t *sr_web_reply(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme, const json_t *texts)
+{
+    add_frame(values, http, theme, texts);
+    set_page_headers(http);
+    const sr_template_t template = {.texts = json_object_get(texts, "page"),
+                                    .plurals = sr_language_plurals(sr_web_language(http)),
+                                    .piece = sr_web_piece};
+    const char *html = sr_template_fill(sr_web_piece("page", http->pool), values, &template, http->pool);
+    return sr_http_bytes(http, status, "text/html; charset=utf-8", html, strlen(html));
+}
+
+/* --- the page of a state */
+
+static void add_signing(json_t *values, const json_t *texts, const char *state, apr_pool_t *pool)
+{
+    json_object_set_new(values, "signing", json_true());
+    json_object_set_new(values, "intro", json_boolean(!json_is_true(json_object_get(values, "skipIntro"))));
+    set_text(values, "state", state);
+    set_text(values, "texts", sr_json_text(json_object_get(texts, "script"), pool));
+    set_text(values, "shown", "(min-width: 60rem) 57.5rem, calc(100vw - 1.5rem)");
+    const json_t *document = json_array_get(json_object_get(values, "documents"), 0);
+    json_object_set(values, "first", json_object_get(json_array_get(json_object_get(document, "sheets"), 0), "srcset"));
+    add_places(values);
+}
+
+static void add_closing(json_t *values, const char *state)
+{
+    json_t *closing = json_object();
+    set_text(closing, "state", state);
+    json_object_set_new(closing, state, json_true());
+    json_object_set_new(closing, "done", json_boolean(!strcmp(state, "completed")));
+    json_object_set_new(values, "closing", closing);
+}
+
+/* What the browser's tab says: the request, and who asks. */
+static const char *title_of(const json_t *view, apr_pool_t *pool)
+{
+    const char *organization = sr_json_string(json_object_get(view, "requester"), "organization");
+    return apr_pstrcat(pool, sr_json_string(view, "name"), " \xc2\xb7 ", organization, NULL);
+}
+
+sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
+{
+    bound_sizes(view);
+    const char *state = sr_json_string(view, "state"), *as_sent = sr_json_text(view, http->pool);
+    const bool signing = !strcmp(state, "sent") || !strcmp(state, "opened");
+    const json_t *person = json_object_get(view, "signer");
+    json_t *requester = json_object_get(view, "requester"), *texts;
+    sr_web_theme_t theme;
+    sr_web_theme(&theme, http);
+    SR_TRY(sr_web_texts(&texts, http, &theme));
+    set_text(view, "link", signer);
+    set_text(view, "title", title_of(view, http->pool));
+    set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
+    set_text(view, "fullname", sr_signing_name(person, http->pool));
+    set_text(requester, "name", sr_signing_name(requester, http->pool));
+    json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
+    add_documents(view, texts, signer, signing, http->pool);
+    if (signing) add_signing(view, texts, as_sent, http->pool);
+    else add_closing(view, state);
+    return sr_web_reply(http, HTTP_OK, view, &theme, texts);
+}
+
+/* --- the page of an error */
+
+sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
+{
+    const char *kind = status == HTTP_NOT_FOUND             ? "404"
+                       : status == HTTP_SERVICE_UNAVAILABLE ? "503"
+                       : status == HTTP_TOO_MANY_REQUESTS   ? "503"
+                       : status == HTTP_CONFLICT            ? "409"
+                                                            : "other";
+    json_t *values = sr_json_own(json_object(), http->pool), *problem = json_object(), *texts;
+    sr_web_theme_t theme;
+    sr_web_theme(&theme, http);
+    SR_TRY(sr_web_texts(&texts, http, &theme));
+    const char *title = sr_web_word(texts, apr_pstrcat(http->pool, kind, ".title", NULL));
+    set_text(problem, "status", apr_psprintf(http->pool, "%d", status));
+    set_text(problem, "title", title);
+    set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
+    if (!strcmp(kind, "other")) set_text(problem, "detail", message);
+    if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
+        set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL), http);
+    json_object_set_new(values, "problem", problem);
+    set_text(values, "title", title);
+    return sr_web_reply(http, status, values, &theme, texts);
+}

@@ -1,0 +1,146 @@
+/* link.c: a signing link: the page or, for programs, its state; and what a signer does: sign, refuse, or look at their
+ * signature before. The same for both: JSON is answered with JSON, a form with the page. */
+#include "web/web.h"
+
+const char *sr_web_ancestors(sr_http_t *http)
+{
+    return *http->page->frame_ancestors ? http->page->frame_ancestors : "'none'";
+}
+
+/* Nobody is told the link, nothing is kept, nothing of others is loaded. */
+static void set_headers(sr_http_t *http)
+{
+    apr_table_t *headers = http->r->err_headers_out;
+    apr_table_setn(headers, "Referrer-Policy", "no-referrer");
+    apr_table_setn(headers, "X-Robots-Tag", "noindex, nofollow");
+    apr_table_setn(headers, "Content-Security-Policy",
+                   apr_pstrcat(http->pool, "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors ",
+                               sr_web_ancestors(http), NULL));
+    apr_table_setn(headers, "Vary", "Accept, Accept-Language");
+}
+
+const char *sr_web_link(sr_http_t *http, const char *signer)
+{
+    return apr_pstrcat(http->pool, http->base_url, "/sign/", signer, NULL);
+}
+
+sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param)
+{
+    *uuid = http->params[param];
+    return sr_uuid_valid(*uuid) ? NULL : sr_error(http->pool, SR_ENOTFOUND, "Not found");
+}
+
+static sr_client_t client_of(sr_http_t *http)
+{
+    return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
+}
+
+/* What every handler begins with: who it is, and what kind of answer they want. */
+static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
+{
+    http->show_error = json ? NULL : sr_web_error;
+    return sr_web_uuid(signer, http, 0);
+}
+
+void sr_web_begin(sr_http_t *http)
+{
+    set_headers(http);
+    sr_web_ask_language(http);
+    if (!sr_http_prefers_json(http)) http->show_error = sr_web_error;
+}
+
+static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
+{
+    const sr_consent_t *consent = sr_consent_of_language(sr_web_language(http)->code);
+    return sr_signing_representation(signing, consent, sr_web_link(http, signing->signer), http->pool);
+}
+
+static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
+{
+    return sr_http_json(http, HTTP_OK, view_of(http, signing));
+}
+
+sr_error_t *sr_web_get(sr_http_t *http)
+{
+    const bool json = sr_http_prefers_json(http);
+    const char *signer, *skip = NULL, *language = NULL;
+    sr_signing_t *signing;
+    sr_client_t client = client_of(http);
+    SR_TRY(begin(http, &signer, json));
+    const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {NULL, NULL}};
+    SR_TRY(sr_http_query(http, params));
+    /* HEAD, or a fetch in advance, does not open the link */
+    if (http->r->header_only || sr_http_is_prefetch(http))
+        SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
+    else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
+    sr_web_use_locale(http, signing);
+    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
+    if (json) return reply_state(http, signing);
+    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
+}
+
+static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
+{
+    sr_client_t client = client_of(http);
+    sr_client_set_zone(&client, action->time_zone, action->utc_offset);
+    return client;
+}
+
+static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_action_t *action)
+{
+    const sr_client_t client = client_with_zone(http, action);
+    if (action->action == SR_SIGNING_REFUSE)
+        return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
+    return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);
+}
+
+/* Before a body is read: it comes from no other site, and there is such a link. */
+static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
+{
+    const char *signer;
+    SR_TRY(begin(http, &signer, json));
+    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
+    return sr_service_signing(http->service, signing, signer, http->pool);
+}
+
+sr_error_t *sr_web_post(sr_http_t *http)
+{
+    const bool json = sr_web_answers_json(http);
+    sr_signing_t *signing;
+    sr_web_action_t action = {0};
+    SR_TRY(admit(http, &signing, json));
+    sr_web_use_locale(http, signing);
+    SR_TRY(sr_web_read_action(&action, http));
+    SR_TRY(act(&signing, http, &action));
+    if (!json)
+        return sr_http_see_other(
+            http, apr_pstrcat(http->pool, sr_web_link(http, signing->signer), sr_web_language_query(http), NULL));
+    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
+    return reply_state(http, signing);
+}
+
+/* --- how a signature will look */
+
+static sr_error_t *reply_unknown(sr_http_t *http, const sr_pdf_preview_t *preview)
+{
+    json_t *answer = json_object(), *characters = json_array();
+    json_object_set_new(answer, "unknown", characters);
+    for (int i = 0; i < preview->unknown->nelts; i++)
+        json_array_append_new(characters, json_string(APR_ARRAY_IDX(preview->unknown, i, const char *)));
+    return sr_http_json(http, HTTP_OK, answer);
+}
+
+sr_error_t *sr_web_preview(sr_http_t *http)
+{
+    sr_signing_t *signing;
+    sr_web_action_t action = {0};
+    sr_pdf_preview_t preview;
+    SR_TRY(admit(http, &signing, true));
+    SR_TRY(sr_web_read_signature(&action, http));
+    const sr_client_t client = client_with_zone(http, &action);
+    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
+                              sr_language_of(action.consent->language), http->pool));
+    if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
+    if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);
+    return sr_error(http->pool, SR_EBADREQUEST, "%s", preview.reason);
+}

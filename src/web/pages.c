@@ -1,0 +1,97 @@
+/* pages.c: what is seen on a signing page: the pages of the documents as images, and their texts. Under a version they
+ * never change, so browsers may keep them. */
+#include <httpd.h>
+#include <http_log.h>
+#include <string.h>
+
+#include "mod_sigreq.h"
+#include "web/web.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define DEFAULT_WIDTH 800
+#define DIGITS_MAX 9
+
+/* A number as it is written in one way only. False for anything else. */
+static bool read_number(int *number, const char *text)
+{
+    const size_t length = strspn(text, "0123456789");
+    if (!length || length > DIGITS_MAX || text[length] || (*text == '0' && length > 1)) return false;
+    *number = atoi(text);
+    return true;
+}
+
+static bool is_version(const char *text)
+{
+    return strlen(text) == SR_SHA256_HEX_LENGTH && strspn(text, "0123456789abcdef") == SR_SHA256_HEX_LENGTH;
+}
+
+/* Whose page of what: of the path, and of the query's `version`. */
+static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
+{
+    SR_TRY(sr_web_uuid(&show->signer, http, 0));
+    SR_TRY(sr_web_uuid(&show->document, http, 1));
+    if (!read_number(&show->page, http->params[2]) || (show->version && !is_version(show->version)))
+        return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    return NULL;
+}
+
+/* An hour is longer than a document is read for, so no page is asked for twice. After that a browser asks again, and a
+ * computer that others use does not keep the document for long. */
+#define KEPT "private, max-age=3600, immutable"
+
+/* A page is not made for HEAD: it would cost as much as GET and be thrown away. What is not in the cache then has no
+ * Content-Length and no ETag, which HTTP allows (RFC 9110, 9.3.2). */
+static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
+{
+    sr_shown_t shown;
+    show->only_cached = http->r->header_only;
+    sr_error_t *error = sr_service_show(http->service, &shown, show, http->pool);
+    /* not of the request, whose Referer might tell the link */
+    if (shown.uncached)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page is not cached: %s",
+                     shown.uncached->cause ? shown.uncached->cause : shown.uncached->message);
+    SR_TRY(error);
+    const sr_http_content_t content = {.file = shown.file,
+                                       .size = shown.size,
+                                       .type = shown.type,
+                                       .etag = shown.etag,
+                                       .cache_control = show->version ? KEPT : NULL};
+    return sr_http_content(http, &content);
+}
+
+static sr_error_t *image(sr_http_t *http, bool png)
+{
+    const char *width = NULL;
+    sr_show_t show = {.width = DEFAULT_WIDTH, .png = png};
+    const sr_query_param_t params[] = {{"width", &width}, {"version", &show.version}, {NULL, NULL}};
+    http->show_error = NULL;
+    apr_table_unset(http->r->err_headers_out, "Vary"); /* these are the same for everybody */
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(read_path(&show, http));
+    if (width && (!read_number(&show.width, width) || show.width < SR_PDF_MIN_WIDTH || show.width > SR_PDF_MAX_WIDTH))
+        return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
+    show.width = sr_show_width(show.width);
+    return reply(http, &show);
+}
+
+sr_error_t *sr_web_image(sr_http_t *http)
+{
+    return image(http, false);
+}
+
+sr_error_t *sr_web_png(sr_http_t *http)
+{
+    return image(http, true);
+}
+
+sr_error_t *sr_web_text(sr_http_t *http)
+{
+    sr_show_t show = {0};
+    const sr_query_param_t params[] = {{"version", &show.version}, {NULL, NULL}};
+    http->show_error = NULL;
+    apr_table_unset(http->r->err_headers_out, "Vary");
+    SR_TRY(sr_http_query(http, params));
+    SR_TRY(read_path(&show, http));
+    return reply(http, &show);
+}

@@ -1,0 +1,23 @@
+/* routes.c: every path below <location>/sign and <location>/verify. What is no uuid can be a name of ours: no link is
+ * hidden by it. */
+#include "web/web.h"
+
+const sr_route_t sr_web_routes[] = {
+    {M_GET, "/assets/{name}", sr_web_asset, false},
+    {M_GET, "/theme/{name}", sr_web_theme_file, false},
+    {M_GET, "/{uuid}", sr_web_get, false},
+    {M_POST, "/{uuid}", sr_web_post, false},
+    {M_POST, "/{uuid}/preview", sr_web_preview, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}", sr_web_document, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.png", sr_web_png, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}.json", sr_web_text, false},
+    {M_GET, "/{uuid}/documents/{document_uuid}/pages/{n}", sr_web_image, false},
+    {M_GET, "/{uuid}/certificate", sr_web_certificate, false},
+    {0, NULL, NULL, false},
+};
+
+const sr_route_t sr_web_verify_routes[] = {
+    {M_GET, "", sr_web_verify_get, false},
+    {M_POST, "", sr_web_verify_post, false},
+    {0, NULL, NULL, false},
+};

@@ -1,0 +1,53 @@
+/* texts.c: the language of an answer, and what the page says in it: one catalogue per language (model/language.c); the
+ * theme may put other words in their place. */
+#include "web/web.h"
+
+#include <string.h>
+
+#define TAG_MAX 64 /* characters */
+
+/* The value of `lang` in the query. What else is wrong with the query, or with it, is the handler's to say. */
+void sr_web_ask_language(sr_http_t *http)
+{
+    const char *args = http->r->args ? http->r->args : "";
+    for (; args; args = strchr(args, '&')) {
+        args += *args == '&';
+        if (strncmp(args, "lang=", 5)) continue;
+        const apr_size_t length = strcspn(args + 5, "&");
+        const char *tag = apr_pstrmemdup(http->pool, args + 5, length < TAG_MAX ? length : TAG_MAX);
+        http->language = http->asked_language = sr_language_of(tag);
+        return;
+    }
+}
+
+void sr_web_use_locale(sr_http_t *http, const sr_signing_t *signing)
+{
+    const char *locale = sr_json_string(signing->submitter, "locale");
+    if (!http->language && locale) http->language = sr_language_of(locale);
+}
+
+const sr_language_t *sr_web_language(sr_http_t *http)
+{
+    if (http->language) return http->language;
+    return sr_language_accepted(apr_table_get(http->r->headers_in, "Accept-Language"), http->pool);
+}
+
+const char *sr_web_language_query(sr_http_t *http)
+{
+    return http->asked_language ? apr_pstrcat(http->pool, "?lang=", http->asked_language->code, NULL) : "";
+}
+
+sr_error_t *sr_web_texts(json_t **texts, sr_http_t *http, const sr_web_theme_t *theme)
+{
+    const sr_language_t *language = sr_web_language(http);
+    SR_TRY(sr_language_texts(texts, language, http->pool));
+    const json_t *own = json_object_get(json_object_get(theme->settings, "texts"), language->code);
+    if (own) json_object_update_recursive(*texts, (json_t *)own);
+    return NULL;
+}
+
+const char *sr_web_word(const json_t *texts, const char *key)
+{
+    const char *text = sr_json_string(json_object_get(texts, "page"), key);
+    return text ? text : "";
+}

@@ -1,0 +1,245 @@
+/* verify.c: <location>/verify: a page where anybody checks a signed PDF (SigreqVerifyPage). A form with the document is
+ * answered with the page and what was found. Nothing is stored, and the database is not asked: the answer says nothing
+ * of whether the service knows the document. */
+#include <string.h>
+#include <time.h>
+
+#include "web/web.h"
+
+/* --- the page */
+
+static const char *say(const json_t *texts, const char *first, const char *second, apr_pool_t *pool)
+{
+    return sr_web_word(texts, apr_pstrcat(pool, "verify.", first, second, NULL));
+}
+
+/* "100 MB", of a number that an administrator writes as 100M. */
+static const char *size_text(apr_off_t size, apr_pool_t *pool)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB"};
+    int unit = 0;
+    for (; unit < 3 && size >= 10 * 1024; unit++) size /= 1024;
+    return apr_psprintf(pool, "%" APR_OFF_T_FMT " %s", size, units[unit]);
+}
+
+/* `result` NULL: nothing has been checked; `error` or NULL: which text says why. */
+static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char *error)
+{
+    const sr_web_settings_t *page = http->page;
+    json_t *values = sr_json_own(json_object(), http->pool), *verify = json_object(), *texts;
+    sr_web_theme_t theme;
+    sr_web_theme(&theme, http);
+    SR_TRY(sr_web_texts(&texts, http, &theme));
+    const apr_off_t most = page->max_file_size < page->max_request_size ? page->max_file_size : page->max_request_size;
+    const char *finding = result ? sr_json_string(result, "finding") : NULL;
+    const char *title = finding ? say(texts, finding, ".title", http->pool) : say(texts, "title", NULL, http->pool);
+    json_object_set_new(values, "title", json_string(title));
+    json_object_set_new(values, "most", json_string(size_text(most, http->pool)));
+    json_object_set_new(verify, "state", json_string(finding ? finding : "form"));
+    json_object_set_new(verify, "error", json_string(error ? say(texts, error, NULL, http->pool) : ""));
+    if (result) {
+        json_object_set_new(result, "title", json_string(title));
+        json_object_set_new(result, "text", json_string(say(texts, finding, ".text", http->pool)));
+        json_object_set(verify, "result", result);
+    }
+    json_object_set_new(values, "verify", verify);
+    return sr_web_reply(http, status, values, &theme, texts);
+}
+
+/* What the reader can do something about is said above the form. */
+static sr_error_t *show_error(sr_http_t *http, int status, const char *message)
+{
+    if (status == HTTP_NOT_FOUND || status == HTTP_METHOD_NOT_ALLOWED) return sr_web_error(http, status, message);
+    return show(http, status, NULL,
+                status == HTTP_BAD_REQUEST                ? "none"
+                : status == HTTP_UNSUPPORTED_MEDIA_TYPE   ? "none"
+                : status == HTTP_REQUEST_ENTITY_TOO_LARGE ? "large"
+                : status == HTTP_TOO_MANY_REQUESTS        ? "many"
+                : status == HTTP_SERVICE_UNAVAILABLE      ? "busy"
+                                                          : "failed");
+}
+
+void sr_web_verify_begin(sr_http_t *http)
+{
+    apr_table_t *headers = http->r->err_headers_out;
+    apr_table_setn(headers, "Referrer-Policy", "no-referrer");
+    sr_web_ask_language(http);
+    if (!sr_http_prefers_json(http)) http->show_error = show_error;
+}
+
+sr_error_t *sr_web_verify_get(sr_http_t *http)
+{
+    return show(http, HTTP_OK, NULL, NULL);
+}
+
+/* --- what was found, in the words of the page */
+
+static void set_flag(json_t *object, const char *key, bool value)
+{
+    json_object_set_new(object, key, json_boolean(value));
+}
+
+static void copy_text(json_t *to, const char *key, const json_t *from, const char *member)
+{
+    json_object_set_new(to, key, sr_json_string_or_null(from ? sr_json_string(from, member) : NULL));
+}
+
+/* "2026-11-20 18:09 UTC": the script writes it as the reader's browser does. */
+static void set_time(json_t *object, const char *text, apr_pool_t *pool)
+{
+    apr_time_t when;
+    char plain[40];
+    struct tm utc;
+    if (!text || !sr_time_parse(&when, text)) return;
+    const time_t seconds = (time_t)apr_time_sec(when);
+    strftime(plain, sizeof plain, "%Y-%m-%d %H:%M UTC", gmtime_r(&seconds, &utc));
+    json_object_set_new(object, "at", json_string(text));
+    json_object_set_new(object, "when", json_string(apr_pstrdup(pool, plain)));
+}
+
+/* One of the texts that a helper names changes by: "page 3: its content", "the form field "a"", "object 7". */
+static json_t *change_of(const char *text)
+{
+    static const char field[] = "the form field \"";
+    json_t *change = json_object();
+    int page = 0;
+    if (sscanf(text, "page %6d:", &page) == 1 && page > 0) {
+        json_object_set_new(change, "page", json_object());
+        json_object_set_new(json_object_get(change, "page"), "number", json_integer(page));
+    } else if (!strncmp(text, field, sizeof field - 1)) {
+        const char *name = text + sizeof field - 1, *end = strrchr(name, '"');
+        json_object_set_new(change, "field", json_object());
+        json_object_set_new(json_object_get(change, "field"), "name",
+                            json_stringn(name, end ? (size_t)(end - name) : strlen(name)));
+    } else {
+        json_object_set_new(change, "other", json_true());
+    }
+    return change;
+}
+
+/* Without doubles: of one page several things may have changed. */
+static json_t *changes_of(const json_t *texts)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(texts); i++) {
+        json_t *change = change_of(json_string_value(json_array_get(texts, i)));
+        bool known = false;
+        for (size_t j = 0; j < json_array_size(list); j++) known |= json_equal(change, json_array_get(list, j));
+        if (known) json_decref(change);
+        else json_array_append_new(list, change);
+    }
+    return list;
+}
+
+static json_t *signature_of(const json_t *found, apr_pool_t *pool)
+{
+    const json_t *signer = json_object_get(found, "signer"), *changes = json_object_get(found, "changes");
+    const bool ours = json_is_true(json_object_get(found, "ours"));
+    const char *state = sr_json_string(found, "state"), *name = sr_json_string(found, "name");
+    const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
+    const json_t *names = json_object_get(found, "filled");
+    json_t *row = json_object(), *filled = json_array();
+    /* the name in an intact signature of others is a claim: who holds the certificate is what was proved */
+    const bool is_certain = !ours && holder && !strcmp(state, "intact");
+    json_object_set_new(row, "name", sr_json_string_or_null(is_certain || !name ? holder : name));
+    json_object_set_new(row, "state", json_string(state));
+    set_flag(row, "intact", !strcmp(state, "intact"));
+    set_flag(row, "damaged", !strcmp(state, "broken"));
+    set_flag(row, "open", !strcmp(state, "unchecked"));
+    set_flag(row, "own", ours && environment && !strcmp(environment, "production"));
+    set_flag(row, "tested", ours && environment && !strcmp(environment, "test"));
+    set_flag(row, "foreign", !ours && !strcmp(state, "intact"));
+    set_flag(row, "whole", json_is_true(json_object_get(found, "whole")));
+    set_flag(row, "unknown", !strcmp(state, "intact") && !json_is_array(changes));
+    set_time(row, sr_json_string(found, "claimedAt"), pool);
+    copy_text(row, "requester", ours ? found : NULL, "contact");
+    copy_text(row, "certificate", signer, "subject");
+    copy_text(row, "issuer", signer, "issuer");
+    copy_text(row, "fingerprint", signer, "sha256");
+    copy_text(row, "algorithm", found, "algorithm");
+    copy_text(row, "fault", found, "fault");
+    set_flag(row, "technical", holder || sr_json_string(found, "fault"));
+    set_flag(row, "changed", json_array_size(changes) > 0);
+    json_object_set_new(row, "changes", changes_of(changes));
+    set_flag(row, "fills", json_array_size(names) > 0);
+    for (size_t i = 0; i < json_array_size(names); i++)
+        json_array_append_new(filled, json_pack("{s:O}", "name", json_array_get(names, i)));
+    json_object_set_new(row, "filled", filled);
+    return row;
+}
+
+static json_t *result_of(const json_t *answer, const char *name, apr_pool_t *pool)
+{
+    const json_t *found = json_object_get(answer, "signatures");
+    const char *conclusion = sr_json_string(answer, "conclusion"), *finding = sr_json_string(answer, "finding");
+    json_t *result = sr_json_own(json_object(), pool), *list = json_array();
+    size_t ours = 0, test = 0;
+    for (size_t i = 0; i < json_array_size(found); i++) {
+        json_t *row = signature_of(json_array_get(found, i), pool);
+        const bool tested = json_is_true(json_object_get(row, "tested"));
+        ours += tested || json_is_true(json_object_get(row, "own"));
+        test += tested;
+        json_array_append_new(list, row);
+    }
+    const bool bad = !strcmp(conclusion, "broken") || !strcmp(conclusion, "changed");
+    const bool good = !strcmp(finding, "signed") || !strcmp(finding, "validation");
+    json_object_set_new(result, "finding", json_string(finding));
+    json_object_set_new(result, "file", sr_json_string_or_null(name));
+    json_object_set_new(result, "sha256", json_incref(json_object_get(answer, "sha256")));
+    json_object_set_new(result, "signatures", list);
+    set_flag(result, "mixed", ours && ours < json_array_size(found));
+    set_flag(result, "test", test > 0);
+    set_flag(result, "good", good);
+    copy_text(result, "detail", !strcmp(finding, "refused") ? answer : NULL, "reason");
+    json_object_set_new(result, "class", json_string(good ? "good" : bad ? "bad" : "open"));
+    return result;
+}
+
+/* --- the document */
+
+typedef struct receiver_t {
+    sr_http_t *http;
+    sr_documents_t *documents;
+    sr_spool_t *spool; /* NULL: no file has come */
+    const char *name;
+} receiver_t;
+
+static sr_error_t *begin_file(void *baton, const char *name)
+{
+    receiver_t *receiver = baton;
+    receiver->name = name ? sr_text_printable(name, receiver->http->pool) : NULL;
+    return sr_spool_begin(&receiver->spool, receiver->documents, receiver->http->pool);
+}
+
+static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
+{
+    return sr_spool_write(((receiver_t *)baton)->spool, data, length);
+}
+
+static sr_error_t *check(receiver_t *receiver, json_t **answer)
+{
+    sr_http_t *http = receiver->http;
+    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, http->page->max_file_size,
+                                      http->page->max_request_size};
+    sr_verify_t request = {0};
+    SR_TRY(sr_documents_open(&receiver->documents, http->service->documents_root, http->pool));
+    SR_TRY(sr_http_read_one_file(http, NULL, &sink));
+    request.spool = receiver->spool;
+    SR_TRY(sr_spool_end(request.spool, &request.sha256, &request.size));
+    return sr_service_verify_public(http->service, answer, &request, http->pool);
+}
+
+sr_error_t *sr_web_verify_post(sr_http_t *http)
+{
+    receiver_t receiver = {.http = http};
+    sr_pdf_visit_t *visit;
+    json_t *answer;
+    if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the page itself");
+    SR_TRY(sr_http_rate_verify(http));
+    SR_TRY(sr_service_verify_enter(http->service, &visit, http->pool)); /* before the body: it takes disk space */
+    sr_error_t *error = check(&receiver, &answer);
+    if (receiver.spool) sr_spool_drop(receiver.spool);
+    sr_pdf_visit_end(visit);
+    SR_TRY(error);
+    return show(http, HTTP_OK, result_of(answer, receiver.name, http->pool), NULL);
+}

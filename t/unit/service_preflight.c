@@ -1,0 +1,149 @@
+/* service_prove.c: what is asked of the helpers about the documents of a creation, and for how long: with the helper
+ * itself, with one that is slow, with none. The API's tests have the rest (t/api/prove.t). */
+#include "pdf/worker.h"
+#include "pdf_help.h"
+#include "service/uploads.h"
+
+#include "disk.h"
+
+static const char SIGNERS[] =
+    "[{\"firstname\":\"A\",\"lastname\":\"B\",\"fields\":[{\"type\":\"signature\",\"name\":\"x\","
+    "\"document\":\"d0\",\"area\":{\"x\":1,\"y\":1,\"w\":9,\"h\":9,\"page\":1}}]}]";
+static const sr_signers_rules_t RULES = {.max_signers = 10, .max_fields = 10};
+
+typedef struct attempt_t {
+    sr_service_t service;
+    sr_create_t request;
+    sr_intake_t intake;
+    apr_array_header_t *signers;
+} attempt_t;
+
+/* A creation of `count` documents, none like another or like those of another text; the first has a field. */
+static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *text)
+{
+    attempt_t *made = apr_pcalloc(pool, sizeof *made);
+    apr_array_header_t *uploads = apr_array_make(pool, count, sizeof(sr_upload_t));
+    made->service.pdf = workers;
+    for (int i = 0; i < count; i++) {
+        pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 3, .trailer = apr_psprintf(pool, "/X(%s %d)", text, i)});
+        sr_upload_t *upload = apr_array_push(uploads);
+        *upload = (sr_upload_t){.name = apr_psprintf(pool, "d%d", i), .declared_pdf = true};
+        if (sr_spool_begin(&upload->spool, documents, pool) || sr_spool_write(upload->spool, pdf.data, pdf.size)
+            || sr_spool_end(upload->spool, &upload->sha256, &upload->size))
+            abort();
+        free(pdf.data);
+    }
+    static const sr_token_t caller = {.organization_uuid = "00000000-0000-4000-8000-000000000001"};
+    made->request = (sr_create_t){.caller = &caller, .uploads = uploads, .documents = documents};
+    return made;
+}
+
+static sr_error_t *check(attempt_t *attempt)
+{
+    return sr_uploads_check(&attempt->service, &attempt->intake, &attempt->request, pool);
+}
+
+static sr_error_t *prove(attempt_t *attempt)
+{
+    SR_TRY(sr_signers_parse(&attempt->signers, SIGNERS, strlen(SIGNERS), &RULES, pool));
+    SR_TRY(sr_signers_resolve(attempt->signers, attempt->intake.documents, pool));
+    return sr_intake_preflight(&attempt->service, &attempt->intake, attempt->signers, &attempt->request, pool);
+}
+
+static sr_error_t *keep_all(attempt_t *attempt)
+{
+    return sr_uploads_commit(&attempt->intake, &attempt->request, pool);
+}
+
+static const sr_file_t *upload_of(const attempt_t *attempt, int i)
+{
+    return &APR_ARRAY_IDX(attempt->intake.files, i, sr_files_t).upload;
+}
+
+/* One upload, seen for the first and for the second time. */
+static void test_memory(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
+{
+    attempt_t *attempt = begin_attempt(workers, 2, "memory");
+    ok(!check(attempt) && !prove(attempt), "a new document is proved");
+    ok(sr_pages_is_prepared(upload_of(attempt, 0)->pages, 1) && !sr_pages_is_prepared(upload_of(attempt, 0)->pages, 0),
+       "on the page that has the field");
+    is_int(upload_of(attempt, 1)->pages->prepared_count, 0, "one without fields is not");
+    is_int(count_files(), 0, "nothing is stored yet");
+    ok(!keep_all(attempt), "they are kept");
+    is_int(count_files(), 4, "each with its report");
+
+    attempt = begin_attempt(nobody, 2, "memory");
+    ok(!check(attempt), "seen again, they are known");
+    attempt->intake.deadline = 0;
+    ok(!prove(attempt), "and nobody is asked, nor any time needed");
+    ok(upload_of(attempt, 0)->stored && !upload_of(attempt, 0)->changed, "there is nothing to be noted");
+    ok(!keep_all(attempt), "nor to be kept");
+    is_int(count_files(), 4, "nothing is stored twice");
+}
+
+static void test_away(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
+{
+    attempt_t *attempt = begin_attempt(nobody, 1, "away");
+    sr_error_t *error = check(attempt);
+    ok(error && error->code == SR_EUNAVAILABLE, "no helper for a new document: that is no fault of it");
+    attempt = begin_attempt(workers, 1, "away");
+    ok(!check(attempt), "it is read");
+    APR_ARRAY_IDX(attempt->intake.files, 0, sr_files_t).pdf = nobody;
+    error = prove(attempt);
+    ok(error && error->code == SR_EUNAVAILABLE, "no helper to prove it: nor that");
+}
+
+static void test_late(sr_pdf_pool_t *workers)
+{
+    attempt_t *attempt = begin_attempt(workers, 1, "late");
+    ok(!check(attempt), "a new document");
+    attempt->intake.deadline = apr_time_now();
+    sr_error_t *error = prove(attempt);
+    ok(error && error->code == SR_EUNAVAILABLE, "when there is no time left it is not to blame: %s",
+       error ? error->message : "");
+    APR_ARRAY_IDX(attempt->intake.files, 0, sr_files_t).pdf->used = 4 * APR_USEC_PER_SEC;
+    error = prove(attempt);
+    ok(error && error->code == SR_EVALIDATION, "unless the documents took the processor time");
+    is_str(error ? error->message : "", "Document d0 cannot be signed: it takes too long to read", "and is told so");
+}
+
+/* Each question takes a second and a half, but no processor time, as on a busy machine: five may be put, and the sixth
+ * would come too late. */
+static void test_slow(void)
+{
+    static const char answer[] =
+        "{\"verdict\":\"accepted\",\"report\":\""
+        "{\\\"version\\\":" APR_STRINGIFY(
+            SR_PAGES_VERSION) ",\\\"pages\\\":1,\\\"runs\\\":"
+                              "[[1,0,0,9,9,0]],\\\"signatures\\\":0,\\\"normalise\\\":false}\"}";
+    const char *path = apr_pstrcat(pool, root, "/slow", NULL);
+    FILE *file = fopen(path, "w");
+    if (!file) abort();
+    fputs("#!/bin/sh\nprintf 'SPR1\\0\\0\\0\\0\\0\\0\\0\\0\\2\\0\\0\\0{}' >&3\n"
+          "dd bs=30 count=1 <&3 >/dev/null 2>&1\nsleep 1.5\n",
+          file);
+    fprintf(file, "printf 'SPR1\\1\\0\\0\\0\\1\\0\\0\\0\\%o\\0\\0\\0' >&3\nprintf %%s '%s' >&3\nexec sleep 5\n",
+            (unsigned)strlen(answer), answer);
+    fclose(file);
+    chmod(path, 0700);
+    attempt_t *attempt = begin_attempt(help_pool(path, 1, 2500, pool), 10, "slow");
+    int64_t begun = help_now();
+    sr_error_t *error = check(attempt);
+    int ms = (int)(help_now() - begun);
+    ok(error && error->code == SR_EUNAVAILABLE, "ten slow documents are not read for now: %s",
+       error ? error->message : "");
+    ok(ms >= 7000 && ms < 9600, "in time (%d ms)", ms);
+    is_int(help_notices, 0, "none of them alone: %s", help_last_notice);
+}
+
+int main(void)
+{
+    begin();
+    sr_pdf_pool_t *workers = help_pool(help_program(), 1, 20000, pool), *nobody = help_pool("/nowhere", 1, 500, pool);
+    test_memory(workers, nobody);
+    test_away(workers, nobody);
+    test_late(workers);
+    test_slow();
+    end();
+    return done();
+}
