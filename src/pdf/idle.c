@@ -1,8 +1,8 @@
-/* idle.c: workers that wait for the next request of their scope. Forking and ending a process costs more than most
- * requests, so a worker whose request is over may answer later requests, but those of its scope alone: what a hostile
- * document has made of it reaches no document of another scope. One that has waited for long, has answered many
- * requests or has used much processor time is ended. The list is under the mutex of the pool, the oldest first;
- * processes are ended without the mutex. */
+/* idle.c: workers that wait for the next HTTP request of their scope. Forking and ending a process costs more than most
+ * requests to it, so a worker whose HTTP request is over may answer later ones, but only of the same scope: a hostile
+ * document that has taken over a worker reaches no document of another scope. A worker that has waited for long, has
+ * answered many requests or has used much processor time is ended. The list is under the mutex of the pool, the oldest
+ * first. Processes are ended without the mutex. */
 #include "pdf/worker.h"
 
 #include <string.h>

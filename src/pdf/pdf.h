@@ -38,13 +38,13 @@ typedef struct sr_pdf_options_t {
 
 /* The pool ends its workers when `pool` is destroyed. Each request has a new worker. */
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
-/* A pool over the same workers for one thread and the requests of one request, which may have the same worker. It ends
- * with `pool`. `scope` (in `pool`): that worker may have answered earlier requests of this scope, and may answer later
- * ones; NULL: it answers no other request. With `within` not 0 every request ends until so much time has passed from
- * now. */
+/* A pool over the same workers for one thread and one HTTP request, whose requests to helpers may have the same worker.
+ * It ends with `pool`. `scope` (in `pool`): that worker may have answered earlier HTTP requests of this scope, and may
+ * answer later ones. NULL: it answers no other HTTP request. With `within` not 0 every request to a helper ends when
+ * that much time has passed from now. */
 sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,
                                        apr_pool_t *pool);
-/* Its requests are over for now: the worker waits for the next request of the scope. So it does when the pool ends. */
+/* The worker is not needed for now: it waits for the next HTTP request of the scope. So it does when the pool ends. */
 void sr_pdf_pool_release(sr_pdf_pool_t *workers);
 /* Ends that worker: what it answered was refused. */
 void sr_pdf_pool_distrust(sr_pdf_pool_t *workers);

@@ -1,7 +1,7 @@
-/* pool.c: how many workers one process may have, and for whom. Each request has a new worker, or that of the request
- * before it in the same request, or one that has answered requests of the same scope (idle.c). Places are counted by
- * class, so that pages to be shown never take those of documents to be created or signed. The mutex is never held while
- * a process starts or answers. */
+/* pool.c: how many workers one process may have, and for which requests. A request goes to a new worker, to the worker
+ * of the request before it in the same HTTP request, or to one that has answered requests of the same scope (idle.c).
+ * Places are counted by class, so that pages to be shown never take those of documents to be created or signed. The
+ * mutex is never held while a process starts or answers. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     return NULL;
 }
 
-/* --- places. Requests of requests that have a worker already come first: requests come to their ends then, and few
- * workers are kept meanwhile. Each place that becomes free wakes one of those who wait. */
+/* --- places. HTTP requests that have a worker already come first: they end sooner then, and few workers are kept
+ * meanwhile. Each place that becomes free wakes one waiting thread. */
 
 static bool may_enter(const sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on)
 {
@@ -166,7 +166,7 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_poo
     else sr_pdf_pool_end(workers, worker, pool);
 }
 
-/* --- the requests of one request */
+/* --- the requests of one HTTP request */
 
 /* Parts with the worker that the pool keeps: it waits for the next request of the scope, or it ends. */
 static void part_with(sr_pdf_pool_t *workers, bool trusted)

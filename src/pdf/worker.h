@@ -36,7 +36,7 @@ typedef struct sr_pdf_queue_t {
 
 #define SR_PDF_MAX_SCOPE 159
 
-/* A worker that waits for the next request of its scope. idle.c */
+/* A worker that waits for the next HTTP request of its scope. idle.c */
 typedef struct sr_pdf_idle_t {
     sr_pdf_worker_t worker;
     int64_t since;
@@ -51,7 +51,7 @@ typedef struct sr_pdf_shared_t {
     pthread_mutex_t mutex;
     /* Under the mutex. */
     int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* requests under way */
-    sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of requests that have a worker */
+    sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of HTTP requests that have a worker */
     int kept;                                        /* workers that wait for the next request about their document */
     sr_pdf_idle_t *idle;                             /* workers whose requests are over, the oldest first */
     int idle_count, idle_room;
@@ -68,7 +68,7 @@ struct sr_pdf_pool_t {
     bool is_public; /* its requests have the places of SR_PDF_PUBLIC */
     /* Of a pool for one document: */
     bool keeps;             /* the worker, from one request to the next */
-    const char *scope;      /* of the later requests that it may answer; NULL: it answers no other request */
+    const char *scope;      /* of the later HTTP requests that it may answer; NULL: none */
     sr_pdf_worker_t worker; /* the one that is kept */
     int64_t latest;         /* no request may end later (sr_pdf_clock); 0: without a bound */
     int64_t used;           /* processor time of its requests, in microseconds */
@@ -105,8 +105,8 @@ void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* A place for one request, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of a request that has
- * a worker already. */
+/* A place for one request, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of an HTTP request
+ * that has a worker already. */
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
@@ -145,7 +145,7 @@ typedef struct sr_pdf_request_t {
     sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
     apr_size_t room;             /* the most bytes of it */
     apr_interval_time_t timeout; /* of processor time; 0: the pool's */
-    bool goes_on;                /* it is put between two requests to a worker that the request keeps */
+    bool goes_on;                /* the HTTP request keeps another worker meanwhile */
     /* Reads the answer (and the output, already sealed) into `result`; false if it is not a valid answer. */
     bool (*read)(void *result, const json_t *response, apr_pool_t *pool);
     void *result;
