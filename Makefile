@@ -110,10 +110,10 @@ build/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdf
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
-build/sql_%.c: src/store/%.sql tools/sql2c
+build/sql_pgsql.c build/sql_sqlite3.c: build/sql_%.c: tools/sql2c
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/$(d)_*.sql conf/schema/$(d)/*.sql) src/store/store.h))
+$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/*/*.sql conf/schema/$(d)/*.sql) $(wildcard src/store/*.h)))
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 build/embed/%.h: src/api/%

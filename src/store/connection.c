@@ -139,19 +139,6 @@ int sr_connection_ask(const char **value, const sr_connection_t *connection, con
     return 0;
 }
 
-int sr_connection_version(int *version, const sr_connection_t *connection, apr_pool_t *pool)
-{
-    const sr_sql_t *sql = connection->dialect->sql;
-    const char *value;
-    int status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_EXISTS], pool);
-
-    *version = 0;
-    if (status != 0 || !value) return status;
-    status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_VERSION], pool);
-    if (value) *version = (int)strtol(value, NULL, 10);
-    return status;
-}
-
 static apr_status_t roll_back(void *data)
 {
     const sr_connection_t *connection = data;

@@ -15,9 +15,13 @@ typedef enum sr_engine_sql_t {
     SR_SQL_ROLLBACK,
     SR_SQL_PROBE, /* does nothing, and succeeds on a connection that lives */
     SR_SQL_SCHEMA_EXISTS,
+    SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
-    SR_SQL_SCHEMA_LOCK, /* in a migration's transaction: another upgrade waits */
+    SR_SQL_SCHEMA_LOCK, /* in an upgrade's transaction: another upgrade waits */
     SR_SQL_SCHEMA_RECORD,
+    SR_SQL_DEFINITIONS_RECORD,
+    SR_SQL_DEFINITIONS_DROP,
+    SR_SQL_DEFINITIONS_TIDY, /* NULL if definitions cannot be replaced: they are removed before */
     SR_SQL_COUNT
 } sr_engine_sql_t;
 
@@ -40,6 +44,9 @@ typedef struct sr_sql_t {
     const char *engine[SR_SQL_COUNT];
     const sr_migration_t *migrations;
     int migration_count;
+    const char *const *definitions; /* functions and views; ends with NULL */
+    const char *definitions_checksum;
+    const char *definition_names; /* a JSON array */
 } sr_sql_t;
 
 extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
@@ -104,8 +111,8 @@ int sr_connection_leave(const sr_connection_t *connection, int status);
 int sr_connection_send(const sr_connection_t *connection, const char *sql);
 /* Sends SQL that may give a row: *value is its first column, or NULL when none came. */
 int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool);
-/* Asks for the version of the schema: 0 where there is none. */
-int sr_connection_version(int *version, const sr_connection_t *connection, apr_pool_t *pool);
+/* Reads what the database says of its tables and definitions. */
+int sr_connection_schema(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool);
 
 /* Begins a transaction, waiting about two seconds for another process that writes. It is rolled back when `pool` is
  * cleared, unless it was committed. */

@@ -1,9 +1,84 @@
-/* schema.c: bringing a database to the version this build needs, by numbered migrations. Only sigreqctl does this;
- * the module looks at the version and says what to do. */
+/* schema.c: bringing a database to what this build needs: its tables by numbered migrations, its functions and views
+ * (definitions) as they are in this build. Only sigreqctl does this; the module compares and says what to do. */
 #include "store/private.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define PATIENCE apr_time_from_sec(30) /* for another upgrade that is at work on SQLite */
 #define PAUSE apr_time_from_msec(50)
+#define DEFINITIONS "definitions"
+#define RUN_UPGRADE "run: sigreqctl db upgrade"
+
+/* ----------------------------------------------------------------------------------------- what is there */
+
+/* One line of SR_SQL_SCHEMA_STATE: "<version> <checksum>" or "definitions <checksum>". */
+static void take_line(sr_schema_t *schema, char *line, const sr_sql_t *sql, apr_pool_t *pool)
+{
+    char *checksum = strchr(line, ' ');
+    if (!checksum) return;
+    *checksum++ = '\0';
+    if (strcmp(line, DEFINITIONS) == 0) {
+        schema->definitions = strcmp(checksum, sql->definitions_checksum) == 0;
+        return;
+    }
+    const int version = (int)strtol(line, NULL, 10);
+    if (version > schema->version) schema->version = version;
+    if (version < 1 || version > sql->migration_count || schema->foreign) return;
+    const sr_migration_t *migration = &sql->migrations[version - 1];
+    if (strcmp(checksum, migration->checksum) == 0) return;
+    schema->foreign = apr_psprintf(pool,
+                                   "the tables of this database were made by another build: its migration %d differs "
+                                   "from this build's (%s). Install the build that made it",
+                                   version, migration->name);
+}
+
+static const char *problem_of(const sr_schema_t *schema, apr_pool_t *pool)
+{
+    if (schema->foreign) return schema->foreign;
+    if (schema->version != schema->latest) {
+        return apr_psprintf(pool, "database schema is version %d, this build needs %d: %s", schema->version,
+                            schema->latest,
+                            schema->version < schema->latest ? RUN_UPGRADE : "install the build that made it");
+    }
+    return schema->definitions ? NULL : "the functions and views in the database are another build's, " RUN_UPGRADE;
+}
+
+/* Tables of a build that recorded no checksums. */
+static int read_old_version(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const char *value;
+    const int status =
+        sr_connection_ask(&value, connection, connection->dialect->sql->engine[SR_SQL_SCHEMA_VERSION], pool);
+    if (status != 0) return status;
+    if (value) schema->version = (int)strtol(value, NULL, 10);
+    schema->foreign = "the tables of this database were made by a build before 0.1.0, which this build cannot upgrade. "
+                      "Install the build that made it, or use a new database";
+    return 0;
+}
+
+int sr_connection_schema(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool)
+{
+    const sr_sql_t *sql = connection->dialect->sql;
+    const char *value, *rest;
+    *schema = (sr_schema_t){.latest = sql->migration_count};
+    int status = sr_connection_ask(&value, connection, sql->engine[SR_SQL_SCHEMA_EXISTS], pool);
+    if (status != 0) return status;
+    if (value && strcmp(value, "checksums") != 0) {
+        status = read_old_version(schema, connection, pool);
+    } else if (value) {
+        status = sr_connection_ask(&rest, connection, sql->engine[SR_SQL_SCHEMA_STATE], pool);
+        if (status == 0 && rest) {
+            char *last, *lines = apr_pstrdup(pool, rest);
+            for (char *line = apr_strtok(lines, "\n", &last); line; line = apr_strtok(NULL, "\n", &last))
+                take_line(schema, line, sql, pool);
+        }
+    }
+    schema->problem = problem_of(schema, pool);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- patience */
 
 static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
                               apr_pool_t *pool)
@@ -16,7 +91,6 @@ static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_
 static sr_error_t *failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
 {
     const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
-
     return sr_connection_error(&fault, what, pool);
 }
 
@@ -24,10 +98,8 @@ static sr_error_t *failed(const sr_connection_t *connection, int status, const c
  * calls a statement stale when another process changed the tables between its preparation and its first row. */
 static bool is_again(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
 {
-    sr_failure_t failure;
-
     if (status == 0 || apr_time_now() >= until) return false;
-    failure = sr_connection_fault(connection, status, NULL, 0, pool).failure;
+    const sr_failure_t failure = sr_connection_fault(connection, status, NULL, 0, pool).failure;
     if (failure != SR_FAILURE_BUSY && failure != SR_FAILURE_STALE) return false;
     apr_sleep(PAUSE);
     return true;
@@ -38,7 +110,6 @@ static int ask_patiently(const sr_connection_t *connection, const char *sql, apr
     const apr_time_t until = apr_time_now() + PATIENCE;
     const char *ignored;
     int status;
-
     do status = sr_connection_ask(&ignored, connection, sql, pool);
     while (is_again(connection, status, until, pool));
     return status;
@@ -48,108 +119,157 @@ static int begin_patiently(const sr_connection_t *connection, apr_pool_t *pool)
 {
     const apr_time_t until = apr_time_now() + PATIENCE;
     int status;
-
     do status = sr_connection_begin(connection, pool);
     while (is_again(connection, status, until, pool));
     return status;
 }
 
-static int read_version_patiently(int *version, const sr_connection_t *connection, apr_pool_t *pool)
+static int read_patiently(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool)
 {
     const apr_time_t until = apr_time_now() + PATIENCE;
     int status;
-
-    do status = sr_connection_version(version, connection, pool);
+    do status = sr_connection_schema(schema, connection, pool);
     while (is_again(connection, status, until, pool));
     return status;
 }
 
-int sr_schema_latest(const apr_dbd_driver_t *driver)
+sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool)
 {
     sr_connection_t connection;
-
-    return sr_connection_make(&connection, driver, NULL) ? connection.dialect->sql->migration_count : 0;
-}
-
-sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool)
-{
-    sr_connection_t connection;
-    int status;
-
     SR_TRY(connect_to(&connection, driver, handle, pool));
-    status = read_version_patiently(version, &connection, pool);
+    const int status = read_patiently(schema, &connection, pool);
     return status == 0 ? NULL : failed(&connection, status, "reading the schema's version", pool);
 }
 
-/* Notes in the database that a migration was applied. */
-static int record(const sr_connection_t *connection, const sr_migration_t *migration, apr_pool_t *pool)
-{
-    const char *arguments[] = {apr_itoa(pool, migration->version), migration->name,
-                               apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_time_now())};
-    const char *sql = connection->dialect->sql->engine[SR_SQL_SCHEMA_RECORD];
-    apr_dbd_prepared_t *statement = NULL;
-    int rows;
-    int status = apr_dbd_prepare(connection->driver, pool, connection->handle, sql, NULL, &statement);
+/* -------------------------------------------------------------------------------------------------- upgrade */
 
-    if (status != 0) return status;
-    return apr_dbd_pquery(connection->driver, pool, connection->handle, &rows, statement, 3, arguments);
-}
-
-/* One migration in one transaction, which ends with scratch_pool. The second one waits at its start and then
- * finds it done. */
-static sr_error_t *apply(bool *applied, const sr_connection_t *connection, const sr_migration_t *migration,
-                         apr_pool_t *pool, apr_pool_t *scratch_pool)
-{
-    const sr_sql_t *sql = connection->dialect->sql;
-    const char *what = apr_psprintf(pool, "migration %d (%s)", migration->version, migration->name);
-    const char *ignored;
-    int version;
-    int status = begin_patiently(connection, scratch_pool);
-
-    *applied = false;
-    if (status == 0 && sql->engine[SR_SQL_SCHEMA_LOCK]) {
-        status = sr_connection_ask(&ignored, connection, sql->engine[SR_SQL_SCHEMA_LOCK], pool);
-    }
-    if (status == 0) status = read_version_patiently(&version, connection, pool);
-    if (status != 0) return failed(connection, status, what, pool);
-    if (version >= migration->version) return NULL;
-    for (const char *const *statement = migration->statements; *statement; statement++) {
-        status = sr_connection_send(connection, *statement);
-        if (status != 0) return failed(connection, status, what, pool);
-    }
-    status = record(connection, migration, pool);
-    if (status == 0) status = sr_connection_commit(connection, scratch_pool);
-    if (status != 0) return failed(connection, status, what, pool);
-    *applied = true;
-    return NULL;
-}
-
-sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
-                              apr_pool_t *pool)
-{
+/* An upgrade under way. Everything is one transaction, which ends with scratch_pool. */
+typedef struct upgrade_t {
     sr_connection_t connection;
     const sr_sql_t *sql;
-    int version, status = 0;
+    apr_array_header_t *applied;
+    bool defined;
+    bool drop; /* definitions are removed before they are made, not replaced */
+    apr_pool_t *pool, *scratch_pool;
+} upgrade_t;
 
-    *applied = apr_array_make(pool, 4, sizeof(const sr_migration_t *));
-    SR_TRY(connect_to(&connection, driver, handle, pool));
-    sql = connection.dialect->sql;
-    SR_TRY(sr_schema_version(&version, driver, handle, pool));
-    if (version > sql->migration_count) {
-        return sr_error(pool, SR_ECONFLICT, "The database schema is version %d, this build knows up to %d", version,
-                        sql->migration_count);
+/* Runs a statement of the engine that takes arguments. */
+static int record(const upgrade_t *upgrade, sr_engine_sql_t text, const char **arguments, int count)
+{
+    const sr_connection_t *connection = &upgrade->connection;
+    apr_dbd_prepared_t *statement = NULL;
+    int rows, status = apr_dbd_prepare(connection->driver, upgrade->scratch_pool, connection->handle,
+                                       upgrade->sql->engine[text], NULL, &statement);
+    if (status != 0) return status;
+    return apr_dbd_pquery(connection->driver, upgrade->scratch_pool, connection->handle, &rows, statement, count,
+                          arguments);
+}
+
+static int send_all(const upgrade_t *upgrade, const char *const *statements)
+{
+    int status = 0;
+    for (; *statements && status == 0; statements++) status = sr_connection_send(&upgrade->connection, *statements);
+    return status;
+}
+
+static sr_error_t *migrate(upgrade_t *upgrade, const sr_migration_t *migration)
+{
+    const char *arguments[] = {apr_itoa(upgrade->pool, migration->version), migration->name, migration->checksum,
+                               apr_psprintf(upgrade->pool, "%" APR_TIME_T_FMT, apr_time_now())};
+    int status = send_all(upgrade, migration->statements);
+    if (status == 0) status = record(upgrade, SR_SQL_SCHEMA_RECORD, arguments, 4);
+    if (status == 0) {
+        APR_ARRAY_PUSH(upgrade->applied, const sr_migration_t *) = migration;
+        return NULL;
     }
-    if (sql->engine[SR_SQL_CREATE]) status = ask_patiently(&connection, sql->engine[SR_SQL_CREATE], pool);
-    if (status != 0) return failed(&connection, status, "preparing the database", pool);
-    for (int i = version; i < sql->migration_count; i++) {
-        apr_pool_t *scratch;
-        sr_error_t *error;
-        bool done;
-        apr_pool_create(&scratch, pool);
-        error = apply(&done, &connection, &sql->migrations[i], pool, scratch);
-        apr_pool_destroy(scratch);
-        SR_TRY(error);
-        if (done) APR_ARRAY_PUSH(*applied, const sr_migration_t *) = &sql->migrations[i];
-    }
+    return failed(&upgrade->connection, status,
+                  apr_psprintf(upgrade->pool, "migration %d (%s)", migration->version, migration->name), upgrade->pool);
+}
+
+/* Sends the statements that a statement gives. */
+static sr_error_t *send_made(const upgrade_t *upgrade, sr_engine_sql_t text)
+{
+    const char *made, *sql = upgrade->sql->engine[text];
+    int status = sql ? sr_connection_ask(&made, &upgrade->connection, sql, upgrade->scratch_pool) : 0;
+    if (sql && status == 0 && made && *made) status = sr_connection_send(&upgrade->connection, made);
+    return status == 0
+               ? NULL
+               : failed(&upgrade->connection, status, "removing the definitions of another build", upgrade->pool);
+}
+
+static sr_error_t *define(upgrade_t *upgrade)
+{
+    const char *arguments[] = {upgrade->sql->definitions_checksum, upgrade->sql->definition_names};
+    int status = send_all(upgrade, upgrade->sql->definitions);
+    if (status != 0) return failed(&upgrade->connection, status, "making functions and views", upgrade->pool);
+    SR_TRY(send_made(upgrade, SR_SQL_DEFINITIONS_TIDY));
+    status = record(upgrade, SR_SQL_DEFINITIONS_RECORD, arguments, 2);
+    if (status != 0) return failed(&upgrade->connection, status, "recording functions and views", upgrade->pool);
+    upgrade->defined = true;
     return NULL;
+}
+
+static sr_error_t *check(const sr_schema_t *schema, apr_pool_t *pool)
+{
+    if (schema->version > schema->latest) {
+        return sr_error(pool, SR_ECONFLICT, "The database schema is version %d, this build knows up to %d",
+                        schema->version, schema->latest);
+    }
+    return schema->foreign ? sr_error(pool, SR_ECONFLICT, "Cannot upgrade: %s", schema->foreign) : NULL;
+}
+
+/* Between begin and commit: a second upgrade waits at the lock, and then finds everything done. Definitions must not
+ * stand in the way when tables change; otherwise they are replaced, so that httpd never misses one. */
+static sr_error_t *change(upgrade_t *upgrade)
+{
+    sr_schema_t schema;
+    const char *ignored, *lock = upgrade->sql->engine[SR_SQL_SCHEMA_LOCK];
+    int status = lock ? sr_connection_ask(&ignored, &upgrade->connection, lock, upgrade->scratch_pool) : 0;
+    if (status == 0) status = read_patiently(&schema, &upgrade->connection, upgrade->pool);
+    if (status != 0) return failed(&upgrade->connection, status, "reading the schema's version", upgrade->pool);
+    SR_TRY(check(&schema, upgrade->pool));
+    if (!schema.problem) return NULL;
+    if (schema.version > 0 && (upgrade->drop || schema.version < schema.latest))
+        SR_TRY(send_made(upgrade, SR_SQL_DEFINITIONS_DROP));
+    for (int i = schema.version; i < schema.latest; i++) SR_TRY(migrate(upgrade, &upgrade->sql->migrations[i]));
+    SR_TRY(define(upgrade));
+    status = sr_connection_commit(&upgrade->connection, upgrade->scratch_pool);
+    return status == 0 ? NULL : failed(&upgrade->connection, status, "committing the upgrade", upgrade->pool);
+}
+
+static sr_error_t *attempt(upgrade_t *upgrade, bool drop)
+{
+    upgrade->drop = drop;
+    upgrade->defined = false;
+    apr_array_clear(upgrade->applied);
+    apr_pool_create(&upgrade->scratch_pool, upgrade->pool);
+    const int status = begin_patiently(&upgrade->connection, upgrade->scratch_pool);
+    sr_error_t *error =
+        status == 0 ? change(upgrade) : failed(&upgrade->connection, status, "beginning the upgrade", upgrade->pool);
+    apr_pool_destroy(upgrade->scratch_pool);
+    return error;
+}
+
+sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
+                              apr_dbd_t *handle, apr_pool_t *pool)
+{
+    upgrade_t upgrade = {.applied = apr_array_make(pool, 4, sizeof(const sr_migration_t *)), .pool = pool};
+    sr_schema_t schema;
+
+    *applied = upgrade.applied;
+    *defined = false;
+    SR_TRY(connect_to(&upgrade.connection, driver, handle, pool));
+    SR_TRY(sr_schema_read(&schema, driver, handle, pool));
+    SR_TRY(check(&schema, pool));
+    if (!schema.problem) return NULL;
+    upgrade.sql = upgrade.connection.dialect->sql;
+    const char *create = upgrade.sql->engine[SR_SQL_CREATE];
+    const int status = create ? ask_patiently(&upgrade.connection, create, pool) : 0;
+    if (status != 0) return failed(&upgrade.connection, status, "preparing the database", pool);
+    const bool replaces = upgrade.sql->engine[SR_SQL_DEFINITIONS_TIDY] != NULL;
+    sr_error_t *error = attempt(&upgrade, !replaces);
+    /* A function whose result has changed cannot be replaced. */
+    if (error && error->code == SR_EINTERNAL && replaces && schema.version > 0) error = attempt(&upgrade, true);
+    *defined = !error && upgrade.defined;
+    return error;
 }

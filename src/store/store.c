@@ -14,7 +14,7 @@ typedef struct prepared_t {
     apr_dbd_prepared_t **statements[SR_OP_COUNT];
     bool connected; /* SR_SQL_CONNECT was sent */
     bool prepared;
-    bool checked; /* the schema is of our version */
+    bool checked; /* tables and definitions are this build's */
 } prepared_t;
 
 struct sr_store_t {
@@ -50,12 +50,13 @@ static int prepare_all(sr_store_t *store)
     return status;
 }
 
-/* What a connection needs before its first operation, as far as it is not done. Nothing is prepared against a
- * schema of another version, so that asking again and again does not fill the connection's pool. */
-static int set_up(sr_store_t *store, int *version, apr_pool_t *pool)
+/* What a connection needs before its first operation, as far as it is not done. Nothing is prepared against the schema
+ * of another build, so that asking again and again does not fill the connection's pool. */
+static int set_up(sr_store_t *store, const char **problem, apr_pool_t *pool)
 {
     const sr_sql_t *sql = store->connection.dialect->sql;
     prepared_t *prepared = store->prepared;
+    sr_schema_t schema = {.problem = NULL};
     const char *ignored;
     int status = 0;
 
@@ -63,9 +64,9 @@ static int set_up(sr_store_t *store, int *version, apr_pool_t *pool)
         status = sr_connection_ask(&ignored, &store->connection, sql->engine[SR_SQL_CONNECT], pool);
     }
     prepared->connected = status == 0;
-    *version = sql->migration_count;
-    if (status == 0 && !prepared->checked) status = sr_connection_version(version, &store->connection, pool);
-    prepared->checked = status == 0 && *version == sql->migration_count;
+    if (status == 0 && !prepared->checked) status = sr_connection_schema(&schema, &store->connection, pool);
+    prepared->checked = status == 0 && !schema.problem;
+    *problem = schema.problem;
     if (prepared->checked && !prepared->prepared) status = prepare_all(store);
     return status;
 }
@@ -99,22 +100,20 @@ static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, ap
 
 static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 {
-    const int latest = store->connection.dialect->sql->migration_count;
     const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    const char *problem;
     sr_fault_t fault;
-    int version, status;
+    int status;
 
     if (store->prepared->checked && store->prepared->prepared) return NULL;
-    for (int attempt = 0; (status = set_up(store, &version, pool)) != 0; attempt++) {
+    for (int attempt = 0; (status = set_up(store, &problem, pool)) != 0; attempt++) {
         fault = sr_connection_fault(&store->connection, status, NULL, 0, pool);
         count_fault(fault.failure);
         if (!may_pass(store, &fault, attempt, patience))
             return sr_connection_error(&fault, "setting up the connection", pool);
     }
-    if (version == latest) return NULL;
-    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool,
-                            "database schema is version %d, this build needs %d: %s", version, latest,
-                            version < latest ? "run: sigreqctl db upgrade" : "install the build that made it");
+    if (!problem) return NULL;
+    return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "The database is not available"), pool, "%s", problem);
 }
 
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
@@ -280,6 +279,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                         count);
     }
     *rows = call.rows;
+    if (op == SR_OP_PING) store->prepared->checked = false; /* so that health notices the schema of another build */
     for (int attempt = 0;; attempt++) {
         SR_TRY(make_ready(store, pool));
         call.statements = store->prepared->statements[op];

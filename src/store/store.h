@@ -3,7 +3,7 @@
  * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c ·
  * documents.c · cache.c
  *
- * The SQL is in pgsql.sql and sqlite3.sql: the same operations with the same arguments and the same result
+ * The SQL is in the folders pgsql and sqlite3: the same operations with the same arguments and the same result
  * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
  *
  *   outcome  what happened; see sr_outcome_t
@@ -236,21 +236,31 @@ bool sr_store_reads(sr_op_t op); /* it writes nothing */
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
 
-/* --- schema (sigreqctl db …): numbered migrations, in conf/schema/<driver>/NNNN_name.sql, compiled in */
+/* --- schema (sigreqctl db …): tables by numbered migrations, conf/schema/<driver>/NNNN_name.sql; definitions
+ * (functions and views) in src/store/<driver>/ beside the operations. All are compiled in. The database keeps a
+ * checksum of each migration that it was made with, and one of its definitions. */
 typedef struct sr_migration_t {
     int version;
     const char *name;
+    const char *checksum;          /* of the statements, without comments */
     const char *const *statements; /* ends with NULL */
 } sr_migration_t;
 
-/* The newest version this build knows for the driver. */
-int sr_schema_latest(const apr_dbd_driver_t *driver);
-/* The version the database is at: 0 when nothing is there. Needs no sr_store_open. */
-sr_error_t *sr_schema_version(int *version, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
-/* Applies what is missing, each migration in its own transaction, safe when two run at once. *applied holds
- * const sr_migration_t *. A database newer than this build is an error. */
-sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, const apr_dbd_driver_t *driver, apr_dbd_t *handle,
-                              apr_pool_t *pool);
+typedef struct sr_schema_t {
+    int version;         /* 0 if nothing is there */
+    int latest;          /* the newest version that this build knows */
+    bool definitions;    /* they are this build's */
+    const char *foreign; /* why these tables are not those of any version of this build, or NULL */
+    const char *problem; /* why this build cannot use the database, and what to do; or NULL */
+} sr_schema_t;
+
+/* What is there. Needs no sr_store_open. */
+sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
+/* Applies the migrations that are missing, and the definitions if they differ, all in one transaction: a process that
+ * is killed has changed nothing, and several at once do it once. *applied holds const sr_migration_t *, and *defined
+ * says whether definitions were made. A database of other tables than this build's is SR_ECONFLICT. */
+sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
+                              apr_dbd_t *handle, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ watch.c
  * A limit for what PostgreSQL may take over one operation. When the time is up the socket of the connection is shut

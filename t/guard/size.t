@@ -7,7 +7,7 @@ use Test::More;
 
 my @scripts = grep { -T && slurp($_) =~ /\A#!/ } glob 'tools/* tools/*/* t/run t/TEST.PL .ci/run';
 my @others = (@scripts,
-    files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/*/*.sql', 'conf/schema/*/*.sql',
+    files('t/*/*.t', 't/lib/*/*.pm', 't/unit/*.[ch]', 't/fuzz/*.[ch]', 'src/store/*/*.sql', 'conf/schema/*/*.sql',
         'src/web/assets/*/*.js', 'src/web/assets/*/*.css', 't/browser/*.mjs', 'tools/bench/*.mjs'));
 for my $file (sources(), @others) {
     my @lines = split /\n/, slurp($file);

@@ -20,6 +20,10 @@ my %names =
 like($names{pgsql}, qr/^SUBMISSION_CREATE 1$/m, 'the operations were found');
 is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with as many arguments');
 files("conf/schema/$_/0001_*.sql") for qw(pgsql sqlite3);
+for my $file (files('conf/schema/*/*.sql')) {
+    unlike(slurp($file), qr/^CREATE (?:OR REPLACE )?(?:FUNCTION|VIEW|PROCEDURE|TRIGGER)\b/m,
+        "$file: tables and indexes alone; functions and views are in src/store");
+}
 done_testing;
 
-sub all { return join "\n", map { slurp($_) } files("src/store/$_[0]*.sql") }
+sub all { return join "\n", map { slurp($_) } files("src/store/$_[0]/*.sql") }

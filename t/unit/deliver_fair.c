@@ -230,13 +230,12 @@ static void same_organization(link_t *l)
 
 static void checks(base_t *base)
 {
-    apr_array_header_t *applied;
     link_t l;
 
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;
-    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
+    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     set_up(&l);
     check_case(base, &l, other_organization);
     check_case(base, &l, same_organization);

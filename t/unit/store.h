@@ -63,6 +63,14 @@ static inline sr_error_t *link_open(link_t *link)
                                        link->lock, link->watch, link->pool);
 }
 
+/* Brings the database to what this build needs; what was applied is in rows. */
+static inline sr_error_t *link_upgrade(link_t *link)
+{
+    bool defined;
+
+    return link->error = sr_schema_upgrade(&link->rows, &defined, link->base->driver, link->handle, link->pool);
+}
+
 static inline void link_close(link_t *link)
 {
     apr_dbd_close(link->base->driver, link->handle);

@@ -174,13 +174,12 @@ static void checks(base_t *base)
 {
     sr_writer_lock_t writers = {lock, unlock, NULL};
     const bool sqlite = strcmp(base->driver_name, "sqlite3") == 0;
-    apr_array_header_t *applied;
     const char *now = number(NOW, base->pool);
     link_t l;
 
     apr_thread_mutex_create((apr_thread_mutex_t **)&writers.baton, APR_THREAD_MUTEX_UNNESTED, base->pool);
     link_connect(&l, base, base->pool);
-    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool), "upgrade");
+    ok(!link_upgrade(&l), "upgrade");
     ok(!link_open(&l), "open");
     RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, l.pool), "Org", number(QUOTA, l.pool), now);
     RUN(&l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, l.pool), "Org", "Ann", "Lee", "ann@x.org", now);

@@ -1,5 +1,5 @@
 /* SQLite's plans: no operation of a caller may read a whole table or sort, whatever the statement looks like. (On
- * PostgreSQL the functions of conf/schema/pgsql/0002_operations.sql switch such plans off.) */
+ * PostgreSQL the functions of src/store/pgsql switch such plans off.) */
 #include "store.h"
 #include "store/private.h"
 
@@ -63,7 +63,6 @@ static bool scans_deliveries(link_t *l, const char *text)
 
 int main(void)
 {
-    apr_array_header_t *applied;
     apr_pool_t *pool;
     base_t base = {0};
     link_t l;
@@ -73,7 +72,7 @@ int main(void)
     apr_dbd_init(pool);
     base_make(&base, "sqlite3", pool);
     link_connect(&l, &base, pool);
-    ok(!sr_schema_upgrade(&applied, base.driver, l.handle, l.pool), "upgrade");
+    ok(!link_upgrade(&l), "upgrade");
     for (int op = 0; op < SR_OP_PING; op++) {
         const sr_operation_t *operation = &sr_sql_sqlite3.operations[op];
         for (int i = 0; i < operation->count; i++, statements++) {

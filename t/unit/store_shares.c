@@ -24,7 +24,6 @@ static int claimed(link_t *l, const char *word)
 static void checks(base_t *base)
 {
     static const char shares[] = "\"share\":" SHARE(128, 32, 32) ",\"new\":64,\"slow\":64," NOBODY ",\"lanes\":{}";
-    apr_array_header_t *applied;
     const char *after = "";
     int total = 0;
     link_t l;
@@ -32,7 +31,7 @@ static void checks(base_t *base)
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;
-    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
+    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     make_organizations(&l);
     for (unsigned i = 0; i < NAMES; i++)
         add(&l, i + 1, token_hash(1, l.pool), apr_psprintf(l.pool, "http://%03u.wild.org/", i));

@@ -107,12 +107,11 @@ static void check_steps(link_t *l)
 
 static void checks(base_t *base)
 {
-    apr_array_header_t *applied;
     link_t l;
 
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
-    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool) && !link_open(&l), "a schema");
+    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
     set_up(&l);
     check_reading(&l);
     check_steps(&l);

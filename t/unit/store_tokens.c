@@ -160,13 +160,12 @@ static void race(link_t *l, base_t *base)
 
 static void checks(base_t *base)
 {
-    apr_array_header_t *applied;
     apr_pool_t *pool;
     link_t l;
     apr_pool_create(&pool, base->pool);
     now_text = number(NOW, base->pool);
     link_connect(&l, base, pool);
-    sr_schema_upgrade(&applied, base->driver, l.handle, pool);
+    link_upgrade(&l);
     ok(!link_open(&l), "the store is open");
     begin(&l);
     family(&l);

@@ -58,13 +58,12 @@ static void faster(void)
 
 static void operation(base_t *base)
 {
-    apr_array_header_t *applied;
     sr_watch_t watch;
     link_t l, other;
 
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
-    ok(!sr_schema_upgrade(&applied, base->driver, l.handle, l.pool), "upgrade");
+    ok(!link_upgrade(&l), "upgrade");
     l.watch = &watch;
     sr_watch_begin(&watch, watchdog);
     ok(!link_open(&l), "open");

@@ -14,13 +14,17 @@ END $$
 CREATE TABLE sigreq.schema_version (
     version integer PRIMARY KEY,
     name text NOT NULL,
+    checksum text NOT NULL,
     applied_at bigint NOT NULL
 )
 
--- Which database this is: a folder of documents names the one that it belongs to. One row.
+-- Which database this is: a folder of documents names the one that it belongs to. One row. definitions are the names of
+-- the functions and views that `sigreqctl db upgrade` made last (src/store/pgsql), a JSON array.
 CREATE TABLE sigreq.installation (
     id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
-    uuid uuid NOT NULL DEFAULT gen_random_uuid()
+    uuid uuid NOT NULL DEFAULT gen_random_uuid(),
+    definitions_checksum text NOT NULL DEFAULT '',
+    definitions text NOT NULL DEFAULT '[]'
 )
 
 INSERT INTO sigreq.installation DEFAULT VALUES
@@ -186,30 +190,3 @@ CREATE TABLE sigreq.idempotency (
 CREATE INDEX idempotency_age ON sigreq.idempotency (created_at)
 
 CREATE INDEX idempotency_submission ON sigreq.idempotency (submission_uuid)
-
--- A token as store.h describes its row.
-CREATE VIEW sigreq.token_row AS
-    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
-           t.revoked_at, t.parent_id,
-           json_build_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
-               'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
-               'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
-               'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
-               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at,
-               'parent', (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id))::text AS body,
-           t.created_at || ':' || t.id AS key
-    FROM sigreq.token t
-    JOIN sigreq.user_account u ON u.id = t.user_id
-    JOIN sigreq.organization o ON o.id = t.organization_id
-
--- The PDFs that anybody was given, by their content: a document as it was signed, uploaded or normalised; a certificate
--- of completion.
-CREATE VIEW sigreq.known_file AS
-    SELECT r.whole_sha256 AS sha256, d.submission_id, d.uuid AS document_uuid, d.name
-    FROM sigreq.revision r JOIN sigreq.document d ON d.uuid = r.document_uuid
-    UNION ALL
-    SELECT d.sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
-    UNION ALL
-    SELECT d.rewritten_sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
-    UNION ALL
-    SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s

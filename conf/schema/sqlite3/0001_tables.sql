@@ -3,13 +3,17 @@
 CREATE TABLE schema_version (
     version INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
+    checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL
 ) STRICT
 
--- Which database this is: a folder of documents names the one that it belongs to. One row.
+-- Which database this is: a folder of documents names the one that it belongs to. One row. definitions are the names of
+-- the views that `sigreqctl db upgrade` made last (src/store/sqlite3), a JSON array.
 CREATE TABLE installation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
-    uuid TEXT NOT NULL
+    uuid TEXT NOT NULL,
+    definitions_checksum TEXT NOT NULL DEFAULT '',
+    definitions TEXT NOT NULL DEFAULT '[]'
 ) STRICT
 
 INSERT INTO installation (id, uuid)

@@ -1,4 +1,18 @@
--- The operations of sigreqctl, on SQLite: see sqlite3.sql for the form of this file.
+-- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
+
+CREATE VIEW organization_row AS
+    SELECT id, uuid, name, json_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used,
+                                       'created_at', created_at) AS body,
+           created_at || ':' || id AS key
+    FROM organization
+
+CREATE VIEW user_row AS
+    SELECT u.id, u.uuid, u.organization_id,
+           json_object('uuid', u.uuid, 'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email,
+                       'organization_uuid', o.uuid, 'created_at', u.created_at) AS body,
+           u.created_at || ':' || u.id AS key
+    FROM user_account u
+    JOIN organization o ON o.id = u.organization_id
 
 -- @op ADMIN_ORGANIZATION_CREATE 4 write
 WITH a(uuid, name, quota, now) AS (SELECT lower(%s), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))

@@ -1,4 +1,4 @@
--- The operations of store.h on what becomes of a submission, on SQLite: see sqlite3.sql for the form of this file.
+-- Signing: what becomes of a submission: see engine.sql for the form of this file.
 
 -- @op CERTIFICATE_GET 3
 -- @answer

@@ -1,4 +1,5 @@
--- The operations on what becomes of a submission: see 0002_operations.sql.
+-- Signing: what becomes of a submission: see engine.sql for the form of this file.
+
 CREATE FUNCTION sigreq.certificate_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -99,3 +100,18 @@ BEGIN
     PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
     RETURN 'ok';
 END $$
+
+-- @op CERTIFICATE_GET 3
+SELECT sigreq.certificate_get(%s, %s, %s)
+
+-- @op AUDIT_GET 3
+SELECT sigreq.audit_get(%s, %s, %s)
+
+-- @op SIGNING_GET 1
+SELECT sigreq.signing_get(%s)
+
+-- @op SIGNING_EVENTS 1
+SELECT sigreq.signing_events(%s)
+
+-- @op SIGNING_CHANGE 1
+SELECT sigreq.signing_change(%s)

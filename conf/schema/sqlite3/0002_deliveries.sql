@@ -1,4 +1,4 @@
--- Webhook calls to make, and what became of those that were made: the same as pgsql/0003_deliveries.sql, which explains.
+-- Webhook calls to make, and what became of those that were made: the same as pgsql/0002_deliveries.sql, which explains.
 CREATE TABLE delivery (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     uuid TEXT NOT NULL UNIQUE,
@@ -40,24 +40,3 @@ CREATE INDEX delivery_submission ON delivery (submission_id, id)
 
 CREATE INDEX delivery_history ON delivery (user_id, organization_id, environment, ended_at DESC, id DESC)
     WHERE state = 'done'
-
--- A row as store.h describes it. The URL is cut as the contract says.
-CREATE VIEW delivery_row AS
-    SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
-           d.ended_at, d.kind, d.success,
-           json_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.kind, 'submission', s.uuid,
-               'token', t.uuid, 'url', substr(d.url, 1, 255), 'success',
-               json(CASE d.success WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END),
-               'status', d.status, 'error', d.error, 'created_at', d.created_at, 'ended_at', d.ended_at) AS body,
-           d.ended_at || ':' || d.id AS key
-    FROM delivery d
-    JOIN submission s ON s.id = d.submission_id
-    JOIN token t ON t.id = d.token_id
-
--- Who hears of a submission's events: its token, with the URL of each kind or null.
-CREATE VIEW listener AS
-    SELECT s.uuid AS submission, s.id AS submission_id, t.id AS token_id, t.user_id, t.organization_id, t.environment,
-           json_object('sent', t.sent_webhook_url, 'signed', t.signed_webhook_url, 'refused', t.signed_webhook_url,
-                       'completed', t.completed_webhook_url) AS urls
-    FROM submission s
-    CROSS JOIN token t ON t.id = s.token_id

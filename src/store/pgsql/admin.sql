@@ -1,0 +1,171 @@
+-- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
+
+CREATE VIEW sigreq.organization_row AS
+    SELECT id, uuid, json_build_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used,
+                                       'created_at', created_at)::text AS body,
+           created_at || ':' || id AS key
+    FROM sigreq.organization
+
+CREATE VIEW sigreq.user_row AS
+    SELECT u.id, u.uuid, u.organization_id,
+           json_build_object('uuid', u.uuid, 'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email,
+                             'organization_uuid', o.uuid, 'created_at', u.created_at)::text AS body,
+           u.created_at || ':' || u.id AS key
+    FROM sigreq.user_account u
+    JOIN sigreq.organization o ON o.id = u.organization_id
+
+CREATE FUNCTION sigreq.organization_find(p_which text) RETURNS bigint
+LANGUAGE sql STABLE AS $$
+    SELECT id FROM sigreq.organization WHERE uuid::text = lower(p_which) OR name = p_which
+    ORDER BY uuid::text = lower(p_which) DESC LIMIT 1
+$$
+
+CREATE FUNCTION sigreq.admin_organization_create(p_uuid uuid, p_name text, p_quota bigint, p_now bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO sigreq.organization (uuid, name, quota, created_at) VALUES (p_uuid, p_name, p_quota, p_now)
+    ON CONFLICT DO NOTHING;
+    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE uuid = p_uuid), 'conflict');
+END $$
+
+CREATE FUNCTION sigreq.admin_organization_quota(p_which text, p_quota bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_id bigint := sigreq.organization_find(p_which);
+BEGIN
+    UPDATE sigreq.organization SET quota = p_quota WHERE id = v_id;
+    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE id = v_id), 'missing');
+END $$
+
+CREATE FUNCTION sigreq.admin_user_create(p_uuid uuid, p_organization text, p_firstname text, p_lastname text,
+    p_email text, p_now bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+BEGIN
+    IF v_organization IS NULL THEN
+        RETURN 'missing';
+    END IF;
+    INSERT INTO sigreq.user_account (uuid, organization_id, firstname, lastname, email, created_at)
+    VALUES (p_uuid, v_organization, p_firstname, p_lastname, p_email, p_now)
+    ON CONFLICT DO NOTHING;
+    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.user_row WHERE uuid = p_uuid), 'conflict');
+END $$
+
+CREATE FUNCTION sigreq.admin_user_list(p_organization text)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+BEGIN
+    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
+        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+    END IF;
+    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.user_row r
+    WHERE p_organization IS NULL OR r.organization_id = v_organization
+    ORDER BY r.id;
+END $$
+
+CREATE FUNCTION sigreq.admin_token_create(p_uuid uuid, p_organization text, p_user text, p_environment text,
+    p_name text, p_secret_hash text, p_expires_at bigint, p_now bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+BEGIN
+    INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
+    SELECT p_uuid, u.id, u.organization_id, p_environment, p_name, p_secret_hash, p_now, p_expires_at
+    FROM sigreq.user_account u
+    WHERE u.organization_id = v_organization
+      AND (u.uuid::text = lower(p_user) OR lower(u.email) = lower(p_user COLLATE "C"))
+    ON CONFLICT (uuid) DO NOTHING;
+    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid), 'missing');
+END $$
+
+CREATE FUNCTION sigreq.admin_token_list(p_organization text)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+BEGIN
+    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
+        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+    END IF;
+    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.token_row r
+    WHERE p_organization IS NULL OR r.organization_id = v_organization
+    ORDER BY r.id;
+END $$
+
+CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
+BEGIN
+    IF v_id IS NULL THEN
+        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+        RETURN;
+    END IF;
+    PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
+    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.token_row r
+    WHERE r.id IN (SELECT sigreq.token_tree(v_id, p_children)) ORDER BY r.id;
+END $$
+
+CREATE FUNCTION sigreq.admin_token_webhooks(p_uuid uuid, p_urls jsonb) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN coalesce(sigreq.token_webhooks_change((SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid), p_urls),
+                    'missing');
+END $$
+
+CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN CASE WHEN EXISTS (SELECT 1 FROM sigreq.document WHERE sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.document WHERE rewritten_sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.revision WHERE sha256 = p_sha256)
+                  OR EXISTS (SELECT 1 FROM sigreq.submission WHERE certificate_sha256 = p_sha256)
+           THEN 'ok' ELSE 'missing' END;
+END $$
+
+CREATE FUNCTION sigreq.admin_expire(p_before bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_deleted bigint;
+BEGIN
+    DELETE FROM sigreq.idempotency WHERE created_at < p_before;
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    RETURN E'ok\n{"deleted":' || v_deleted || '}';
+END $$
+
+-- @op ADMIN_ORGANIZATION_CREATE 4
+SELECT sigreq.admin_organization_create(%s, %s, %s, %s)
+
+-- @op ADMIN_ORGANIZATION_LIST 0
+SELECT 'ok', body, key FROM sigreq.organization_row ORDER BY id
+
+-- @op ADMIN_ORGANIZATION_QUOTA 2
+SELECT sigreq.admin_organization_quota(%s, %s)
+
+-- @op ADMIN_USER_CREATE 6
+SELECT sigreq.admin_user_create(%s, %s, %s, %s, %s, %s)
+
+-- @op ADMIN_USER_LIST 1
+SELECT outcome, body, key FROM sigreq.admin_user_list(%s)
+
+-- @op ADMIN_TOKEN_CREATE 8
+SELECT sigreq.admin_token_create(%s, %s, %s, %s, %s, %s, %s, %s)
+
+-- @op ADMIN_TOKEN_LIST 1
+SELECT outcome, body, key FROM sigreq.admin_token_list(%s)
+
+-- @op ADMIN_TOKEN_REVOKE 3
+SELECT outcome, body, key FROM sigreq.admin_token_revoke(%s, %s, %s)
+
+-- @op ADMIN_TOKEN_WEBHOOKS 2
+SELECT sigreq.admin_token_webhooks(%s, %s)
+
+-- @op ADMIN_DOCUMENT_USED 1
+SELECT sigreq.admin_document_used(%s)
+
+-- @op ADMIN_EXPIRE 1
+SELECT sigreq.admin_expire(%s)

@@ -1,0 +1,147 @@
+-- The delivery history: see engine.sql for the form of this file.
+
+-- A row as store.h describes it. The URL is cut as the contract says.
+CREATE VIEW sigreq.delivery_row AS
+    SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
+           d.ended_at, d.kind, d.success,
+           json_build_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.kind, 'submission', s.uuid,
+               'token', t.uuid, 'url', left(d.url, 255), 'success', d.success, 'status', d.status, 'error', d.error,
+               'created_at', d.created_at, 'ended_at', d.ended_at)::text AS body,
+           d.ended_at || ':' || d.id AS key
+    FROM sigreq.delivery d
+    JOIN sigreq.submission s ON s.id = d.submission_id
+    JOIN sigreq.token t ON t.id = d.token_id
+
+-- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
+CREATE FUNCTION sigreq.history_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+    p_id bigint, p_kind text, p_submission uuid, p_success boolean)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    t record;
+    v_submission bigint;
+BEGIN
+    SELECT user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+        RETURN;
+    END IF;
+    IF p_submission IS NOT NULL THEN
+        SELECT s.id INTO v_submission FROM sigreq.submission s WHERE s.uuid = p_submission;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+    END IF;
+    IF p_direction = 'newer' THEN
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.delivery_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND r.state = 'done' AND (r.ended_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
+          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (v_submission IS NULL OR r.submission_id = v_submission)
+        ORDER BY r.ended_at, r.id
+        LIMIT p_limit;
+    ELSE
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.delivery_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND r.state = 'done' AND (r.ended_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
+          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (v_submission IS NULL OR r.submission_id = v_submission)
+        ORDER BY r.ended_at DESC, r.id DESC
+        LIMIT p_limit;
+    END IF;
+END $$
+
+-- The event goes where its token's URL points now, because it may just have been corrected. An invitation goes to its
+-- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
+CREATE FUNCTION sigreq.history_redeliver(p_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    d record;
+    v_url text;
+    v_most integer := 5;
+    v_since bigint := p_now - 60000000;
+BEGIN
+    SELECT e.* INTO d
+    FROM sigreq.token t
+    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+                            = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
+    FOR NO KEY UPDATE OF e;
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    IF EXISTS (SELECT 1 FROM sigreq.delivery WHERE uuid = p_uuid AND event_id = p_event) THEN
+        RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+    END IF;
+    IF d.kind = 'invitation' THEN
+        v_url := d.url;
+        v_most := 1;
+        v_since := p_now - 600000000;
+    ELSE
+        SELECT sigreq.webhook_url(t, d.kind) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
+    END IF;
+    IF v_url IS NULL THEN
+        RETURN 'conflict';
+    END IF;
+    PERFORM 1 FROM sigreq.delivery WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
+    IF FOUND THEN
+        RETURN 'stale';
+    END IF;
+    IF (SELECT count(*) FROM sigreq.delivery
+        WHERE event_id = p_event AND uuid <> event_id AND created_at > v_since) >= v_most THEN
+        RETURN 'quota';
+    END IF;
+    INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
+                                 created_at, url, body)
+    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, p_now,
+            v_url, d.body);
+    RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+END $$
+
+-- Whom an event invites, before it is called once more.
+CREATE FUNCTION sigreq.history_invitation(p_hash text, p_now bigint, p_event uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('organization', o.uuid, 'environment', e.environment, 'url', e.url) INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.organization o ON o.id = t.organization_id
+    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+                            = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND e.uuid = p_event AND e.kind = 'invitation';
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    RETURN E'ok\n' || v_body;
+END $$
+
+CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_deleted bigint;
+BEGIN
+    DELETE FROM sigreq.delivery WHERE state = 'done' AND ended_at < p_before;
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    RETURN E'ok\n{"deleted":' || v_deleted || '}';
+END $$
+
+-- @op HISTORY_LIST 9
+SELECT outcome, body, key FROM sigreq.history_list(%s, %s, %s, %s, %s, %s, %s, %s, %s)
+
+-- @op HISTORY_REDELIVER 4
+SELECT sigreq.history_redeliver(%s, %s, %s, %s)
+
+-- @op HISTORY_INVITATION 3
+SELECT sigreq.history_invitation(%s, %s, %s)
+
+-- @op ADMIN_HISTORY_EXPIRE 1
+SELECT sigreq.admin_history_expire(%s)

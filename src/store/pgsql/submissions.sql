@@ -1,0 +1,224 @@
+-- Submissions and their documents: see engine.sql for the form of this file.
+
+-- The PDFs that anybody was given, by their content: a document as it was signed, uploaded or normalised; a certificate
+-- of completion.
+CREATE VIEW sigreq.known_file AS
+    SELECT r.whole_sha256 AS sha256, d.submission_id, d.uuid AS document_uuid, d.name
+    FROM sigreq.revision r JOIN sigreq.document d ON d.uuid = r.document_uuid
+    UNION ALL
+    SELECT d.sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
+    UNION ALL
+    SELECT d.rewritten_sha256, d.submission_id, d.uuid, d.name FROM sigreq.document d
+    UNION ALL
+    SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
+
+-- The hot one: token and submission in one query, and only a miss asks why.
+CREATE FUNCTION sigreq.submission_get(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_view text;
+BEGIN
+    SELECT s.view INTO v_view
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_uuid;
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    RETURN E'ok\n' || v_view;
+END $$
+
+-- A document with all that became of it, as store.h describes its row.
+CREATE VIEW sigreq.document_row AS
+    SELECT d.submission_id, d.position, d.uuid,
+           json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
+               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size,
+               'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'size', r.size,
+                                        'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
+                                        ORDER BY r.number), '[]')
+                             FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
+    FROM sigreq.document d
+
+CREATE FUNCTION sigreq.document_get(p_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT d.body::text INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
+                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.document_row d ON d.submission_id = s.id
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND s.uuid = p_submission AND d.uuid = p_document;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+-- From the digest, which few rows have, to their submission (OFFSET 0); never from all submissions of the caller.
+CREATE FUNCTION sigreq.document_known(p_hash text, p_now bigint, p_sha256 text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT json_build_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)::text INTO v_body
+    FROM sigreq.token t CROSS JOIN sigreq.known_file f CROSS JOIN LATERAL (
+        SELECT o.uuid FROM sigreq.submission o
+        WHERE o.id = f.submission_id AND (o.user_id, o.organization_id, o.environment)
+                                       = (t.user_id, t.organization_id, t.environment) OFFSET 0) s
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND f.sha256 = p_sha256
+    LIMIT 1;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+-- Every step may be the first of a repetition: a request that lost its connection sends the same again.
+CREATE FUNCTION sigreq.submission_create(p_submission json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    t record;
+    v_id bigint;
+    v_seen record;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_submission) AS r(
+        token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
+        search text, base_url text, view text, event_hash text, event text, documents json, signers json,
+        idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
+    SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
+    IF NOT FOUND THEN
+        RETURN 'unauthorized';
+    END IF;
+    IF p.idempotency_key IS NOT NULL THEN
+        -- A second request with this key waits here until the first has committed or failed.
+        INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, answer, submission_uuid, created_at)
+        VALUES (t.id, p.idempotency_key, p.fingerprint, p.view, p.uuid, p.now)
+        ON CONFLICT (token_id, key) DO UPDATE
+            SET fingerprint = excluded.fingerprint, answer = excluded.answer,
+                submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
+            WHERE i.created_at < p.idempotency_since;
+        IF NOT FOUND THEN
+            SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
+            WHERE i.token_id = t.id AND i.key = p.idempotency_key;
+            RETURN CASE WHEN v_seen.uuid = p.uuid THEN E'ok\n' || v_seen.answer
+                        WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.answer
+                        ELSE 'conflict' END;
+        END IF;
+    END IF;
+    IF t.environment = 'production' THEN
+        UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);
+        IF NOT FOUND THEN
+            SELECT view INTO v_seen FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id;
+            IF FOUND THEN
+                RETURN E'ok\n' || v_seen.view;
+            END IF;
+            DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p.idempotency_key;
+            RETURN 'quota';
+        END IF;
+    END IF;
+    INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
+                                   template_uuid, skip_intro, send_email, search, base_url, view, events, events_hash)
+    VALUES (p.uuid, t.id, t.user_id, t.organization_id, t.environment, p.now, p.now, p.name,
+            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.view, 1, p.event_hash)
+    ON CONFLICT (uuid) DO NOTHING
+    RETURNING id INTO v_id;
+    IF NOT FOUND THEN
+        IF t.environment = 'production' THEN
+            UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
+        END IF;
+        RETURN (SELECT E'ok\n' || view FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
+    END IF;
+    INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
+    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, rewritten_sha256, rewritten_size,
+                                 pages)
+    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.rewritten_sha256, d.rewritten_size,
+           d.pages
+    FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
+                                             rewritten_size bigint, pages integer);
+    INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
+    SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
+    FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
+    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
+    RETURN E'ok\n' || p.view;
+END $$
+
+-- The key's place and the two dates make one lower and one upper bound of (created_at, id), without NULLs: each
+-- direction is then one range of the index, whatever is asked. The scalar subquery cannot become a hash join over
+-- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
+-- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
+-- pointer, without reading it: only the texts that are answered are read.
+CREATE FUNCTION sigreq.submission_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+    p_id bigint, p_status text, p_q text, p_after bigint, p_before bigint, p_bytes bigint)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    t record;
+    low_at bigint := coalesce(p_after, -1);
+    low_id bigint := 9223372036854775807;
+    high_at bigint := coalesce(p_before, 9223372036854775807);
+    high_id bigint := 0;
+BEGIN
+    SELECT user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+    ELSIF p_direction = 'newer' THEN
+        IF (p_at, p_id) > (low_at, low_id) THEN
+            low_at := p_at;
+            low_id := p_id;
+        END IF;
+        RETURN QUERY
+        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
+        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+                         OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
+              FROM (SELECT s.view, s.created_at, s.id
+                    FROM sigreq.submission s
+                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
+                      AND s.environment = t.environment
+                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
+                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
+                    ORDER BY s.created_at, s.id
+                    LIMIT p_limit) page) p
+        ORDER BY p.created_at, p.id;
+    ELSE
+        IF (p_at, p_id) < (high_at, high_id) THEN
+            high_at := p_at;
+            high_id := p_id;
+        END IF;
+        RETURN QUERY
+        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
+        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+                         OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
+              FROM (SELECT s.view, s.created_at, s.id
+                    FROM sigreq.submission s
+                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
+                      AND s.environment = t.environment
+                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
+                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
+                    ORDER BY s.created_at DESC, s.id DESC
+                    LIMIT p_limit) page) p
+        ORDER BY p.created_at DESC, p.id DESC;
+    END IF;
+END $$
+
+-- @op SUBMISSION_CREATE 1
+SELECT sigreq.submission_create(%s)
+
+-- @op SUBMISSION_GET 3
+SELECT sigreq.submission_get(%s, %s, %s)
+
+-- @op SUBMISSION_LIST 11
+SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+
+-- @op DOCUMENT_GET 4
+SELECT sigreq.document_get(%s, %s, %s, %s)
+
+-- @op DOCUMENT_KNOWN 3
+SELECT sigreq.document_known(%s, %s, %s)

@@ -1,0 +1,200 @@
+-- Tokens and their webhook URLs: see engine.sql for the form of this file.
+
+-- A token as store.h describes its row.
+CREATE VIEW sigreq.token_row AS
+    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
+           t.revoked_at, t.parent_id,
+           json_build_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
+               'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
+               'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
+               'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
+               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at,
+               'parent', (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id))::text AS body,
+           t.created_at || ':' || t.id AS key
+    FROM sigreq.token t
+    JOIN sigreq.user_account u ON u.id = t.user_id
+    JOIN sigreq.organization o ON o.id = t.organization_id
+
+CREATE FUNCTION sigreq.token_current(p_hash text, p_now bigint) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT body INTO v_body FROM sigreq.token_row
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    RETURN coalesce(E'ok\n' || v_body, 'unauthorized');
+END $$
+
+-- What an operation answers when its one query found nothing.
+CREATE FUNCTION sigreq.why_nothing(p_hash text, p_now bigint) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM 1 FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    RETURN CASE WHEN FOUND THEN 'missing' ELSE 'unauthorized' END;
+END $$
+
+CREATE FUNCTION sigreq.webhook_set(p_hash text, p_now bigint, p_kind text, p_url text) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE sigreq.token
+    SET sent_webhook_url = CASE p_kind WHEN 'sent' THEN p_url ELSE sent_webhook_url END,
+        signed_webhook_url = CASE p_kind WHEN 'signed' THEN p_url ELSE signed_webhook_url END,
+        completed_webhook_url = CASE p_kind WHEN 'completed' THEN p_url ELSE completed_webhook_url END
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    RETURN CASE WHEN FOUND THEN 'ok' ELSE 'unauthorized' END;
+END $$
+
+-- A URL for each member of p_urls, NULL where it is null. What p_urls does not name stays as it is.
+CREATE FUNCTION sigreq.token_webhooks_change(p_id bigint, p_urls jsonb) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE sigreq.token
+    SET sent_webhook_url = CASE WHEN p_urls ? 'sent' THEN p_urls->>'sent' ELSE sent_webhook_url END,
+        signed_webhook_url = CASE WHEN p_urls ? 'signed' THEN p_urls->>'signed' ELSE signed_webhook_url END,
+        completed_webhook_url = CASE WHEN p_urls ? 'completed' THEN p_urls->>'completed' ELSE completed_webhook_url END
+    WHERE id = p_id AND p_urls <> '{}';
+    RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE id = p_id);
+END $$
+
+CREATE FUNCTION sigreq.token_webhooks(p_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT r.id INTO v_id
+    FROM sigreq.token t
+    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
+                         = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND r.uuid = p_uuid;
+    RETURN CASE WHEN FOUND THEN sigreq.token_webhooks_change(v_id, p_urls) ELSE sigreq.why_nothing(p_hash, p_now) END;
+END $$
+
+-- FOR SHARE: a token that is being revoked makes none that token_revoke_tree would not see.
+CREATE FUNCTION sigreq.token_create(p_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
+    p_expires_at bigint) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    t record;
+BEGIN
+    SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now)
+    FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN 'unauthorized';
+    END IF;
+    INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at,
+                              parent_id)
+    VALUES (p_uuid, t.user_id, t.organization_id, t.environment, p_name, p_secret_hash, p_now, p_expires_at, t.id)
+    ON CONFLICT (uuid) DO NOTHING;
+    RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid);
+END $$
+
+CREATE FUNCTION sigreq.token_get(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT r.body INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.token_row r ON (r.user_id, r.organization_id, r.environment)
+                             = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND r.uuid = p_uuid;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+CREATE FUNCTION sigreq.token_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+    p_id bigint)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    t record;
+BEGIN
+    SELECT user_id, organization_id, environment INTO t FROM sigreq.token
+    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+    ELSIF p_direction = 'newer' THEN
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.token_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND (r.created_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
+        ORDER BY r.created_at, r.id
+        LIMIT p_limit;
+    ELSE
+        RETURN QUERY
+        SELECT 'ok', r.body, r.key
+        FROM sigreq.token_row r
+        WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
+          AND (r.created_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
+        ORDER BY r.created_at DESC, r.id DESC
+        LIMIT p_limit;
+    END IF;
+END $$
+
+-- A token, and with p_children all that it made, directly or through others.
+CREATE FUNCTION sigreq.token_tree(p_id bigint, p_children boolean) RETURNS SETOF bigint
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    WITH RECURSIVE tree(id) AS (
+        SELECT p_id
+        UNION
+        SELECT c.id FROM tree JOIN sigreq.token c ON c.parent_id = tree.id WHERE p_children)
+    SELECT id FROM tree
+$$
+
+-- Each turn of the loop sees what was committed before it. When it finds nothing, every token of the tree is revoked
+-- and locked by this transaction, so none of them can make another. The order by id avoids deadlocks.
+CREATE FUNCTION sigreq.token_revoke_tree(p_id bigint, p_now bigint, p_children boolean) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    LOOP
+        PERFORM 1 FROM sigreq.token WHERE id IN (SELECT sigreq.token_tree(p_id, p_children)) AND revoked_at IS NULL
+        ORDER BY id FOR NO KEY UPDATE;
+        EXIT WHEN NOT FOUND;
+        UPDATE sigreq.token SET revoked_at = p_now
+        WHERE id IN (SELECT sigreq.token_tree(p_id, p_children)) AND revoked_at IS NULL;
+    END LOOP;
+END $$
+
+CREATE FUNCTION sigreq.token_revoke(p_hash text, p_now bigint, p_uuid uuid, p_children boolean) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT r.id INTO v_id
+    FROM sigreq.token t
+    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
+                         = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        RETURN sigreq.why_nothing(p_hash, p_now);
+    END IF;
+    PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
+    RETURN 'ok';
+END $$
+
+-- @op TOKEN_CURRENT 2
+SELECT sigreq.token_current(%s, %s)
+
+-- @op WEBHOOK_SET 4
+SELECT sigreq.webhook_set(%s, %s, %s, %s)
+
+-- @op TOKEN_CREATE 6
+SELECT sigreq.token_create(%s, %s, %s, %s, %s, %s)
+
+-- @op TOKEN_GET 3
+SELECT sigreq.token_get(%s, %s, %s)
+
+-- @op TOKEN_LIST 6
+SELECT outcome, body, key FROM sigreq.token_list(%s, %s, %s, %s, %s, %s)
+
+-- @op TOKEN_REVOKE 4
+SELECT sigreq.token_revoke(%s, %s, %s, %s)
+
+-- @op TOKEN_WEBHOOKS 4
+SELECT sigreq.token_webhooks(%s, %s, %s, %s)
