@@ -30,7 +30,7 @@ BEGIN
     RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_hash, p_now));
 END $$
 
--- Whoever knows a signer's uuid has the link.
+-- Everybody who knows a signer's uuid has the link.
 CREATE FUNCTION sigreq.signing_get(p_signer uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
