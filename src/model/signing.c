@@ -59,7 +59,7 @@ static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *r
 
 sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool)
 {
-    const char *const normalised = sr_json_string(row, "normalised_sha256");
+    const char *const rewritten = sr_json_string(row, "rewritten_sha256");
 
     *document = (sr_document_state_t){.uuid = sr_json_string(row, "uuid"),
                                       .name = sr_json_string(row, "name"),
@@ -67,8 +67,8 @@ sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t 
                                       .sha256 = sr_json_string(row, "sha256"),
                                       .size = number(row, "size")};
     if (!document->uuid || !document->name || !document->sha256) return spoilt(pool, "a document");
-    document->base_sha256 = normalised ? normalised : document->sha256;
-    document->base_size = normalised ? number(row, "normalised_size") : document->size;
+    document->base_sha256 = rewritten ? rewritten : document->sha256;
+    document->base_size = rewritten ? number(row, "rewritten_size") : document->size;
     return read_revisions(document, json_object_get(row, "revisions"), pool);
 }
 

@@ -65,8 +65,8 @@ static json_t *documents_json(const apr_array_header_t *documents)
         json_object_set_new(row, "size", json_integer(document->size));
         json_object_set_new(row, "pages", json_integer(document->pages->count));
         if (document->rewritten_sha256) {
-            json_object_set_new(row, "normalised_sha256", json_string(document->rewritten_sha256));
-            json_object_set_new(row, "normalised_size", json_integer(document->rewritten_size));
+            json_object_set_new(row, "rewritten_sha256", json_string(document->rewritten_sha256));
+            json_object_set_new(row, "rewritten_size", json_integer(document->rewritten_size));
         }
         json_array_append_new(array, row);
     }

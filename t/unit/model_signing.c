@@ -64,9 +64,9 @@ static const char *row_of(const parts_t *parts)
                     pool);
     json_t *const documents = json_pack(
         "[{s:s,s:s,s:s,s:i,s:i,s:n,s:[{s:s,s:i,s:s,s:i}]},{s:s,s:s,s:s,s:i,s:i,s:s,s:i,s:[]}]", "uuid", FIRST, "name",
-        "a.pdf", "sha256", "upload-a", "size", 100, "pages", 12, "normalised_sha256", "revisions", "sha256", "part-1",
+        "a.pdf", "sha256", "upload-a", "size", 100, "pages", 12, "rewritten_sha256", "revisions", "sha256", "part-1",
         "size", 10, "whole_sha256", "whole-1", "whole_size", 110, "uuid", OTHER, "name", "b.pdf", "sha256", "upload-b",
-        "size", 50, "pages", 1, "normalised_sha256", "anew-b", "normalised_size", 60, "revisions");
+        "size", 50, "pages", 1, "rewritten_sha256", "anew-b", "rewritten_size", 60, "revisions");
 
     json_object_set_new(row, "documents", documents);
     return sr_json_text(row, pool);
