@@ -171,7 +171,7 @@ static int handler(request_rec *r)
         .base_url = base,
         .set_base_url = *conf->base_url ? conf->base_url : NULL,
         .verify_url = verify_url(r, conf),
-        .wake = sr_run_deliver_wake,
+        .wake = sr_run_jobs_wake,
         .wake_baton = r->server,
         .documents_root = conf->documents,
         .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
@@ -272,7 +272,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     folders = sr_folders_create(pchild);
     sr_http_readers_child_init();
     sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
-    sr_run_deliver_child_init(pchild, main_server, sr_conf_of_process(main_server));
+    sr_run_jobs_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }
 
 static void register_hooks(apr_pool_t *pool)
@@ -283,7 +283,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_child_init(child_init, dbd, NULL, APR_HOOK_LAST);
-    ap_hook_child_stopping(sr_run_deliver_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_stopping(sr_run_jobs_child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_translate_name(translate_name, rewrite, proxy, APR_HOOK_FIRST);
     ap_hook_pre_translate_name(pre_translate_name, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_header_parser(header_parser, NULL, NULL, APR_HOOK_REALLY_FIRST);

@@ -1,7 +1,7 @@
 /* address.c: which addresses may be called. Everybody who registers a URL chooses its name and, by DNS, its address. So
  * the address of the socket is judged, when it is about to connect. The tables are IANA's special-purpose registries
  * (RFC 6890 and what was added). */
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -83,7 +83,7 @@ static CURLcode set_authorities(sr_call_t *call)
     return curl_easy_setopt(call->easy, CURLOPT_CAINFO_BLOB, &blob);
 }
 
-sr_error_t *sr_call_create(sr_call_t **call, const sr_deliver_options_t *options, apr_pool_t *pool)
+sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, apr_pool_t *pool)
 {
     sr_call_t *made = *call = apr_pcalloc(pool, sizeof *made);
 

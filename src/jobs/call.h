@@ -1,13 +1,13 @@
-/* call.h: what call.c and mail.c share: one transfer by libcurl, of either kind. Others use deliver.h. */
+/* call.h: what call.c and mail.c share: one transfer by libcurl, of either kind. Others use jobs.h. */
 #ifndef SR_CALL_H
 #define SR_CALL_H
 
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 
 struct sr_call_t {
     CURL *easy;
     struct curl_slist *headers; /* of an HTTP call; made once */
-    const sr_deliver_options_t *options;
+    const sr_jobs_options_t *options;
     bool is_mail;
     struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
     const char *body;                             /* of a mail the message, headers and all */

@@ -2,7 +2,7 @@
 #ifndef SR_LETTER_H
 #define SR_LETTER_H
 
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 
 typedef struct sr_letter_t {
     const char *subject, *text, *html;

@@ -2,7 +2,7 @@
 #ifndef SR_OWNER_H
 #define SR_OWNER_H
 
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 
 /* The name of this process, without a '.'. */
 const char *sr_owner_name(apr_pool_t *pool);

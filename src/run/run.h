@@ -1,7 +1,7 @@
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
  * PDF helpers of this child, what documents are sealed with, whom calls trust, the delivery thread, what is counted.
  *
- * Sections: database.c · helper.c · seal.c · authorities.c · log.c · deliver.c · mail.c · shared.c ·
+ * Sections: database.c · helper.c · seal.c · authorities.c · log.c · jobs.c · mail.c · shared.c ·
  * metrics.c · status.c
  */
 #ifndef SR_RUN_H
@@ -10,7 +10,7 @@
 #include <httpd.h>
 
 #include "conf/conf.h"
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 #include "pdf/pdf.h"
 #include "store/store.h"
 
@@ -55,14 +55,14 @@ const char *sr_run_log_hide(request_rec *r, const char *path);
 /* The same where httpd has answered without looking at the path: of anything below any …/sign/. */
 void sr_run_log_hide_refused(request_rec *r);
 
-/* ----------------------------------------------------------------------------------------------- deliver.c */
+/* -------------------------------------------------------------------------------------------------- jobs.c */
 /* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
-void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
-void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful);
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful);
 /* mail.c: what the configuration says of it; NULL: none is sent. */
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
 /* sr_service_t's wake; the baton is the request's server_rec. */
-void sr_run_deliver_wake(void *server);
+void sr_run_jobs_wake(void *server);
 
 /* ------------------------------------------------------------------------------------------------ shared.c */
 /* post_config: a block of memory that all children share, of zeros at first; NULL after a line in the log. */

@@ -49,7 +49,7 @@ static const char *body_of(char *const *parts, apr_pool_t *pool)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const sr_deliver_options_t OPTIONS = {.agent = "fuzz"};
+    static const sr_jobs_options_t OPTIONS = {.agent = "fuzz"};
     static char nothing[] = "";
     char *text = fuzz_text(data, size), *rest = text, *parts[PARTS];
     apr_pool_t *pool = fuzz_pool();

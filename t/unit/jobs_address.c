@@ -1,6 +1,6 @@
 /* Which addresses may be called: vectors of every special range and of every way to write one; then real calls, which
  * must not reach a listener on the loopback by any of its names, nor through a resolver that changes its mind. */
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 #include "tap.h"
 
 #include <apr_general.h>
@@ -226,7 +226,7 @@ typedef struct made_t {
 /* Makes calls side by side until all are over; gives the number of connections there were. */
 static int make_calls(made_t *made, const char *const *hosts, int count, const apr_array_header_t *allowed)
 {
-    const sr_deliver_options_t options = {.agent = "test", .allowed = allowed};
+    const sr_jobs_options_t options = {.agent = "test", .allowed = allowed};
     CURLM *multi = curl_multi_init();
     const apr_time_t start = apr_time_now();
     int running, left, connections = 0;

@@ -1,4 +1,4 @@
-/* deliver.c: the delivery thread of this child: started when the child is, stopped before mod_dbd's connections go.
+/* jobs.c: the job thread of this child: started when the child is, stopped before mod_dbd's connections go.
  * Each child has one; what they share is the store. */
 #include <httpd.h>
 #include <http_log.h>
@@ -21,7 +21,7 @@ APLOG_USE_MODULE(sigreq);
 static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
-    sr_deliver_t *deliver;               /* NULL: not running */
+    sr_jobs_t *jobs;                     /* NULL: not running */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the thread's */
     bool graceful, in_handler;
@@ -39,14 +39,14 @@ static void notice(void *baton, bool grave, const char *message)
 
 static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
 {
-    sr_deliver_run(data);
+    sr_jobs_run(data);
     return NULL;
 }
 
 /* httpd is told to end while this child ends gracefully. */
 static void hasten(int number)
 {
-    sr_deliver_stop(child.deliver, HASTE);
+    sr_jobs_stop(child.jobs, HASTE);
 }
 
 static void on_signals(apr_sigfunc_t *function)
@@ -76,10 +76,10 @@ static void join(void)
 static apr_status_t stop(void *data)
 {
     if (child.graceful) on_signals(hasten);
-    sr_deliver_stop(child.deliver, child.graceful ? GRACE : HASTE);
+    sr_jobs_stop(child.jobs, child.graceful ? GRACE : HASTE);
     join();
     if (child.graceful) on_signals(SIG_IGN);
-    child.deliver = NULL;
+    child.jobs = NULL;
     apr_pool_destroy(child.pool);
     return APR_SUCCESS;
 }
@@ -90,29 +90,29 @@ static apr_status_t start_thread(void)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    apr_status_t status = apr_thread_create(&child.thread, NULL, run, child.deliver, child.pool);
+    apr_status_t status = apr_thread_create(&child.thread, NULL, run, child.jobs, child.pool);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }
 
 static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
 {
-    const sr_deliver_options_t options = {.databases = child.databases->nelts,
-                                          .database = database,
-                                          .notice = notice,
-                                          .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
-                                          .allowed = conf->webhook_allow,
-                                          .authorities = sr_run_authorities(),
-                                          .mail = sr_run_mail(child.main_server, conf, child.pool)};
+    const sr_jobs_options_t options = {.databases = child.databases->nelts,
+                                       .database = database,
+                                       .notice = notice,
+                                       .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
+                                       .allowed = conf->webhook_allow,
+                                       .authorities = sr_run_authorities(),
+                                       .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
-    SR_TRY(sr_deliver_create(&child.deliver, &options, child.pool));
+    SR_TRY(sr_jobs_create(&child.jobs, &options, child.pool));
     apr_status_t status = start_thread();
     if (!status) return NULL;
-    child.deliver = NULL;
+    child.jobs = NULL;
     return sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status);
 }
 
-void sr_run_deliver_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
 {
     apr_allocator_t *allocator;
     child.main_server = main_server;
@@ -137,7 +137,7 @@ static bool in_handler(void)
 
 /* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
  * we are then, in the midst of whatever it did. */
-void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
+void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful)
 {
     int threads = 0;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
@@ -145,8 +145,8 @@ void sr_run_deliver_child_stopping(apr_pool_t *pchild, int graceful)
     child.graceful = threads ? graceful : !child.in_handler;
 }
 
-void sr_run_deliver_wake(void *server)
+void sr_run_jobs_wake(void *server)
 {
-    const int own = child.deliver ? sr_run_database_number(server) : -1;
-    if (own >= 0) sr_deliver_wake(child.deliver, own);
+    const int own = child.jobs ? sr_run_database_number(server) : -1;
+    if (own >= 0) sr_jobs_wake(child.jobs, own);
 }

@@ -40,7 +40,7 @@ int main(void)
 {
     static const char invitation[] = "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}";
     const sr_mail_t mail = {.url = "smtp://x.org", .from_address = "s@x.org", .templates = sr_mail_builtin};
-    const sr_deliver_options_t system = {.agent = "test"}, given = {.agent = "test", .authorities = "PEM"};
+    const sr_jobs_options_t system = {.agent = "test"}, given = {.agent = "test", .authorities = "PEM"};
     apr_pool_t *pool;
     sr_call_t *call;
     const char *fault;

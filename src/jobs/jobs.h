@@ -1,14 +1,14 @@
-/* deliver.h: what leaves by itself: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a
+/* jobs.h: what leaves by itself: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a
  * thread and databases.
  *
- * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · deliver.c
+ * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · queue.c
  *
  * A delivery is claimed (committed) before its connection is made, and is never sent again by itself: at most once.
  * What became of it is recorded by the process that claimed it. If that process dies, the one that next looks after
  * the claim's time records it as interrupted. Everything that has to survive is in the store.
  */
-#ifndef SR_DELIVER_H
-#define SR_DELIVER_H
+#ifndef SR_JOBS_H
+#define SR_JOBS_H
 
 #include <apr_network_io.h>
 #include <curl/curl.h>
@@ -17,7 +17,7 @@
 #include "store/store.h"
 
 struct sockaddr;
-typedef struct sr_deliver_options_t sr_deliver_options_t;
+typedef struct sr_jobs_options_t sr_jobs_options_t;
 
 /* ---------------------------------------------------------------------------------------------- address.c */
 /* What kind of address it is when nobody may be called there ("loopback", "private", …), or NULL. Forms that hold an
@@ -41,7 +41,7 @@ typedef struct sr_call_result_t {
 } sr_call_result_t;
 
 /* The options must live as long as the call. */
-sr_error_t *sr_call_create(sr_call_t **call, const sr_deliver_options_t *options, apr_pool_t *pool);
+sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, apr_pool_t *pool);
 /* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with
  * the call as CURLINFO_PRIVATE. */
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
@@ -76,10 +76,10 @@ void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_c
 /* Writes a message into a new file of the folder: NULL, or what failed, for the log. */
 const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t *pool);
 
-/* ---------------------------------------------------------------------------------------------- deliver.c */
-typedef struct sr_deliver_t sr_deliver_t;
+/* ------------------------------------------------------------------------------------------------ queue.c */
+typedef struct sr_jobs_t sr_jobs_t;
 
-struct sr_deliver_options_t {
+struct sr_jobs_options_t {
     int databases; /* how many; each is asked for by its number */
     sr_store_source_t *(*database)(void *baton, int number, apr_pool_t *pool);
     /* Something for the log; grave: an administrator should see it. */
@@ -92,13 +92,13 @@ struct sr_deliver_options_t {
 };
 
 /* Makes it; nothing runs yet. The pool is the thread's own until it has returned. */
-sr_error_t *sr_deliver_create(sr_deliver_t **deliver, const sr_deliver_options_t *options, apr_pool_t *pool);
+sr_error_t *sr_jobs_create(sr_jobs_t **deliver, const sr_jobs_options_t *options, apr_pool_t *pool);
 /* Claims, calls and records until it is stopped: the body of a thread. */
-void sr_deliver_run(sr_deliver_t *deliver);
+void sr_jobs_run(sr_jobs_t *deliver);
 /* From any thread: there may be something new in a database. */
-void sr_deliver_wake(sr_deliver_t *deliver, int database);
+void sr_jobs_wake(sr_jobs_t *deliver, int database);
 /* From any thread, and from a signal's handler: claim nothing more, give what is under way that long, record, return
  * from run. A second time it says how long again. */
-void sr_deliver_stop(sr_deliver_t *deliver, apr_interval_time_t grace);
+void sr_jobs_stop(sr_jobs_t *deliver, apr_interval_time_t grace);
 
 #endif

@@ -1,7 +1,7 @@
 /* Fair shares in a real delivery thread, over a real database: receivers that accept and never answer, however many
  * they are and whatever they are called, delay neither another organization nor another destination of their own. */
 #include "delivery.h"
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 
 #include <apr_thread_proc.h>
 #include <arpa/inet.h>
@@ -78,7 +78,7 @@ static void notice(void *baton, bool grave, const char *message)
 
 static void *run(void *data)
 {
-    sr_deliver_run(data);
+    sr_jobs_run(data);
     return NULL;
 }
 
@@ -159,7 +159,7 @@ static void set_up(link_t *l)
 
 /* --- the checks */
 
-static sr_deliver_t *deliver;
+static sr_jobs_t *deliver;
 
 /* One event after the other at a receiver that answers, while others hang. */
 static void check_healthy(link_t *l, int organization, int port, int hanging, const char *what)
@@ -172,7 +172,7 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
     for (int i = 0; i < HEALTHY && apr_time_now() - start < apr_time_from_sec(SECONDS); i++) {
         const apr_time_t at = apr_time_now();
         add(l, organization, 1, "'127.0.0.1'", port);
-        sr_deliver_wake(deliver, 0);
+        sr_jobs_wake(deliver, 0);
         while ((ended = ended_at(l, port, true) - before) <= i && apr_time_now() - start < apr_time_from_sec(SECONDS))
             apr_sleep(2000);
         if (apr_time_now() - at > longest) longest = apr_time_now() - at;
@@ -197,13 +197,13 @@ static void check_case(const base_t *base, link_t *l, void (*check)(link_t *l))
 
     apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.0", "8", base->pool);
     link_connect(&lender.link, base, base->pool);
-    const sr_deliver_options_t options = {
+    const sr_jobs_options_t options = {
         .databases = 1, .database = database, .baton = &lender, .notice = notice, .agent = "t", .allowed = allowed};
     apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
-    ok(!sr_deliver_create(&deliver, &options, pool), "a delivery thread");
+    ok(!sr_jobs_create(&deliver, &options, pool), "a delivery thread");
     pthread_create(&thread, NULL, run, deliver);
     check(l);
-    sr_deliver_stop(deliver, 0);
+    sr_jobs_stop(deliver, 0);
     pthread_join(thread, NULL);
     apr_pool_destroy(pool);
     link_close(&lender.link);
@@ -215,7 +215,7 @@ static int good, dead;
 static void other_organization(link_t *l)
 {
     add(l, 1, 1000, "'127.1.' || (id / 200 % 200) || '.' || (1 + id % 200)", dead);
-    sr_deliver_wake(deliver, 0);
+    sr_jobs_wake(deliver, 0);
     check_healthy(l, 2, good, dead, "beside a thousand names that hang, another organization");
     ok(under_way(l) <= 64, "the names have a quarter of the slots: %ld", under_way(l));
 }
@@ -223,7 +223,7 @@ static void other_organization(link_t *l)
 static void same_organization(link_t *l)
 {
     add(l, 1, 1000, "'127.2.0.' || (1 + id % 50)", dead); /* twenty events for each of fifty */
-    sr_deliver_wake(deliver, 0);
+    sr_jobs_wake(deliver, 0);
     check_healthy(l, 1, good, dead, "beside fifty receivers that hang, another one of their organization");
     ok(under_way(l) <= 64, "they have a call each: %ld", under_way(l));
 }

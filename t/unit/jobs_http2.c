@@ -1,5 +1,5 @@
 /* HTTP/2 where a receiver offers it: by ALPN, a connection for each call, no call twice; HTTP/1.1 where not. */
-#include "jobs/deliver.h"
+#include "jobs/jobs.h"
 #include "tap.h"
 
 #include <apr_general.h>
@@ -103,7 +103,7 @@ int main(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     apr_array_header_t *allowed = apr_array_make(pool, 1, sizeof(apr_ipsubnet_t *));
     apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.1", NULL, pool);
-    const sr_deliver_options_t options = {.agent = "test", .allowed = allowed};
+    const sr_jobs_options_t options = {.agent = "test", .allowed = allowed};
     multi = curl_multi_init();
     for (int i = 0; i < CALLS; i++)
         if (sr_call_create(&calls[i], &options, pool)) return 2;
