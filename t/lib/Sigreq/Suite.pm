@@ -3,6 +3,7 @@
 package Sigreq::Suite;
 use strict;
 use warnings;
+use Fcntl 'LOCK_EX';
 use IO::Socket::INET;
 use Mojo::File 'path';
 use Mojo::JSON 'encode_json';
@@ -31,10 +32,19 @@ sub write_file {    # Mojo::File's name for it changes between versions
     return $path;
 }
 
-sub free_port {    # below the range the kernel hands out itself
+# A port below the range that the kernel hands out itself. No two callers of one t/run get the same one: what looked
+# free would be taken by another lane before its httpd listens.
+sub free_port {
+    open my $last, '+>>', "$ENV{SIGREQ_STAGE}/port" or die "port: $!\n";
+    flock $last, LOCK_EX or die "port: $!\n";
+    seek $last, 0, 0;
+    my $port = <$last> // 10_000 + int rand 20_000;
     for (1 .. 200) {
-        my $port = 10_000 + int rand 20_000;
-        return $port if IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 1);
+        $port = $port < 30_000 ? $port + 1 : 10_000;
+        IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 1) or next;
+        truncate $last, 0;
+        syswrite $last, $port;
+        return $port;
     }
     die "no free port\n";
 }
