@@ -13,7 +13,7 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation place ctl documents reports temporary_files children workers wait_for
+    qw(suite organisation place ctl documents reports temporary_files children renewed workers wait_for
     used signed database_stop database_start is_text is_error nothing_happens);
 
 my $suite;
@@ -115,6 +115,12 @@ sub below {    # pids whose parent is one of these
 
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
 sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
+
+sub renewed {    # after a graceful restart of this httpd: waits until children came that are not among these
+    my ($pid, @before) = @_;
+    my %known = map { $_ => 1 } @before;
+    return wait_for(sub { grep { !$known{$_} } children($pid) }, 60);
+}
 
 sub workers {
     my $all   = processes();

@@ -3,6 +3,7 @@
 #
 #   /ok  /status/CODE  /redirect     plain answers; connections are kept
 #   /slow/SECONDS                    answers after that
+#   /held                            answers once the test says so: release()
 #   /drip  /drip-body                one byte a second, of the headers or of the body
 #   /headers  /endless               64 KiB of headers; a body without an end
 #   /reset                           closes when the request is there
@@ -53,13 +54,16 @@ sub wait_for {    # COUNT, seconds, path: waits until so many have arrived, and 
     return $self->received($path);
 }
 
+# What is held is answered, now and from now on. (A call waits for 15 s at most.)
+sub release { my $self = shift; open my $file, '>', "$self->{file}.released" or die "$self->{file}.released: $!\n" }
+
 sub DESTROY {
     my $self = shift;
     return if $self->{owner} != $$;
     local $?;
     kill KILL => $self->{pid};
     waitpid $self->{pid}, 0;
-    unlink $self->{file};
+    unlink $self->{file}, "$self->{file}.released";
 }
 
 # --- the other process
@@ -91,7 +95,7 @@ sub serve {
                         my %headers = map { /^([^:]+): (.*)$/ ? (lc $1 => $2) : () } split /\r\n/, $head;
                         print $log encode_json({ at => time, method => $method, path => $path, headers => \%headers,
                             raw => $body, connection => $number }) . "\n";
-                        answer($stream, $path, ++$count);
+                        $path =~ m{^/held\b} ? $self->hold($stream) : answer($stream, $path, ++$count);
                     }
                 });
         });
@@ -128,6 +132,18 @@ sub answer {
         return $more->($stream);
     }
     return $stream->close;    # /reset, and /once
+}
+
+sub hold {
+    my ($self, $stream) = @_;
+    my $id;
+    $id = Mojo::IOLoop->recurring(
+        0.02 => sub {
+            return if !-e "$self->{file}.released";
+            Mojo::IOLoop->remove($id);
+            $stream->write($good);
+        });
+    $stream->on(close => sub { Mojo::IOLoop->remove($id) });
 }
 
 sub drip {
