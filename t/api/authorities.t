@@ -38,7 +38,7 @@ sub row_of {    # what the history says of a creation's one event
     my $made  = $client->create(%o)->json;
     my $query = { submissionId => $made->{uuid}, event => $event };
     my @rows;
-    wait_for(sub { @rows = @{ $client->get('/webhooks/history', query => $query)->json->{data} } }, 15);
+    wait_for(sub { @rows = @{ $client->get('/webhooks/history', query => $query)->json->{data} } });
     return $rows[0] // {};
 }
 
@@ -79,7 +79,7 @@ subtest 'webhooks' => sub {
         my %now = map { $_ => 1 } children($apart->{httpd}->pid);
         return %now && !grep { $now{$_} } @before;
     };
-    ok(wait_for($renewed, 15), 'httpd is restarted');
+    ok(wait_for($renewed), 'httpd is restarted');
     $is_refused->('right', '… and reads it anew', qr/issuer certificate/);
     $is_called->('stranger', '… with whom it names now');
 

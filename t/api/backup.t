@@ -63,7 +63,7 @@ sub acknowledged {
 
 sub goes_on {    # until some more submissions were signed
     my $before = keys %{ acknowledged()->{signed} // {} };
-    ok(wait_for(sub { keys %{ acknowledged()->{signed} // {} } >= $before + 4 }, 120), 'the load goes on');
+    ok(wait_for(sub { keys %{ acknowledged()->{signed} // {} } >= $before + 4 }), 'the load goes on');
 }
 
 my $load = fork // die "fork: $!\n";

@@ -3,12 +3,12 @@
 use strict;
 use warnings;
 use IO::Socket::INET;
-use Sigreq::Here qw(organisation place suite wait_for is_error);
+use Sigreq::Here qw(organisation place suite wait_for sql queued is_error);
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Sigreq::Suite;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes 'sleep';
 
 my $receiver = Sigreq::Receiver->new;
 my $org      = organisation();
@@ -19,9 +19,9 @@ sub register { my ($kind, $url) = @_; $client->post("/webhooks/$kind-webhook-url
 sub history  { my %o = @_; $client->get('/webhooks/history', query => { limit => 100, %o })->json->{data} }
 
 sub ended {    # waits until a submission's calls are over: COUNT of them
-    my ($submission, $count, $seconds) = @_;
+    my ($submission, $count) = @_;
     my $rows;
-    wait_for(sub { $rows = history(submissionId => $submission->{uuid}); @$rows >= $count }, $seconds // 10);
+    wait_for(sub { $rows = history(submissionId => $submission->{uuid}); @$rows >= $count });
     return @$rows;
 }
 
@@ -30,10 +30,8 @@ my $silent = $client->create->json;
 
 # --- every field
 is(register(sent => $receiver->url('/ok?x=1')), 200, 'registered');
-my $started    = time;
 my $submission = $client->create(name => "Lease \xe2\x98\xba", skipIntro => 'true')->json;
-my ($call)     = $receiver->wait_for(1, 10);
-cmp_ok($call->{at} - $started, '<', 1, 'called at once') if $call;
+my ($call)     = $receiver->wait_for(1);
 my $body = $call->{body};
 is($call->{method}, 'POST', 'a POST');
 is($call->{headers}{'content-type'}, 'application/json', 'of JSON');
@@ -75,7 +73,7 @@ $org->{live}->post('/webhooks/sent-webhook-url', json => { url => $receiver->url
 my @key = (headers => { 'Idempotency-Key' => "key $$" });
 my $live = $org->{live}->create(@key)->json;
 is($org->{live}->create(@key)->json->{uuid}, $live->{uuid}, 'a creation is repeated');
-($call) = $receiver->wait_for(1, 10, '/ok?live');
+($call) = $receiver->wait_for(1, '/ok?live');
 is($call->{body}{environment}, 'production', 'production says so');
 is($call->{body}{userTokenId}, $org->{live_token}{uuid}, '… and its token');
 
@@ -85,7 +83,7 @@ my $silent_tls = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 9);  
 my $full = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1);          # whose queue is full: nobody connects
 my @filling = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0) } 1 .. 4;
 my $tls    = Sigreq::Receiver->new(tls => [map { suite->{dir} . "/seal/seal.$_" } qw(crt key)]);
-my @kinds  = (    # URL, status, error (undef: success), seconds at most
+my @kinds  = (    # URL, status, error (undef: success)
     [$receiver->url('/status/204'), 204, undef],
     [$receiver->url('/status/299'), 299, undef],
     [$receiver->url('/status/404'), 404, qr/^the answer was 404$/],
@@ -101,27 +99,28 @@ my @kinds  = (    # URL, status, error (undef: success), seconds at most
     ["http://10.1.2.3/",            undef, qr/^the host of the URL has no address that may be called$/],
     [$tls->url('/ok'),              undef, qr/certificate/i],
     ["https://127.0.0.1:$receiver->{port}/ok?plain", undef, qr/\w/],
-    ["https://127.0.0.1:@{[$silent_tls->sockport]}/", undef, qr/^no connection within 5 s$/, 10],
-    ["http://127.0.0.1:@{[$full->sockport]}/", undef, qr/^no connection within 5 s$/, 10],
-    [$receiver->url('/slow/2'),     200, undef, 8],
-    [$receiver->url('/drip'),       undef, qr/^no answer within 15 s$/, 25],
-    [$receiver->url('/drip-body'),  200, undef, 25],
+    ["https://127.0.0.1:@{[$silent_tls->sockport]}/", undef, qr/^no connection within 5 s$/],
+    ["http://127.0.0.1:@{[$full->sockport]}/", undef, qr/^no connection within 5 s$/],
+    [$receiver->url('/slow/2'),     200, undef],
+    [$receiver->url('/drip'),       undef, qr/^no answer within 15 s$/],
+    [$receiver->url('/drip-body'),  200, undef],
 );
 for my $kind (@kinds) {
     my $url = $kind->[0];
     is(register(sent => $url), 200, "registered: $url");
-    $kind->[4] = $client->create->json;
-    $kind->[5] = time;
+    $kind->[3] = $client->create->json;
 }
 for my $kind (@kinds) {
-    my ($url, $status, $error, $seconds, $made, $at) = @$kind;
-    my @rows = ended($made, 1, $seconds // 8);
+    my ($url, $status, $error, $made) = @$kind;
+    my @rows = ended($made, 1);
     is(scalar @rows, 1, "$url: one row") or next;
     is($rows[0]{statusCode}, $status, '… status');
     is(!!$rows[0]{success}, !defined $error, '… success');
     defined $error ? like($rows[0]{error}, $error, '… the reason in words') : is($rows[0]{error}, undef, '… no error');
 }
-sleep 1;
+my $open = "SELECT count(*) FROM delivery WHERE state <> 'done' AND organization_id = "
+    . "(SELECT id FROM organization WHERE uuid = '$org->{uuid}')";
+is(sql($open), 0, 'nothing more is to be called');
 is(scalar $receiver->received('/reset'),      1, 'no second try after a lost connection');
 is(scalar $receiver->received('/status/500'), 1, '… nor after an error');
 is(scalar $receiver->received('/ok'),         0, 'no redirect is followed');
@@ -170,7 +169,7 @@ is($again->code, 202, 'once more');
 isnt($again->json->{uuid}, $event, '… is another call');
 is_deeply([@{ $again->json }{qw(eventId url success endedAt)}], [$event, $receiver->url('/ok?again'), undef, undef],
     '… of the same event, where the URL points now');
-($call) = $receiver->wait_for(1, 10, '/ok?again');
+($call) = $receiver->wait_for(1, '/ok?again');
 is($call->{body}{eventId},    $event,                       'it arrives');
 is($call->{body}{webhookUrl}, $receiver->url('/ok?again'), '… and says where it was called');
 is_deeply({ %{ $call->{body} }, map { $_ => 0 } qw(webhookUrl) },
@@ -179,18 +178,12 @@ is(scalar(ended($submission, 2)), 2, 'the history has both');
 register(sent => undef);
 is_error($client->post("/webhooks/history/$event/redeliver"), 409, qr/no webhook URL/, 'no URL, nothing to call');
 is_error($client->post("/webhooks/history/$_/redeliver"), 404, 'Not found') for $submission->{uuid}, 'x';
-is(scalar(ended($submission, 3, 1)), 2, 'and nothing more is called');
+is(queued($submission->{uuid}), 2, 'and nothing more is called');
 
 # --- retention
 my @gc = ('gc', '--documents', suite->{dir} . '/documents');
 is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 90 days');
-my $older = "UPDATE delivery SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'";
-my @sql =
-    suite->{db} eq 'pgsql'
-    ? ('psql', '-qX', suite->{params}, '-c', "SET search_path = sigreq; $older")
-    : ('python3', '-c', 'from sqlite3 import *; from sys import *; connect(argv[1], 5, 0, None).execute(argv[2])',
-    suite->{params}, $older);
-is(system(@sql), 0, 'two rows are 8 days old');
+sql("UPDATE delivery SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'");    # of both rows
 is(Sigreq::Here::ctl(@gc, '--history-days', 9)->{history_deleted}, 0, 'kept for 9 days');
 is(Sigreq::Here::ctl(@gc, '--history-days', 7)->{history_deleted}, 2, 'but not for 7');
 is(scalar @{ history(submissionId => $submission->{uuid}) }, 0, '… where they are gone');

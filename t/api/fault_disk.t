@@ -18,7 +18,7 @@ my $httpd  = Sigreq::Httpd->new;
 my $disk   = Sigreq::SmallDisk->start(httpd => $httpd, folder => "$httpd->{dir}/documents", size => '4m');
 my $org    = organisation(client => { base => $httpd->base });
 my $client = $org->{live};
-ok(wait_for(sub { $client->get('/health')->code == 200 }, 10), 'httpd with a small disk');
+ok(wait_for(sub { $client->get('/health')->code == 200 }), 'httpd with a small disk');
 is($client->create(files => [['a.pdf', pdf_of_size(100_000, nonce => "disk $$")]])->code, 201, 'room enough');
 my $list = $client->get('/signatures')->body;
 for my $try (1 .. 3) {
@@ -39,13 +39,13 @@ my ($signer) = signers_of($made);
 $disk->fill;
 is($signer->sign->code, 503, 'no room to sign: 503');
 my $health;
-wait_for(sub { ($health = $client->get('/health'))->code == 503 }, 20);
+wait_for(sub { ($health = $client->get('/health'))->code == 503 });
 is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'ok', documents => 'unavailable' },
     'health says it');
 is($client->get("/signatures/$made->{uuid}")->json->{submitters}[0]{status}, 'sent', 'nothing was changed');
 $disk->free;
 is($signer->sign->code, 200, 'room again: signed');
-ok(wait_for(sub { $client->get('/health')->code == 200 }, 20), 'and health is well');
+ok(wait_for(sub { $client->get('/health')->code == 200 }), 'and health is well');
 $disk->stop;
 
 subtest 'the disk of the database' => sub {

@@ -10,11 +10,9 @@ use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Test::More;
-use Time::HiRes qw(time sleep);
 
 plan skip_all => 'prefork has one thread per child' if suite->{mpm} eq 'prefork';
 
-my $SLACK  = 4;                # of a busy machine, and libpq's 2 s for a connection
 my $org    = organisation();
 my $client = $org->{test};
 my (@stopped, $stalled);
@@ -38,26 +36,23 @@ sub httpd {    # two children of 16 threads, with a file that is not ours
     return $httpd->start;
 }
 
-sub timed {    # a promise's answer as [seconds, answer]
-    my ($promise) = @_;
-    my $begun = time;
-    return $promise->then(sub { [time - $begun, @_] });
-}
-
-sub seconds { sprintf '%.1f s', $_[0] // -1 }
-sub slowest { my ($most) = sort { $b <=> $a } map { $_->[0] } @_; return $most }
-
 sub codes {
     my %codes;
-    $codes{ $_->[1]->code }++ for @_;
+    $codes{ $_->code }++ for @_;
     return \%codes;
+}
+
+sub refused_at_once {    # how many requests this httpd has refused without asking the database
+    my $httpd = shift;
+    my @lines = $httpd->log =~ /SR0100: .*\(the database does not answer \(SigreqDatabaseTimeout\)\)/g;
+    return scalar @lines;
 }
 
 sub stop {    # processes, and waits until each of their threads is
     @stopped = @_;
     kill STOP => @_;
     my @threads = map { glob "/proc/$_/task/*/stat" } @_;
-    ok(wait_for(sub { !grep { path($_)->slurp !~ /\) T / } @threads }, 10), scalar(@threads) . ' threads are stopped');
+    ok(wait_for(sub { !grep { path($_)->slurp !~ /\) T / } @threads }), scalar(@threads) . ' threads are stopped');
 }
 
 sub postgres {    # all its processes, the postmaster first
@@ -73,8 +68,7 @@ sub is_shown {    # a figure, of those who read and who write
             $figures = $client->{ua}->get($httpd->base . '/metrics')->res->body;
             my $stopped = 'sigreq_database_stopped{server="main",use=';
             $figures =~ /^\Q$stopped\E"read"\} $read$/m && $figures =~ /^\Q$stopped\E"write"\} $write$/m;
-        },
-        10);
+        });
     ok($shown, $name) or diag $figures =~ /^(sigreq_database_stopped.*)/mg;
 }
 
@@ -87,7 +81,7 @@ sub stopped_postgres {
     $here->post('/webhooks/sent-webhook-url', json => { url => $receiver->url('/ok') });
     my @kept = map { $_->json->{uuid} } $crowd->parallel(40, 30, sub { $crowd->create_p(name => "kept $_[0]") });
     is(scalar(grep {defined} @kept), 40, 'before');
-    $receiver->wait_for(40, 30);
+    $receiver->wait_for(40);
 
     my %keys = map { $_ => "hang $$ $_" } 0 .. 59;
     my $create = sub {
@@ -101,33 +95,33 @@ sub stopped_postgres {
     my $static;
     $static = sub {
         return if $over;
-        timed($crowd->{ua}->get_p($httpd->base . '/file.txt'))->then(
+        $crowd->{ua}->get_p($httpd->base . '/file.txt')->then(
             sub {
-                push @static, [$_[0][0], $_[0][1]->res];
+                push @static, $_[0]->res;
                 Mojo::Promise->timer(0.1)->then($static);
-            })->catch(sub { push @static, [999, Mojo::Message::Response->new(code => 0)] });
+            })->catch(sub { push @static, Mojo::Message::Response->new(code => 0) });
     };
     $static->();
-    my @service = $crowd->parallel(120, 60, sub { timed($create->($_[0] % 60)) });
+    my @service = $crowd->parallel(120, 60, sub { $create->($_[0] % 60) });
     $over = 1;
     is_deeply(codes(@service), { 503 => 120 }, 'stopped: every request is answered 503');
-    cmp_ok(slowest(@service), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@service)));
-    ok(!(grep { ($_->[1]->headers->header('Retry-After') // '') !~ /^\d+$/ } @service), '… with Retry-After');
+    ok(!(grep { ($_->headers->header('Retry-After') // '') !~ /^\d+$/ } @service), '… with Retry-After');
     is_deeply([keys %{ codes(@static) }], [200], 'a file is served all the time') or diag explain codes(@static);
-    cmp_ok(slowest(@static), '<', $LIMIT - 2,
-        @static . ' times, the slowest before the first request is given up: ' . seconds(slowest(@static)));
+    # with all threads at the database it would be served when one is given up, two or three times
+    cmp_ok(scalar @static, '>=', 10, '… ' . @static . ' times');
     is_shown($httpd, 1, 1, 'the figures say so');
     like($httpd->log, qr/SR0720/, 'the log too');
 
-    my @later = $crowd->parallel(40, 10, sub { timed($crowd->request_p(GET => "/signatures/$kept[0]")) });
+    my $refused = refused_at_once($httpd);
+    my @later = $crowd->parallel(40, 10, sub { $crowd->request_p(GET => "/signatures/$kept[0]") });
     is_deeply(codes(@later), { 503 => 40 }, 'later on, too');
-    my $slow = grep { $_->[0] > 1.5 } @later;
-    cmp_ok($slow, '<=', 10, "… nearly all at once ($slow have tried)");
+    $refused = refused_at_once($httpd) - $refused;
+    cmp_ok($refused, '>=', 30, "… nearly all without asking it ($refused)");
     is($here->get('/health')->code, 503, 'health');
 
     kill CONT => splice @stopped;
-    ok(wait_for(sub { $here->get('/health')->code == 200 }, 20),   'going on: healed');
-    ok(wait_for(sub { $here->create->code == 201 }, 20),           '… for who writes, too');
+    ok(wait_for(sub { $here->get('/health')->code == 200 }),   'going on: healed');
+    ok(wait_for(sub { $here->create->code == 201 }),           '… for who writes, too');
     is_shown($httpd, 0, 0, 'the figures say so');
     like($httpd->log, qr/SR0721/, 'the log too');
     my @again = $crowd->parallel(60, 20, $create);
@@ -140,7 +134,7 @@ sub stopped_postgres {
     is(scalar(keys %times),                      60, 'each of them is there');
     is(scalar(grep { $_ > 1 } values %times),    0,  '… once');
     my %events;
-    $events{ $_->{body}{eventId} }++ for $receiver->wait_for(101, 60);
+    $events{ $_->{body}{eventId} }++ for $receiver->wait_for(101);
     is(scalar(keys %events),                     101, 'every webhook is called');
     is(scalar(grep { $_ > 1 } values %events),   0,   '… once');
 }
@@ -160,9 +154,8 @@ sub stalled_standby {
     };
     $stalled = 1;
     psql($_) for "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", 'SELECT pg_reload_conf()';
-    my @first = $crowd->parallel(30, 30, sub { timed($create->($_[0])) });
+    my @first = $crowd->parallel(30, 30, $create);
     is_deeply(codes(@first), { 503 => 30 }, 'a standby stalls: who writes is answered 503');
-    cmp_ok(slowest(@first), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@first)));
     is_shown($httpd, 0, 1, 'the figures say so');
     my (@read, @written);
     $crowd->parallel(
@@ -172,7 +165,7 @@ sub stalled_standby {
             my $to = $i % 2 ? \@written : \@read;
             my $promise =
                 $i % 2 ? $create->(30 + $i % 30) : $crowd->request_p(GET => "/signatures/$kept->{uuid}");
-            return timed($promise)->then(sub { push @$to, $_[0] });
+            return $promise->then(sub { push @$to, $_[0] });
         });
     is_deeply(codes(@read),    { 200 => 60 }, 'who reads is answered');
     is_deeply(codes(@written), { 503 => 60 }, 'who writes is not');
@@ -181,7 +174,7 @@ sub stalled_standby {
     cmp_ok($waiting, '<=', 45, "$waiting backends wait");
     $stalled = 0;
     psql($_) for 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()';
-    ok(wait_for(sub { $crowd->create->code == 201 }, 20), 'going on: healed');
+    ok(wait_for(sub { $crowd->create->code == 201 }), 'going on: healed');
     my @again = $crowd->parallel(60, 20, $create);
     is(scalar(grep { $_->code == 201 } @again), 60, 'each creation is repeated, by its key');
     my $listed = $crowd->get('/signatures', query => { limit => 100, q => 'stalled' })->json->{data};
@@ -198,13 +191,13 @@ sub stop_writer {
     my $other_program = sub { fcntl $shm, F_SETLK, pack 's s x4 q q i x4', $_[0], SEEK_SET, 120, 1, 0 };
     for my $try (1 .. 20) {
         my @children = children($httpd->pid);
-        wait_for(sub { $other_program->(F_WRLCK) }, 5) or next;
+        wait_for(sub { $other_program->(F_WRLCK) }) or next;
         my $pending = $crowd->create_p(name => 'pending');
         Mojo::Promise->timer(0.5)->wait;                                  # somebody waits, with the lock
         stop($children[$try % @children]);
         $other_program->(F_UNLCK);
-        my ($answer) = $crowd->parallel(1, 1, sub { timed($crowd->create_p(name => 'next')) });
-        return ($answer, $pending) if $answer->[1]->code == 503;
+        my ($answer) = $crowd->parallel(1, 1, sub { $crowd->create_p(name => 'next') });
+        return ($answer, $pending) if $answer->code == 503;
         kill CONT => splice @stopped;
         $pending->wait;
     }
@@ -218,18 +211,16 @@ sub stopped_writer {
     my $kept  = $crowd->create(name => 'kept')->json;
     my ($first, $pending) = stop_writer($httpd, $crowd);
     ok($first, 'a child is stopped while it writes: another request is answered 503') or return;
-    cmp_ok($first->[0], '<', $LIMIT + $SLACK, '… in time: ' . seconds($first->[0]));
-    my @service = $crowd->parallel(60, 20, sub { timed($crowd->create_p(name => "stopped $_[0]")) });
+    my @service = $crowd->parallel(60, 20, sub { $crowd->create_p(name => "stopped $_[0]") });
     is_deeply(codes(@service), { 503 => 60 }, 'so are all that write');
-    cmp_ok(slowest(@service), '<', $LIMIT + $SLACK, '… in time: ' . seconds(slowest(@service)));
     is($crowd->get("/signatures/$kept->{uuid}")->code,           200, 'reading goes on');
     is($crowd->{ua}->get($httpd->base . '/file.txt')->res->code, 200, 'and httpd with everything else');
     like($httpd->log, qr/SR0723: a process keeps the lock/, 'the log says what it is');
     kill CONT => splice @stopped;
-    ok(wait_for(sub { $crowd->create(name => 'after')->code == 201 }, 20), 'going on: healed');
+    ok(wait_for(sub { $crowd->create(name => 'after')->code == 201 }), 'going on: healed');
     $pending->catch(sub { })->wait;
     my $said = sub { $crowd->create; $httpd->log =~ /SR0723: the lock of SQLite's writers is free/ };
-    ok(wait_for($said, 20), 'the log says so');
+    ok(wait_for($said), 'the log says so');
     is($crowd->get("/signatures/$kept->{uuid}")->code, 200, 'nothing is lost');
 }
 

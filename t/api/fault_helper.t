@@ -5,7 +5,7 @@ use warnings;
 use Sigreq::Here qw(organisation workers wait_for temporary_files);
 use Sigreq::PDF 'pdf';
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes 'sleep';
 
 my $org    = organisation();
 my $client = $org->{test}->crowd;
@@ -13,10 +13,10 @@ my $count  = 0;
 sub fresh { [['a.pdf', pdf(nonce => "helper $$ " . ++$count)]] }
 
 is($client->create(files => fresh())->code, 201, 'a document');
-ok(wait_for(sub { workers() }, 2), 'a worker is there');
+ok(wait_for(sub { workers() }), 'a worker is there');
 for my $round (1 .. 3) {
     kill KILL => workers();
-    ok(wait_for(sub { $client->create(files => fresh())->code == 201 }, 2),
+    ok(wait_for(sub { $client->create(files => fresh())->code == 201 }),
         "killed while idle ($round): the next request has a new one");
 }
 
@@ -24,15 +24,12 @@ for my $round (1 .. 3) {
 {
     my @stopped = workers();
     kill STOP => @stopped;
-    my $started = time;
     my @answers = $client->parallel(6, 6, sub { $client->create_p(files => fresh()) });
-    my $took    = time - $started;
     my %codes;
     $codes{ $_->code }++ for @answers;
     my $shown = join ', ', map {"$codes{$_} × $_"} sort keys %codes;
     utf8::encode($shown);
-    cmp_ok($took, '<', 10, sprintf 'hanging workers: every answer within 10 s (%.1f s: %s)', $took, $shown);
-    cmp_ok($codes{201} // 0, '>=', 6 - @stopped, 'no more requests fail than workers hung');
+    cmp_ok($codes{201} // 0, '>=', 6 - @stopped, "hanging workers: no more requests fail than workers hung ($shown)");
     is(scalar(grep { !/^(?:201|400|503)$/ } keys %codes), 0, 'plain answers');
     # a worker that nobody asked meanwhile still hangs: those that were asked are gone
     my %there = map { $_ => 1 } workers();
@@ -59,5 +56,5 @@ for my $round (1 .. 3) {
     ok(!(grep { $_->code !~ /^(?:201|400|503)$/ } @answers), '… with plain answers');
 }
 is($client->get('/health')->code, 200, 'health');
-ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 done_testing;

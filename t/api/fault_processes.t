@@ -41,8 +41,7 @@ sub history {    # once COUNT calls are over
             $rows = eval { $client->crowd->get('/webhooks/history', query => { limit => 100 })->json->{data} } // [];
             $rows = [grep { $_->{url} !~ /known$/ } @$rows] if $count > 1;
             @$rows >= $count;
-        },
-        120);
+        });
     return @$rows;
 }
 
@@ -61,7 +60,7 @@ sub threads { my @threads = glob "/proc/$_[0]/task/*"; return scalar @threads }
 
 sub are_under_way {    # COUNT calls, none of which is answered before release()
     my ($receiver, $count) = @_;
-    is(scalar $receiver->wait_for($count, 60, '/held'), $count, "$count calls are under way");
+    is(scalar $receiver->wait_for($count, '/held'), $count, "$count calls are under way");
 }
 
 for my $mpm (qw(event worker prefork)) {
@@ -71,7 +70,7 @@ for my $mpm (qw(event worker prefork)) {
             start(Sigreq::Apart->new, "KeepAlive Off\nMaxConnectionsPerChild 5", mpm => $mpm, children => 2);
         my %first = map { $_ => 1 } children($httpd->pid);
         create($client, 30, $receiver->url('/slow/0.3'));
-        ok(wait_for(sub { !grep { $first{$_} } children($httpd->pid) }, 60), 'none of the first children is left');
+        ok(wait_for(sub { !grep { $first{$_} } children($httpd->pid) }), 'none of the first children is left');
         all_good($client, 30, $receiver, '/slow/0.3');
     };
 
@@ -101,10 +100,10 @@ for my $mpm (qw(event worker prefork)) {
         kill USR1 => my $pid = $httpd->pid;
         renewed($pid, @old);
         # the threads that serve requests have ended: the child waits for its calls alone
-        wait_for(sub { !grep { threads($_) > 4 } @old }, 10);
+        wait_for(sub { !grep { threads($_) > 4 } @old });
         cmp_ok(scalar(grep { kill 0, $_ } @old), '>', 0, 'the old ones are still there');
         kill TERM => $pid;
-        ok(wait_for(sub { !grep { kill 0, $_ } $pid, @old }, 60), 'all end, though the receiver has not answered');
+        ok(wait_for(sub { !grep { kill 0, $_ } $pid, @old }), 'all end, though the receiver has not answered');
         unlike($httpd->log, qr/SIGKILL/, '… of themselves');
         $httpd->start;
         my @errors = map { $_->{error} } history($client, 3);
@@ -120,7 +119,7 @@ subtest 'one child' => sub {
     create($client, 20, $receiver->url('/held'));
     are_under_way($receiver, 16);
     create($client, 1, $other->url('/ok'));
-    is(scalar $other->wait_for(1, 60), 1, 'another host is called');
+    is(scalar $other->wait_for(1), 1, 'another host is called');
     is(scalar $receiver->received('/held'), 16, '… and this one is not called a 17th time at once');
     $receiver->release;
     history($client, 21);

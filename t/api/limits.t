@@ -59,7 +59,7 @@ subtest 'without Content-Length' => sub {
     my $res = $raw->answer(5);
     is($res && $res->code, 413, 'a chunked upload is stopped on its way');
     ok($raw->closes,                                          'and the connection closed');
-    ok(Sigreq::Here::wait_for(sub { !temporary_files() }, 3), 'no temporary file');
+    ok(Sigreq::Here::wait_for(sub { !temporary_files() }), 'no temporary file');
 };
 
 subtest 'a large document' => sub {

@@ -132,7 +132,7 @@ subtest 'sent again on request' => sub {
     my $row_of = sub {    # the history's row of the invitation of a submission
         my $query = { submissionId => shift, event => 'invitation' };
         my $rows  = [];
-        wait_for(sub { @{ $rows = $test->get('/webhooks/history', query => $query)->json->{data} } }, 15);
+        wait_for(sub { @{ $rows = $test->get('/webhooks/history', query => $query)->json->{data} } });
         return $rows->[0];
     };
     my $again = sub { $test->post("/webhooks/history/$_[0]/redeliver") };

@@ -39,7 +39,7 @@ sub post {
 sub asks_nobody {
     my ($name, $code) = @_;
     kill KILL => workers();
-    wait_for(sub { !workers() }, 5) or die "workers do not end\n";
+    wait_for(sub { !workers() }) or die "workers do not end\n";
     $code->();
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     is(scalar(my @now = workers()), 0, "$name: no helper was asked");

@@ -75,5 +75,5 @@ ok(-e $orphan, 'gc --dry-run deletes nothing') or diag explain $dry;
 ctl('gc', '--documents', suite->{dir} . '/documents');
 ok(!-e $orphan, 'gc deletes what no submission has');
 is(scalar documents(), $before + 1 + 50 + 100, 'and nothing else');
-ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 done_testing;

@@ -87,7 +87,7 @@ is($again->get('/signatures')->code, 200, "before a graceful restart: $_ of thre
 my %old = map { $_ => 1 } children($httpd->pid);
 kill USR1 => $httpd->pid;
 my $is_new = sub { my @all = children($httpd->pid); @all && !grep { $old{$_} } @all };
-ok(wait_for($is_new, 20), 'other children answer');
+ok(wait_for($is_new), 'other children answer');
 is($again->get('/signatures')->code, 200, 'the third');
 is_limited($again->get('/signatures'), '"token";q=3;w=3600', 'the fourth');
 

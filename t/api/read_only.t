@@ -47,7 +47,7 @@ is(create('before')->code, 201, 'it can be written');
 is(health->code, 200, 'and health is well');
 sql("ALTER DATABASE $name SET default_transaction_read_only = on");
 sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$name'");
-ok(wait_for(sub { health->code == 503 }, 20), 'read-only: health is 503');
+ok(wait_for(sub { health->code == 503 }), 'read-only: health is 503');
 is_deeply(health->json, { status => 'unavailable', database => 'unavailable', helper => 'ok' }, '... and says what');
 like($httpd->log, qr/SR0110: .*database is read-only/i, '... so does the log');
 my $crowd = $client->crowd; # opens more connections to the database, which all are read-only
@@ -55,7 +55,7 @@ my @read  = $crowd->parallel(12, 6, sub { $crowd->request_p(GET => '/signatures'
 is(scalar(grep { $_->code == 200 } @read), 12, 'reading goes on');
 is(create('during')->code, 503, 'a creation is told to come again');
 sql("ALTER DATABASE $name RESET default_transaction_read_only");
-ok(wait_for(sub { health->code == 200 }, 20), 'health is well again, though nobody has written since');
+ok(wait_for(sub { health->code == 200 }), 'health is well again, though nobody has written since');
 my @written = $crowd->parallel(12, 6, sub { $crowd->create_p(files => [['a.pdf', pdf(nonce => "after $$ @_")]]) });
 is(scalar(grep { $_->code == 201 } @written), 12, 'and is written, by all connections');
 done_testing;

@@ -18,7 +18,7 @@ sub nonce { "reports $$ " . suite->{db} . suite->{mpm} . ++$count }
 sub asks {
     my $code = shift;
     kill KILL => workers();
-    wait_for(sub { !workers() }, 5) or die "workers do not end\n";
+    wait_for(sub { !workers() }) or die "workers do not end\n";
     my $answer = $code->();
     return ($answer, scalar(my @now = workers()) > 0);
 }

@@ -108,8 +108,8 @@ subtest 'the key is read once, by the parent' => sub {
         my %now = map { $_ => 1 } children($httpd->pid);
         return %now && !grep { $now{$_} } @before;
     };
-    ok(wait_for($anew, 10),                           'and so does another child');
-    ok(wait_for(sub { eval { healthy($httpd) } }, 5), '… that came later');
+    ok(wait_for($anew),                           'and so does another child');
+    ok(wait_for(sub { eval { healthy($httpd) } }), '… that came later');
     ok(seals_with($httpd, $signed),                   '… and has the pair');
 };
 subtest 'a pair for tests' => sub {
@@ -139,13 +139,13 @@ subtest 'restarts' => sub {
     my $again = sub {
         my $count = () = $httpd->log =~ /SR0401/g;
         kill USR1 => $httpd->pid;
-        return wait_for(sub { (() = $httpd->log =~ /SR0401/g) > $count || !-e "/proc/" . $httpd->pid }, 10);
+        return wait_for(sub { (() = $httpd->log =~ /SR0401/g) > $count || !-e "/proc/" . $httpd->pid });
     };
     my ($first, $second) = map { signed(pdf(), $_, 'Ann') } $pair, $other;
     ok(seals_with($httpd, $first) && !seals_with($httpd, $second), 'at first it has its first pair');
     copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
     ok($again->(), 'with another pair');
-    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }, 10), '… it has that one');
+    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }), '… it has that one');
     my $pid = $httpd->pid;
     write_file("$pair/seal.crt", 'broken');
     my ($code) = $httpd->test;
@@ -153,7 +153,7 @@ subtest 'restarts' => sub {
     ok(healthy($httpd), '… and the server goes on');
     my $before = length $httpd->log;
     kill USR1 => $pid;
-    ok(wait_for(sub { !kill 0, $pid }, 10), 'a bare signal ends it');
+    ok(wait_for(sub { !kill 0, $pid }), 'a bare signal ends it');
     my @lines = grep {/SR0400/} split /\n/, substr $httpd->log, $before;
     is(scalar @lines, 1, '… not silently') or diag $httpd->log;
     like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… but with the reason in its log');

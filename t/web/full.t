@@ -25,7 +25,7 @@ if (!$pid) {
 }
 END { kill TERM => Sigreq::Here::children($pid) if $pid; waitpid $pid, 0 if $pid }
 my $client = organisation(client => { base => $httpd->base })->{test};
-ok(wait_for(sub { $httpd->pid && eval { $client->get('/health')->code == 200 } }, 10), 'httpd with a small disk')
+ok(wait_for(sub { $httpd->pid && eval { $client->get('/health')->code == 200 } }), 'httpd with a small disk')
     or done_testing, exit 1;
 my ($inside) = Sigreq::Here::children($pid);
 my $there = "/proc/$inside/root$folder";

@@ -39,7 +39,7 @@ for my $require (sort keys %require) {
         encoded => "/sign/$encoded", rewritten => "/short/$secret", slash => "/sign/$secret/a%2Fb");
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
-    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 }, 5);
+    wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 });
     like($httpd->log, $message, '… told by httpd');
     my $rest = substr $secret, 9;
     unlike($httpd->log, qr/\Q$rest\E/, '… without the link');

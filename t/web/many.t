@@ -99,5 +99,5 @@ sub ink { # pixels of the first page that are not white
     return substr($gray, -425 * 550) =~ tr/\xff//c;
 }
 
-ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 done_testing;

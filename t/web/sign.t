@@ -92,7 +92,7 @@ subtest 'what does not sign' => sub {
     is($ann->request('PUT', '')->code, 405, 'PUT');
     is($client->get("/signatures/$uuid")->body, $before, 'nothing has changed');
     is(scalar documents(), $files, 'nothing was stored');
-    ok(wait_for(sub { !temporary_files() }, 2), 'no temporary file');
+    ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 };
 
 my $first;

@@ -14,7 +14,7 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
     qw(suite organisation place ctl documents reports temporary_files children renewed workers wait_for
-    used signed database_stop database_start is_text is_error nothing_happens);
+    used signed database_stop database_start sql queued is_text is_error nothing_happens);
 
 my $suite;
 
@@ -119,7 +119,7 @@ sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
 sub renewed {    # after a graceful restart of this httpd: waits until children came that are not among these
     my ($pid, @before) = @_;
     my %known = map { $_ => 1 } @before;
-    return wait_for(sub { grep { !$known{$_} } children($pid) }, 60);
+    return wait_for(sub { grep { !$known{$_} } children($pid) });
 }
 
 sub workers {
@@ -128,9 +128,10 @@ sub workers {
     return @found;
 }
 
-sub wait_for {    # CODE, seconds: true as soon as CODE is; false when time is up
-    my ($code, $seconds) = @_;
-    my $end = time + $seconds;
+# True as soon as CODE is. False after two minutes, which no machine is so busy as to need.
+sub wait_for {
+    my $code = shift;
+    my $end  = time + 120;
     do { return 1 if $code->(); sleep 0.02 } while time < $end;
     return 0;
 }
@@ -151,6 +152,25 @@ sub signed {
 sub cluster        { Sigreq::Cluster->new(source => suite->{source}, dir => suite->{dir} . '/pg') }
 sub database_stop  { cluster->stop }
 sub database_start { cluster->start }
+
+sub sql {    # one statement in the suite's database, or another one: the first column of the first row
+    my ($statement, $params) = (@_, suite->{params});
+    my @command =
+        suite->{db} eq 'pgsql'
+        ? ('psql', '-qXAt', $params, '-c', 'SET search_path = sigreq', '-c', $statement)
+        : ('sqlite3', '-cmd', '.timeout 60000', $params, $statement);
+    open my $pipe, '-|', @command or die "$command[0]: $!\n";
+    chomp(my $said = <$pipe> // '');
+    close $pipe or die "$command[0] failed: $statement\n";
+    return $said;
+}
+
+# How many events of a submission were ever queued: no more can arrive than these.
+sub queued {
+    my ($uuid, @params) = @_;
+    return sql("SELECT count(*) FROM delivery d JOIN submission s ON s.id = d.submission_id WHERE s.uuid = '$uuid'",
+        @params);
+}
 
 # --- assertions
 
@@ -195,7 +215,7 @@ sub nothing_happens {
     }
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     Test::More::is($state->(), $before, "$name: nothing stored, nothing counted");
-    Test::More::ok(wait_for(sub { !temporary_files() }, 2), "$name: no temporary file")
+    Test::More::ok(wait_for(sub { !temporary_files() }), "$name: no temporary file")
         || Test::More::diag(join "\n", temporary_files());
 }
 

@@ -47,6 +47,7 @@ DefaultRuntimeDir "$o{dir}"
 ErrorLog "$o{dir}/error_log"
 LogLevel info
 Timeout 5
+KeepAlive Off
 ${load}LoadModule sigreq_module "$build/mod_sigreq.so"
 ServerLimit @{[$o{mpm} eq 'prefork' ? $processes : 2 * $o{children}]}
 StartServers @{[$o{mpm} eq 'prefork' ? $processes / 2 : $o{children}]}

@@ -64,6 +64,9 @@ sub closes {
     return 0;
 }
 
+# Whether there is something to read: an answer has begun, or the other side has closed.
+sub has_answer { my $self = shift; return length $self->{input} || IO::Select->new($self->{socket})->can_read(0) }
+
 sub finish { shutdown $_[0]{socket}, 1 }
 sub close  { close $_[0]{socket} }
 

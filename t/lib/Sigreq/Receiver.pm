@@ -47,9 +47,9 @@ sub received {    # what arrived so far, in its order: {at, path, headers, body 
     return grep { !defined $path || $_->{path} eq $path } @all;
 }
 
-sub wait_for {    # COUNT, seconds, path: waits until so many have arrived, and gives them
-    my ($self, $count, $seconds, $path) = @_;
-    my $end = time + $seconds;
+sub wait_for {    # COUNT, path: waits until so many have arrived (two minutes at most), and gives them
+    my ($self, $count, $path) = @_;
+    my $end = time + 120;
     sleep 0.02 while $self->received($path) < $count && time < $end;
     return $self->received($path);
 }
