@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use Mojo::File 'path';
+use Sigreq::PDF 'pdf_of_size';
 use Sigreq::Here qw(organisation suite ctl is_error sql temporary_files wait_for);
 use Sigreq::Multipart 'BOUNDARY';
 use Sigreq::Raw;
@@ -71,7 +72,7 @@ subtest 'expiry' => sub {
 
 subtest 'revoked in the middle of an upload' => sub {
     my $made = $client->post('/tokens', json => { name => 'middle' })->json;
-    my $body = $client->creation;
+    my $body = $client->creation(files => [['a.pdf', pdf_of_size(3_000_000)]]);
     my $raw  = Sigreq::Raw->new(suite->{port});
     $raw->send("POST /api/v3/signatures HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $made->{token}\r\n"
             . 'Content-Type: multipart/form-data; boundary='
@@ -79,10 +80,10 @@ subtest 'revoked in the middle of an upload' => sub {
             . "\r\nContent-Length: "
             . length($body)
             . "\r\n\r\n"
-            . substr $body, 0, -100);
+            . substr $body, 0, 1_500_000);
     ok(wait_for(sub { temporary_files() }), 'the upload has begun');
     is($client->delete("/tokens/$made->{uuid}")->code, 204, 'revoked');
-    $raw->send(substr $body, -100);
+    $raw->send(substr $body, 1_500_000);
     is($raw->answer->code, 401, 'nothing is created any more');
 };
 

@@ -116,7 +116,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
 {
     static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
 
-    if (!strncmp(node, "slow", 4)) sleep(9);
+    if (!strncmp(node, "slow", 4)) pause(); /* for ever: nobody may wait for it */
     if (!strncmp(node, "none", 4)) return EAI_NONAME;
     if (!strncmp(node, "rebind", 6)) *result = answer(rebound++ % 2 ? "127.0.0.2" : "127.0.0.1", service, NULL);
     else if (!strncmp(node, "mixed", 5))
@@ -219,7 +219,7 @@ static int connected(void)
 typedef struct made_t {
     sr_call_result_t result;
     sr_call_t *call;
-    apr_time_t took;
+    int number; /* in the order in which calls ended */
     bool over;
 } made_t;
 
@@ -228,8 +228,7 @@ static int make_calls(made_t *made, const char *const *hosts, int count, const a
 {
     const sr_jobs_options_t options = {.agent = "test", .allowed = allowed};
     CURLM *multi = curl_multi_init();
-    const apr_time_t start = apr_time_now();
-    int running, left, connections = 0;
+    int running, left, connections = 0, ended = 0;
     CURLMsg *message;
 
     for (int i = 0; i < count; i++) {
@@ -247,7 +246,7 @@ static int make_calls(made_t *made, const char *const *hosts, int count, const a
             for (int i = 0; i < count; i++) {
                 if (made[i].call != call) continue;
                 sr_call_end(call, &made[i].result, message->data.result);
-                made[i].took = apr_time_now() - start;
+                made[i].number = ++ended;
             }
             curl_multi_remove_handle(multi, message->easy_handle);
         }
@@ -310,17 +309,15 @@ static void rebinding(void)
     is_int(strays, 0, "nobody connected to a private one");
 }
 
-/* While one name is looked up for long, other calls go on, and the one is given up in time. */
+/* While one name is looked up for ever, other calls go on, and the one is given up. */
 static void slow_names(void)
 {
     static const char *const hosts[] = {"slow.test", "127.0.0.1"};
-    const apr_time_t start = apr_time_now();
     made_t made[2];
 
     make_calls(made, hosts, 2, allow((const char *const[]){"127.0.0.1", NULL}));
-    ok(made[1].result.success && made[1].took < apr_time_from_sec(1), "the other call is not held up");
+    ok(made[1].result.success && made[1].number == 1, "the other call is not held up");
     is_str(made[0].result.error, "no connection within 5 s", "the one is given up");
-    ok(apr_time_now() - start < apr_time_from_msec(6500), "after 5 s, not after 9");
 }
 
 int main(void)

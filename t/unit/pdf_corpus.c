@@ -1,5 +1,5 @@
 /* pdf_corpus.c: every file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus) gets a
- * verdict in time. Where the folder is absent the test says so and is skipped. */
+ * verdict. Where the folder is absent the test says so and is skipped. */
 #include "pdf_help.h"
 
 #include <fcntl.h>
@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 
 #define TIMEOUT_MS 2500
-#define WITHIN_MS 20000
 
 static apr_pool_t *root;
 static sr_pdf_pool_t *workers;
-static int files, errors, late, normalise, verdicts[5];
+static int files, errors, normalise, verdicts[5];
 static int64_t slowest;
 static char slowest_name[PATH_MAX];
 
@@ -27,10 +26,9 @@ static int each_file(const char *path, const struct stat *info, int type, struct
     int64_t took = help_now() - begun;
     close(fd);
     files++;
-    if (took >= WITHIN_MS) late++;
     if (error) errors++;
     else verdicts[probe.verdict]++;
-    if (error || took >= WITHIN_MS || help_notices > notices)
+    if (error || help_notices > notices)
         printf("# %s: %s, %d ms%s%s\n", path, help_say(error, &probe, pool), (int)took,
                help_notices > notices ? ", " : "", help_notices > notices ? help_last_notice : "");
     if (!error && probe.verdict == SR_PDF_ACCEPTED && strstr(probe.pages->report, "\"normalise\":true")) normalise++;
@@ -59,7 +57,7 @@ int main(void)
     is_int(errors, 0, "each gets a verdict: %d accepted (%d to be rewritten), %d no PDF, %d encrypted, %d refused",
            verdicts[SR_PDF_ACCEPTED], normalise, verdicts[SR_PDF_NOT_PDF], verdicts[SR_PDF_PASSWORD],
            verdicts[SR_PDF_REFUSED]);
-    is_int(late, 0, "in less than %d ms; the slowest took %d ms: %s", WITHIN_MS, (int)slowest, slowest_name);
+    printf("# the slowest took %d ms: %s\n", (int)slowest, slowest_name);
     ok(verdicts[SR_PDF_ACCEPTED] > 0 && verdicts[SR_PDF_NOT_PDF] > 0, "and not the same one for all");
     printf("# %d workers died or were killed\n", help_notices);
     is_int(help_children().zombies, 0, "no zombie");

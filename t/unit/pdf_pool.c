@@ -172,7 +172,7 @@ static void test_idle_death(void)
 typedef struct asker_t {
     sr_pdf_pool_t *workers;
     pthread_t thread;
-    int times, ms, accepted;
+    int times, accepted;
     char said[200];
 } asker_t;
 
@@ -181,13 +181,11 @@ static void *ask_often(void *data)
     asker_t *asker = data;
     apr_pool_t *pool;
     apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
-    int64_t begun = help_now();
     for (int i = 0; i < asker->times; i++) {
         snprintf(asker->said, sizeof asker->said, "%s", ask(asker->workers, pool));
         if (!strcmp(asker->said, ACCEPTED)) asker->accepted++;
         apr_pool_clear(pool);
     }
-    asker->ms = (int)(help_now() - begun);
     apr_pool_destroy(pool);
     return NULL;
 }
@@ -251,7 +249,6 @@ static void test_hanging(void)
     ok(hangs && other.accepted == 10, "while one worker hangs, another answers");
     is_str(stuck.said, "error 13: the machine was too busy for a worker to answer in time",
            "a document whose worker had no processor time is not to blame");
-    ok(stuck.ms >= 990, "after the time that it could have had (%d ms)", stuck.ms);
     is_int(help_notices, 1, "and one notice");
     ok(is_gone(pid), "it is killed and reaped");
     is_str(ask(workers, pool), ACCEPTED, "the next question is answered");
@@ -315,7 +312,6 @@ static void test_classes(bool is_public)
     }
     for (int i = 0; i < SR_PDF_SPARES; i++)
         while (!is_gone(spares[i]) && getpgid(spares[i]) != spares[i]) help_sleep(1);
-    int64_t begun = help_now();
     for (int i = 0; i < 5; i++)
         is_str(ask(workers, pool), ACCEPTED, "all places for pages are taken: a question %d", i);
     other = (asker_t){.workers = workers};
@@ -323,7 +319,7 @@ static void test_classes(bool is_public)
     if (is_public) is_str(other.said, "shown", "a page");
     help_sleep(600); /* so that the ping is not answered by the one before */
     ok(!sr_pdf_ping(workers, pool), "and a ping");
-    ok(!is_gone(spares[0]), "are answered while pages hang (%d ms)", (int)(help_now() - begun));
+    ok(!is_gone(spares[0]), "are answered while pages hang");
     const int own = getpriority(PRIO_PROCESS, 0); /* 19 if somebody runs the tests so */
     is_int(getpriority(PRIO_PROCESS, (id_t)spares[0]), own > 10 ? own : 10, "a worker that shows pages stands back");
     for (int i = 0; i < SR_PDF_SPARES; i++) kill(spares[i], SIGCONT);

@@ -291,12 +291,10 @@ static void test_bomb(void)
     sr_pdf_ping(workers, pool);
     help_notices = 0;
     int fd = bomb(pool);
-    int64_t begun = help_now();
     is_str(render(&image, fd, 0, 200, pool), "refused: it could not be read within the limits",
            "a page that takes for ever is refused");
-    int ms = (int)(help_now() - begun);
-    ok(ms >= 1400 && ms < 9000, "after the time that showing has (%d ms)", ms);
-    is_int(help_notices, 1, "with a notice: %s", help_last_notice);
+    ok(help_notices == 1 && strstr(help_last_notice, "used up its processor time"), "with a notice: %s",
+       help_last_notice);
     close(fd);
     fd = show_document(SHOW_BOX, SHOW_CORNERS, NULL, pool);
     is_str(render(&image, fd, 0, 200, pool), "200x100 colour", "and the next page is shown");

@@ -307,10 +307,9 @@ static void test_deadline(void)
     sr_submission_lock_t *const turn = take(KEY, own);
     const apr_time_t begun = apr_time_now();
     sr_error_t *const error = sr_submission_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
-    const int ms = (int)apr_time_as_msec(apr_time_now() - begun);
     ok(error && error->code == SR_EUNAVAILABLE && !late, "a wait that is too long is an error: %s",
        error ? error->message : "none");
-    ok(ms >= 300 && ms < 5000, "at the time that was said (%d ms)", ms);
+    ok(apr_time_now() >= begun + apr_time_from_msec(300), "and not before the time that was said");
     is_int(open_descriptors(), before + 1, "and leaves no descriptor");
     sr_submission_lock_release(turn);
     ok(!sr_submission_lock_take(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
