@@ -135,7 +135,7 @@ export async function visit(link, options, work) {
     own.on('console', message => ['error', 'warning'].includes(message.type()) && note(`console: ${message.text()}`))
     own.on('weberror', error => note(`script: ${error.error().stack}`))
     const page = await own.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(120_000)
     try {
         await prepare(page)
         await page.goto(link)

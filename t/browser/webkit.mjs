@@ -18,7 +18,7 @@ const firstLine = child => new Promise((resolve, reject) => {
     child.once('exit', status => reject(new Error(`it ended with ${status}`)))
 })
 
-async function until(work, seconds = 20) {
+async function until(work, seconds = 120) {
     for (const end = Date.now() + seconds * 1000; ;) {
         try {
             const result = await work()

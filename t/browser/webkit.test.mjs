@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { ann, assertSealed, axeSource, create, DONE, field } from './browser.mjs'
 import { inWebKit } from './webkit.mjs'
 
-const port = 20000 + (process.pid % 20000)
+const port = 30_001 + 2 * (process.pid % 1300) // below what the kernel hands out, above what free_port() does
 const settled = page => page.waitFor('return performance.now() - (window.lastClick ?? -1e4) > 600')
 
 async function open(page, link) {

@@ -1,5 +1,6 @@
 /* pdf_cms.c: the signature itself: made with keys of every kind that may seal, checked by our own code and by the
  * openssl command; and what must not pass: other digests, flipped bytes, swapped certificates, loose forms of CMS. */
+#include "clock.h"
 #include "cms_make.h"
 
 #include <apr_general.h>
@@ -12,13 +13,6 @@ static apr_pool_t *root;
 static const char text[] = "What was signed.\n";
 static unsigned char digest[SR_CMS_DIGEST_BYTES];
 static const sr_cms_context_t nobody;
-
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static sr_cms_result_t check(const void *der, apr_size_t length, const sr_cms_context_t *context)
 {
@@ -112,13 +106,6 @@ static void test_kind(const make_t *make, const char *algorithm)
     const sr_cms_certificate_t *const ours[] = {&(sr_cms_certificate_t){.sha256 = "00"}, about, NULL};
     result = check(der, length, &(sr_cms_context_t){.ours = ours});
     ok(result.ours, "%s: ours", make->name);
-    double begun = milliseconds();
-    apr_size_t unused;
-    for (int i = 0; i < 100; i++) sign(&unused, identity);
-    double signed_at = milliseconds();
-    for (int i = 0; i < 100; i++) check(der, length, &nobody);
-    printf("# %s: %.3f ms a signature, %.3f ms a check, %d bytes\n", make->name, (signed_at - begun) / 100,
-           (milliseconds() - signed_at) / 100, (int)length);
     make_free(made);
 }
 
@@ -245,28 +232,18 @@ static void test_chain(void)
     make_free(other);
 }
 
-/* The clock of the code under test: it can be put forward. */
-static apr_time_t ahead;
-
-apr_time_t apr_time_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return apr_time_from_sec(now.tv_sec) + now.tv_nsec / 1000 + ahead;
-}
-
 static void test_expiry(void)
 {
     const sr_cms_identity_t *identity = make_identity(&(make_t){.name = "brief", .from = -10, .until = 3600}, root);
     apr_size_t length;
     const unsigned char *der = sign(&length, identity), *none;
-    ahead = apr_time_from_sec(3601);
+    clock_ahead = apr_time_from_sec(3601);
     sr_error_t *error = sr_cms_sign(&none, &length, identity, digest, root);
     ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, "brief.crt expired at"),
        "no signature once it has expired: %s", error ? error->cause : "");
     sr_cms_result_t result = check(der, length, &nobody);
     ok(result.state == SR_CMS_INTACT && result.expired, "the earlier one stays intact, by a certificate that expired");
-    ahead = 0;
+    clock_ahead = 0;
 }
 
 static void test_issue(void)

@@ -72,6 +72,16 @@ static inline sr_error_t *help_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *worke
     return error;
 }
 
+/* A busy machine may give a worker no processor time. That is no fault of the document: callers are told to come again,
+ * and a test does, up to 100 times. */
+static inline bool help_is_busy(const sr_error_t *error)
+{
+    static int times;
+    const bool busy = error && error->code == SR_EUNAVAILABLE && error->cause && strstr(error->cause, "too busy");
+    times = busy ? times + 1 : 0;
+    return busy && times < 100;
+}
+
 /* The answer in one line: "accepted <report>", "refused: <reason>", "password", "not-pdf", "error <cause>". */
 static inline const char *help_say(sr_error_t *error, const sr_pdf_probe_t *probe, apr_pool_t *pool)
 {

@@ -12,8 +12,14 @@ static bool any; /* images of any format, else PNG alone */
 
 static const char *render(sr_pdf_image_t *image, int fd, int page, int width, apr_pool_t *pool)
 {
-    *image = (sr_pdf_image_t){0};
-    return show_say(sr_pdf_render(image, workers, fd, page, width, !any, pool), image, pool);
+    const int notices = help_notices;
+    sr_error_t *error;
+    do {
+        help_notices = notices;
+        *image = (sr_pdf_image_t){0};
+        error = sr_pdf_render(image, workers, fd, page, width, !any, pool);
+    } while (help_is_busy(error));
+    return show_say(error, image, pool);
 }
 
 /* The image as RGB, three bytes per pixel; NULL when libpng finds a fault in it. */
