@@ -2,7 +2,7 @@
 # file stays, no request is lost that need not be, and the data is whole.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children workers wait_for temporary_files documents);
+use Sigreq::Here qw(organisation suite children renewed workers wait_for temporary_files documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
