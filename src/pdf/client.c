@@ -23,7 +23,7 @@ typedef enum outcome_t {
 
 typedef struct limits_t {
     apr_interval_time_t cpu, patience;
-    int64_t deadline;
+    int64_t entry, deadline; /* of the wait for a place among the workers, and of all */
 } limits_t;
 
 /* How often a spare that died may be replaced: not for ever, where something kills them all. */
@@ -149,16 +149,21 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
     }
 }
 
-/* Twice the processor time, which an idle machine gives it at once. */
+/* An idle machine gives a request its processor time at once. A busy one has as long as it takes a worker that gets
+ * the least part of the processor: its document is not refused because of others. A place among the workers is waited
+ * for less long, as threads of httpd wait there. */
 static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
 {
     limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
-    limits.deadline = begun + 2 * limits.cpu;
+    limits.entry = begun + 2 * limits.cpu;
+    limits.deadline = begun + HOPELESS * limits.cpu;
     if (class_of(workers, request) != SR_PDF_WORK) { /* it stands back, so it needs more time */
         if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
-        if (limits.deadline < begun + 2 * SHOW_PATIENCE) limits.deadline = begun + 2 * SHOW_PATIENCE;
+        if (limits.entry < begun + 2 * SHOW_PATIENCE) limits.entry = begun + 2 * SHOW_PATIENCE;
+        if (limits.deadline < begun + HOPELESS * SHOW_PATIENCE) limits.deadline = begun + HOPELESS * SHOW_PATIENCE;
     }
+    if (workers->latest && workers->latest < limits.entry) limits.entry = workers->latest;
     if (workers->latest && workers->latest < limits.deadline) limits.deadline = workers->latest;
     return limits;
 }
@@ -169,7 +174,7 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_reques
     const limits_t limits = limits_of(workers, request, begun);
     const sr_pdf_class_t class = class_of(workers, request);
     const bool goes_on = request->goes_on || workers->worker.pid;
-    SR_TRY(sr_pdf_pool_enter(workers->shared, class, goes_on, limits.deadline, pool));
+    SR_TRY(sr_pdf_pool_enter(workers->shared, class, goes_on, limits.entry, pool));
     outcome_t outcome = LOST;
     int document = open_again(request->descriptor, pool);
     sr_error_t *error = persist(&outcome, workers, request, document, &limits, pool);
