@@ -49,7 +49,7 @@ while (waitpid($pid, 1) == 0) {
     $codes{ 'create ' . $tenant->create(files => [['a.pdf', pdf(nonce => "crowd $$ " . ++$count)]])->code }++;
     sleep 0.05;
 }
-cmp_ok($rounds, '>=', 3, "while that lasts another tenant asks $rounds times");
+cmp_ok($rounds, '>=', 2, "while that lasts another tenant asks $rounds times");
 is_deeply([sort keys %codes], ['create 201', 'health 200', 'openapi 200'], 'and is always served')
     or diag explain \%codes;
 my @answers = map { [split / /, $_, 2] } <$out>;
