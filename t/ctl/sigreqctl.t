@@ -112,6 +112,33 @@ for my $round (1 .. 5) {
     is(json('status', @new, 'db', 'status')->{current}, JSON::PP::true, '… the tables are there');
 }
 
+# --- killed at any moment (t/unit/store_upgrade.c: at each statement)
+sub killed_upgrades {
+    my ($fresh, @to) = @_;
+    my ($killed, $wrong) = (0, '');
+    for my $round (1 .. 12) {
+        my @given = map { ref ? $_->($round) : $_ } @to;
+        $fresh->($round);
+        my $pid = fork // die "fork: $!\n";
+        if (!$pid) {
+            open STDIN,  '<', '/dev/null' or die;
+            open STDOUT, '>', '/dev/null' or die;
+            exec $program, @given, 'db', 'upgrade' or die;
+        }
+        select undef, undef, undef, rand(0.08);
+        kill 'KILL', $pid;
+        waitpid $pid, 0;
+        $killed++ if $?;
+        my ($code, $report) = run(@given, '--json', 'db', 'status');
+        my $status = $code == 5 ? { version => 0, current => 0 } : decode_json($report);    # 5: no file yet
+        $wrong .= " round $round: $report" unless $status->{current} xor $status->{version} == 0;
+        ($code) = run(@given, 'db', 'upgrade');
+        $wrong .= " round $round: upgrade $code" if $code;
+    }
+    is($wrong, '', "db upgrade killed $killed times: nothing or everything was done, and the next one works");
+}
+killed_upgrades(sub { }, '--driver', 'sqlite3', '--params', sub {"$folder/killed$_[0].db"});
+
 # --- where the database is
 (undef, my $error) = exits(2, 'no database named', 'org', 'list');
 like($error, qr/--config FILE, or --driver and --params/, 'says how');
@@ -266,17 +293,48 @@ sub work {
     return $token;
 }
 
+# Tables or functions of another build.
+sub another_build {
+    my ($sql, @to) = @_;
+    $sql->("UPDATE %schema_version SET checksum = 'x' || checksum WHERE version = 1");
+    my ($code, $report) = run(@to, '--json', 'db', 'status');
+    is($code, 1, 'tables of another build');
+    my $status = decode_json($report);
+    is($status->{version}, $status->{latest}, 'of the same version');
+    is($status->{current}, JSON::PP::false, 'are not current');
+    like($status->{problem}, qr/another build: its migration 1 differs/, 'and the reason is said');
+    my (undef, $error) = exits(4, 'db upgrade refuses them', @to, 'db', 'upgrade');
+    like($error, qr/Install the build that made it/, 'and says what to do');
+    (undef, $error) = exits(5, 'no work is done on them', @to, 'org', 'list');
+    like($error, qr/migration 1/, 'for that reason');
+    $sql->('UPDATE %schema_version SET checksum = substr(checksum, 2) WHERE version = 1');
+    is(json('right again', @to, 'db', 'status')->{problem}, undef, 'no problem');
+    $sql->("UPDATE %installation SET definitions_checksum = 'x'");
+    ($code, $report) = exits(1, 'functions of another build', @to, 'db', 'status');
+    like($code, qr/^problem .*another build's, run: sigreqctl db upgrade$/m, 'with what to do');
+    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
+    is(json('status', @to, 'db', 'status')->{current}, JSON::PP::true, 'they are this build\'s');
+}
+
 subtest 'sqlite3' => sub {
     spit("$folder/c.db", '');
     my $token = work('--driver', 'sqlite3', '--params', "$folder/c.db");
     my $stored = slurp("$folder/c.db");
+    my $sql = sub { is(system('sqlite3', "$folder/c.db", $_[0] =~ s/%//gr), 0, 'a change by hand') };
+    another_build($sql, '--driver', 'sqlite3', '--params', "$folder/c.db");
     like($stored, qr/\Q$token->{uuid}/, 'the token is in the file');
     unlike($stored, qr/\Q$token->{token}/, 'its secret is not');
 };
 subtest 'pgsql' => sub {
     my $params = $ENV{SIGREQ_TEST_PGSQL} or plan skip_all => 'SIGREQ_TEST_PGSQL is not set';
     my $drop = 'SET client_min_messages = error; DROP SCHEMA IF EXISTS sigreq CASCADE';
-    is(system('psql', '-qX', $params, '-c', $drop), 0, 'a fresh database');
-    work('--driver', 'pgsql', '--params', $params);
+    my $sql = sub { is(system('psql', '-qX', $params, '-c', $_[0] =~ s/%/sigreq./gr), 0, 'a change by hand') };
+    my @to = ('--driver', 'pgsql', '--params', $params);
+    killed_upgrades(sub { system('psql', '-qX', $params, '-c', $drop) }, @to);
+    $sql->($drop);
+    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
+    $sql->($drop);
+    work(@to);
+    another_build($sql, @to);
 };
 done_testing;

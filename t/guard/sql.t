@@ -2,6 +2,7 @@
 use strict;
 use warnings;
 use lib 't/lib';
+use Digest::SHA 'sha256_hex';
 use Sigreq::Source qw(files slurp code);
 use Test::More;
 
@@ -24,6 +25,36 @@ for my $file (files('conf/schema/*/*.sql')) {
     unlike(slurp($file), qr/^CREATE (?:OR REPLACE )?(?:FUNCTION|VIEW|PROCEDURE|TRIGGER)\b/m,
         "$file: tables and indexes alone; functions and views are in src/store");
 }
+
+# Released migrations never change: conf/schema/frozen is `sha256sum conf/schema/*/*.sql` of the last release (see
+# docs/decisions/0008-two-databases-sql-files.md). An empty list freezes nothing.
+sub thawed {    # what is wrong, given the list and the hashes of the files
+    my ($list, %now) = @_;
+    my %frozen = reverse $list =~ /^([0-9a-f]{64}) [ *](\S+)$/mg;
+    my %last;
+    for (keys %frozen) {
+        my ($driver, $number) = numbers($_);
+        $last{$driver} = $number if $number > ($last{$driver} // 0);
+    }
+    my @wrong = map {"$_ has changed"} grep { ($now{$_} // '') ne $frozen{$_} } keys %frozen;
+    for my $path (grep { !$frozen{$_} } keys %now) {
+        my ($driver, $number) = numbers($path);
+        push @wrong, "$path is below a frozen number" if $number <= ($last{$driver} // 0);
+    }
+    return join ', ', sort @wrong;
+}
+sub numbers { return $_[0] =~ m{(\w+)/(\d{4})_\w+\.sql$} or die "$_[0]: no migration\n" }
+
+my ($x, $y) = ('a' x 64, 'b' x 64);
+my $list = "$x  conf/schema/pgsql/0001_tables.sql\n";
+my ($first, $below, $next) = map {"conf/schema/pgsql/$_.sql"} qw(0001_tables 0001_new 0002_new);
+is(thawed($list, $first => $x),               '',                               'frozen: the same');
+is(thawed($list, $first => $x, $next => $y),  '',                               'and a new one');
+is(thawed($list, $first => $y),               "$first has changed",             'changed');
+is(thawed($list),                             "$first has changed",             'removed');
+is(thawed($list, $first => $x, $below => $y), "$below is below a frozen number", 'a number that was given');
+is(thawed(slurp('conf/schema/frozen'), map { $_ => sha256_hex(slurp($_)) } files('conf/schema/*/*.sql')),
+    '', 'released migrations are as they were');
 done_testing;
 
 sub all { return join "\n", map { slurp($_) } files("src/store/$_[0]/*.sql") }
