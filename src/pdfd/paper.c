@@ -19,7 +19,7 @@
 #define SPECK 40000.0    /* what covers less than one pixel in so many is dirt */
 #define EDGE 0.05        /* what covers more than this part of the image, … */
 #define BORDER 0.15      /* … and of its border, is what the paper lies on; ink that is cut close only touches it */
-#define PADDING 0.09     /* of the height, on each side: as model/ink.c has it */
+#define PADDING 0.09     /* of the shorter side with it, on each side; model/ink.c has the same for strokes */
 
 typedef struct grid_t {
     int columns, rows, cell;
@@ -261,7 +261,8 @@ bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool)
     const area_t area = seen_area(pixels);
     const int width = area.right - area.left, height = area.bottom - area.top;
     if (width <= 0 || height <= 0) return false;
-    const int padding = (int)ceil(height * PADDING / (1 - 2 * PADDING));
+    /* By the longer side, the padding of a narrow image would be many times as large as the image. */
+    const int padding = (int)ceil(at_most(width, height) * PADDING / (1 - 2 * PADDING));
     sr_pdfd_pixels_t trimmed = {sr_pdfd_buffer(pool), width + 2 * padding, height + 2 * padding};
     const size_t row = 4 * (size_t)trimmed.width;
     unsigned char *to = sr_pdfd_grow(trimmed.rgba, row * (size_t)trimmed.height);

@@ -369,6 +369,25 @@ static void test_close_cut(apr_pool_t *pool)
        is.right, reason ? ": " : "", reason ? reason : "");
 }
 
+/* An image that is very narrow, but for one row of its pixels opaque, is padded by its width: by its height it would
+ * have 2,700 million pixels. */
+static void test_narrow(int width, int height)
+{
+    const sr_area_t area = {.x = 40, .y = 90, .w = 150, .h = 50, .origin = SR_ORIGIN_TOP_LEFT};
+    change_t is = {0};
+    size_t size, room = (size_t)width * (size_t)height * 2;
+    apr_pool_t *pool;
+    apr_pool_create(&pool, bench.pool);
+    unsigned char *pixels = apr_pcalloc(pool, room);
+    for (size_t i = 2 * (size_t)width; i < room; i += 2) pixels[i + 1] = 255;
+    const void *png = pixels_png(&size, pixels, width, height, PNG_FORMAT_GA, pool);
+    sr_pdf_signature_t signature = {.image = png, .image_size = size};
+    const char *reason = sign_at(&is, "/MediaBox[0 0 400 300]", &area, &signature, pool);
+    ok(!reason && is.inside > 0, "%d x %d pixels: %d change%s%s", width, height, is.inside, reason ? ", but: " : "",
+       reason ? reason : "");
+    apr_pool_destroy(pool);
+}
+
 /* ------------------------------------------------------------------------------------------------ what is refused */
 
 static void is_refused(sr_pdf_signature_t *signature, const char *want, const char *name)
@@ -425,6 +444,9 @@ int main(void)
     }
     test_paper(bench.pool);
     test_close_cut(bench.pool);
+    test_narrow(40, 100000);
+    test_narrow(1, 1000000);
+    test_narrow(100000, 40);
     test_refused(bench.pool);
     is_int(help_notices, 0, "no worker died of any of it%s%s", help_notices ? ": " : "",
            help_notices ? help_last_notice : "");
