@@ -274,6 +274,13 @@ static json_t *document_items(const work_t *work)
     return items;
 }
 
+/* The image of a signature, and what is read to those who cannot see it. */
+static json_t *mark_row(const work_t *work, const json_t *signer, json_t *mark)
+{
+    const char *text = apr_pstrcat(work->pool, label(work, "signature"), ": ", name_of(signer, work->pool), NULL);
+    return json_pack("{s:s,s:O,s:s}", "label", "", "mark", mark, "alternative", text);
+}
+
 static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mark)
 {
     const json_t *how = json_object_get(signer, "signerInformation");
@@ -290,7 +297,7 @@ static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mar
     add(rows, label(work, "signed"), done ? time_text(work, done, uuid) : label(work, "unsigned"));
     if (has_zone(&zone, work, uuid)) add(rows, label(work, "zone"), zone.name);
     add(rows, label(work, "signature"), kind_of_signature(work, sr_json_string(how, "signatureType")));
-    if (json_is_array(mark)) json_array_append_new(rows, json_pack("{s:s,s:O}", "label", "", "mark", mark));
+    if (json_is_array(mark)) json_array_append_new(rows, mark_row(work, signer, mark));
     add(rows, label(work, "ip"), sr_json_string(how, "ip"));
     add(rows, label(work, "browser"), sr_json_string(how, "userAgent"));
     add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
@@ -363,7 +370,9 @@ static void set_seal(json_t *object, const work_t *work)
                         json_string(service ? label_with(work, "sealed", service) : label(work, "seal")));
     add_code(rows, label(work, "fingerprint"), sha256);
     json_object_set_new(object, "sealRows", rows);
-    json_object_set_new(object, "qr", sr_json_string_or_null(work->completion->verify_url));
+    const char *url = work->completion->verify_url;
+    json_object_set_new(object, "qr", sr_json_string_or_null(url));
+    if (url) json_object_set_new(object, "qrText", json_string(filled(work, word(work, 0, "verify.page"), url)));
 }
 
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool)

@@ -253,13 +253,16 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  *    "subtitle":"…","banner":"…",               above all else on each page, in red
  *    "sections":[{"heading":"…","panel":true,"items":[{"heading":"…","rows":[…]},…]},…],
  *    "seal":"…",                                beneath the place for a signature
- *    "sealRows":[["label","value","code"],…],"qr":"…",      beside it; a QR code of this text
+ *    "sealRows":[["label","value","code"],…],"qr":"…",      beside it; a QR code of this text,
+ *    "qrText":"…",                              which is read as this one
  *    "footer":"…","language":"en","dir":"rtl","time":"2026-11-20T18:09:23Z"}
- * and a row is {"note":"…"}, {"event":["when","what","who"]}, {"label":"…","mark":…} of sr_pdf_mark, or
+ * and a row is {"note":"…"}, {"event":["when","what","who"]}, {"label":"…","mark":…,"alternative":"…"} of
+ * sr_pdf_mark, with what is read to those who cannot see it, or
  * ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken anywhere; or
  * ["label","value","label","value"], side by side where both are short. With "dir":"rtl" the page is mirrored: columns
  * begin on the right. All but `time`, when it was made, may be left out. Texts are of any script, at most 32 KiB each,
- * and never cut, but for banner and footer (three lines) and what is beside the seal. The same request has the same
+ * and never cut, but for banner and footer (three lines) and what is beside the seal. The document is tagged: it has
+ * headings, lists of labels and values, a table of events, paragraphs and figures. The same request has the same
  * answer, byte by byte, on one system.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */

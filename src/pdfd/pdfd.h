@@ -6,7 +6,8 @@
  * writer.c · encrypt.c (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c
  * (what ink.c, glyphs.c, image.c, orient.c, paper.c make) · preview.c · fonts.c (glyphs.h) ·
  * normalise.c (drawform.h) · covers.c ·
- * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · marks.c, drawn.c, drawnimage.c
+ * signatures.c · changes.cc (over rules.cc, uses.cc and revision.cc) · compose.c · flow.c (flow.h) · structure.c
+ * (structure.h) · tagged.cc (tagged.h) · marks.c, drawn.c, drawnimage.c
  * (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * One thread, one request at a time, nothing but memory, fonts, and descriptor 3, its client (and the log, until it is

@@ -133,6 +133,47 @@ static void test_texts(void)
     apr_pool_destroy(pool);
 }
 
+#define STRUCTURED                                                                                                     \
+    ",\"second\":\"Ein Titel\",\"banner\":\"TEST\",\"footer\":\"At the foot\",\"language\":\"de-AT\",\"seal\":\"By "   \
+    "us\","                                                                                                            \
+    "\"sealRows\":[[\"Print\",\"00ff\",\"code\"]],\"qr\":\"https://x.org\",\"qrText\":\"Look at "                      \
+    "x.org\",\"sections\":[{"                                                                                          \
+    "\"heading\":\"One\",\"items\":[{\"heading\":\"First "                                                             \
+    "item\",\"rows\":[[\"A\",\"b\",\"C\",\"d\"],[\"E\",\"f\"],{\"label\""                                              \
+    ":\"\",\"mark\":[],\"alternative\":\"Signature: "                                                                  \
+    "Ann\"},[\"G\",\"h\"]]}]},{\"heading\":\"Two\",\"items\":[{\"rows\":"                                              \
+    "[{\"event\":[\"Monday\",\"Signed\",\"Ann\"]},{\"event\":[\"Tuesday\",\"\",\"Bob\"]},{\"note\":\"A note\"}]}]}]"
+
+#define PAIR(label, value) "LI(block)Lbl(block)\"" label "\"LBody(block)\"" value "\""
+#define STRUCTURE                                                                                                      \
+    "DocumentP(block)\"TEST\"H1(block)\"Atitle\"P(block)\"EinTitel\""                                                  \
+    "SectH2(block)\"One\"SectH3(block)\"Firstitem\"L(block)" PAIR("A", "b") PAIR("C", "d")                             \
+        PAIR("E", "f") "Figure\"\"L(block)" PAIR(                                                                      \
+            "G", "h") "SectH2(block)\"Two\"SectTable(block)TRTH:/Scope/Row\"Monday\"TD\"Signed\"TD\"Ann\"TRTH:/Scope/" \
+                      "Row\"Tuesday\"TDTD\"Bob\""                                                                      \
+                      "P(block)\"Anote\"P(block)\"Byus\"L(block)" PAIR("Print",                                        \
+                                                                       "00ff") "Figure\"\"P(block)\"Atthefoot\""
+
+/* Who cannot see the pages is read all of it, in this order, by what it is. */
+static void test_structure(void)
+{
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    int status;
+    apr_pool_create(&pool, bench.pool);
+    free(compose(&composed, request(STRUCTURED, pool), "structured.pdf", pool).data);
+    const char *structure = seal_run(&status, &bench, pool, "pdfinfo -struct-text structured.pdf");
+    is_str(squeeze(structure, pool), STRUCTURE, "what each part of it is");
+    const char *about = seal_run(&status, &bench, pool, "pdfinfo structured.pdf");
+    ok(strstr(about, "Tagged:          yes\n"), "it says that it is tagged");
+    const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable structured.pdf -");
+    ok(strstr(objects, "/Lang (de-AT)"), "in which language it is");
+    ok(strstr(objects, "/Alt (Signature: Ann)") && strstr(objects, "/Alt (Look at x.org)"), "what its images show");
+    ok(strstr(objects, "/DisplayDocTitle true"), "and that its title is to be shown");
+    is_clean("structured.pdf", pool);
+    apr_pool_destroy(pool);
+}
+
 /* From where to where a word is on the first page. */
 static void find_word(double x[2], const char *name, const char *word, apr_pool_t *pool)
 {
@@ -345,6 +386,9 @@ static void test_sealing(void)
     is_str(seal_prepare(&bench, &pdf, &field, 1, pool), NULL, "prepared");
     is_str(seal_fill(&bench, &pdf, &signature, pool), NULL, "filled and sealed");
     seal_write(&bench, "sealed.pdf", pdf.data, pdf.size);
+    int status;
+    const char *structure = seal_run(&status, &bench, pool, "pdfinfo -struct sealed.pdf");
+    ok(strstr(structure, "\n  Form"), "the seal's field is the last of what the document has");
     is_str(seal_pdfsig(&bench, "sealed.pdf", 1, pool), NULL, "pdfsig finds one valid signature of everything");
     is_clean("sealed.pdf", pool);
     free(pdf.data);
@@ -417,6 +461,7 @@ int main(void)
 {
     bench = seal_begin(10000);
     test_texts();
+    test_structure();
     test_mirrored();
     test_sameness();
     test_many(100, 3, 30);

@@ -1,0 +1,154 @@
+// tagged.cc: writes the logical structure of a composed document. qpdf can change the content of pages while it writes
+// them, but not by its C interface. Exceptions end here.
+#include "pdfd/tagged.h"
+
+#define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */
+#include <cstdlib>
+#include <cstring>
+#include <qpdf/QPDF.hh>
+#include <qpdf/QPDFPageDocumentHelper.hh>
+#include <qpdf/QPDFWriter.hh>
+#include <stdexcept>
+
+namespace
+{
+
+// Makes artifacts of what stands between the marked parts of a page. cairo marks nothing within a text object.
+class Artifacts : public QPDFObjectHandle::TokenFilter
+{
+  public:
+    explicit Artifacts(int count) : wanted(count)
+    {
+    }
+
+    void handleToken(QPDFTokenizer::Token const &token) override
+    {
+        const bool is_operator = token.getType() == QPDFTokenizer::tt_word;
+        const bool begins = is_operator && token.getValue() == "BDC", ends = is_operator && token.getValue() == "EMC";
+        if (!begun) write("/Artifact BMC\n");
+        begun = true;
+        if (begins) write("\nEMC\n");
+        found += begins;
+        operands += token.getRawValue();
+        if (!is_operator) return;
+        write(operands);
+        operands.clear();
+        if (ends) write("\n/Artifact BMC");
+    }
+
+    void handleEOF() override
+    {
+        if (found != wanted) throw std::logic_error("cairo has marked something else");
+        write(operands + (begun ? "\nEMC\n" : ""));
+    }
+
+  private:
+    const int wanted;
+    int found = 0;
+    bool begun = false;
+    std::string operands;
+};
+
+class Structure
+{
+  public:
+    Structure(QPDF &document, const sr_pdfd_tree_t *tree)
+        : pdf(document), noted(tree), pages(QPDFPageDocumentHelper(document).getAllPages()), marked(pages.size())
+    {
+    }
+
+    void make()
+    {
+        root = pdf.makeIndirectObject(QPDFObjectHandle::parse("<</Type/StructTreeRoot>>"));
+        for (int i = 0; i < noted->element_count; i++) add_element(i);
+        for (int i = 0; i < noted->content_count; i++) add_content(i);
+        root.replaceKey("/K", elements.at(0));
+        root.replaceKey("/ParentTree", pdf.makeIndirectObject(number_tree()));
+        root.replaceKey("/ParentTreeNextKey", QPDFObjectHandle::newInteger(static_cast<long long>(pages.size())));
+        QPDFObjectHandle catalog = pdf.getRoot();
+        catalog.replaceKey("/StructTreeRoot", root);
+        catalog.replaceKey("/MarkInfo", QPDFObjectHandle::parse("<</Marked true>>"));
+        catalog.replaceKey("/ViewerPreferences", QPDFObjectHandle::parse("<</DisplayDocTitle true>>"));
+        if (noted->language) catalog.replaceKey("/Lang", QPDFObjectHandle::newUnicodeString(noted->language));
+    }
+
+  private:
+    void add_kid(QPDFObjectHandle element, QPDFObjectHandle kid)
+    {
+        if (!element.hasKey("/K")) element.replaceKey("/K", QPDFObjectHandle::newArray());
+        element.getKey("/K").appendItem(kid);
+    }
+
+    void add_element(int index)
+    {
+        const sr_pdfd_element_t &own = noted->elements[index];
+        const bool is_first = index == SR_PDFD_DOCUMENT;
+        QPDFObjectHandle element = pdf.makeIndirectObject(QPDFObjectHandle::parse("<</Type/StructElem>>"));
+        QPDFObjectHandle parent = is_first ? root : elements.at(static_cast<size_t>(own.parent));
+        element.replaceKey("/S", QPDFObjectHandle::newName(std::string("/") + own.type));
+        element.replaceKey("/P", parent);
+        if (own.alternative) element.replaceKey("/Alt", QPDFObjectHandle::newUnicodeString(own.alternative));
+        if (!std::strcmp(own.type, "TH")) element.replaceKey("/A", QPDFObjectHandle::parse("<</O/Table/Scope/Row>>"));
+        if (!is_first) add_kid(parent, element);
+        elements.push_back(element);
+    }
+
+    void add_content(int index)
+    {
+        const sr_pdfd_content_t &content = noted->contents[index];
+        const auto page = static_cast<size_t>(content.page);
+        QPDFObjectHandle element = elements.at(static_cast<size_t>(content.element));
+        QPDFObjectHandle reference = QPDFObjectHandle::parse("<</Type/MCR>>");
+        reference.replaceKey("/Pg", pages.at(page).getObjectHandle());
+        reference.replaceKey("/MCID", QPDFObjectHandle::newInteger(static_cast<long long>(marked.at(page).size())));
+        marked.at(page).push_back(element);
+        add_kid(element, reference);
+    }
+
+    // From the numbers of pages to the elements of what is marked there.
+    QPDFObjectHandle number_tree()
+    {
+        QPDFObjectHandle tree = QPDFObjectHandle::newDictionary(), numbers = QPDFObjectHandle::newArray();
+        for (size_t i = 0; i < pages.size(); i++) {
+            const auto number = static_cast<long long>(i);
+            pages[i].getObjectHandle().replaceKey("/StructParents", QPDFObjectHandle::newInteger(number));
+            pages[i].addContentTokenFilter(std::make_shared<Artifacts>(static_cast<int>(marked[i].size())));
+            numbers.appendItem(QPDFObjectHandle::newInteger(number));
+            numbers.appendItem(pdf.makeIndirectObject(QPDFObjectHandle::newArray(marked[i])));
+        }
+        tree.replaceKey("/Nums", numbers);
+        return tree;
+    }
+
+    QPDF &pdf;
+    const sr_pdfd_tree_t *noted;
+    std::vector<QPDFPageObjectHelper> pages;
+    std::vector<std::vector<QPDFObjectHandle>> marked; // on each page, by their numbers
+    std::vector<QPDFObjectHandle> elements;
+    QPDFObjectHandle root;
+};
+
+} // namespace
+
+unsigned char *sr_pdfd_tagged(size_t *size, const unsigned char *data, size_t length, const sr_pdfd_tree_t *tree)
+{
+    try {
+        QPDF document;
+        document.setSuppressWarnings(true);
+        document.processMemoryFile("document", reinterpret_cast<const char *>(data), length);
+        Structure(document, tree).make();
+        QPDFWriter writer(document);
+        writer.setOutputMemory();
+        writer.setDeterministicID(true);
+        writer.setObjectStreamMode(qpdf_o_disable);
+        writer.write();
+        auto written = writer.getBufferSharedPointer();
+        auto *copy = static_cast<unsigned char *>(std::malloc(written->getSize()));
+        if (!copy) return nullptr;
+        std::memcpy(copy, written->getBuffer(), written->getSize());
+        *size = written->getSize();
+        return copy;
+    } catch (...) {
+        return nullptr;
+    }
+}
