@@ -1,11 +1,13 @@
 /* mark.c: the signature that was seen when a document was signed, for the certificate of completion. What was appended
  * then holds it as one object, which its appearances draw as /M (src/pdfd/appearance.c), and its mask as another one if
- * it is an image with transparency. They are found by their bytes and decrypted if the document is encrypted. A worker
- * draws them: nothing of them is decoded here. */
-#include "pdf/pdf.h"
+ * it is an image with transparency. They are found by their bytes and decrypted if the document is encrypted. Workers
+ * scale large ones down and draw them: nothing of them is decoded here. */
+#include "pdf/worker.h"
 
 #include <apr_encode.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_DICTIONARY 2000
 #define CHUNK 24000 /* bytes that are one text, which must have less than 32 KiB */
@@ -82,18 +84,115 @@ static bool add(mark_t *mark, long number, long *mask)
            && put(mark, keys, (apr_size_t)(end - keys), plain, size);
 }
 
-json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
+static bool is_encrypted(const char *bytes, const char *end)
 {
-    mark_t mark = {revision, (const char *)revision + size, cipher, NULL, 0, most, pool};
+    return has(bytes, end, " R/Encrypt ");
+}
+
+/* False if it is not found. */
+static bool find_objects(mark_t *mark, const void *revision, apr_size_t size, const sr_cipher_t *cipher,
+                         apr_size_t most, apr_pool_t *pool)
+{
     long mask = 0, ignored;
-    if (!cipher->method && has(mark.bytes, mark.end, " R/Encrypt ")) return NULL;
-    if (!add(&mark, number_after(mark.bytes, mark.end, "/XObject<</M "), &mask)) return NULL;
-    if (mask > 0 && !add(&mark, mask, &ignored)) return NULL;
+    *mark = (mark_t){revision, (const char *)revision + size, cipher, NULL, 0, most, pool};
+    if (!cipher->method && is_encrypted(mark->bytes, mark->end)) return false;
+    if (!add(mark, number_after(mark->bytes, mark->end, "/XObject<</M "), &mask)) return false;
+    return mask <= 0 || add(mark, mask, &ignored);
+}
+
+static json_t *texts_of(const char *objects, apr_size_t length, apr_pool_t *pool)
+{
     json_t *chunks = json_array();
-    const char *last = mark.objects + mark.length;
-    for (const char *at = mark.objects; at < last; at += CHUNK) {
+    const char *last = objects + length;
+    for (const char *at = objects; at < last; at += CHUNK) {
         const apr_ssize_t count = last - at < CHUNK ? last - at : CHUNK;
         json_array_append_new(chunks, json_string(apr_pencode_base64(pool, at, count, APR_ENCODE_NONE, NULL)));
     }
     return chunks;
+}
+
+json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
+{
+    mark_t mark;
+    return find_objects(&mark, revision, size, cipher, most, pool) ? texts_of(mark.objects, mark.length, pool) : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- large images */
+
+static bool read_reduced(void *result, const json_t *response, apr_pool_t *pool)
+{
+    bool *is_refused = result;
+    *is_refused = !json_object_get(response, "length");
+    return !*is_refused || sr_pdf_is_plain(sr_json_string(response, "refused"));
+}
+
+/* *input is a file in memory with these bytes. */
+static sr_error_t *put_bytes(sr_pdf_output_t *input, const char *bytes, apr_size_t length, apr_pool_t *pool)
+{
+    *input = (sr_pdf_output_t){.descriptor = -1};
+    SR_TRY(sr_pdf_output_begin(input, length, pool));
+    for (apr_size_t put = 0; put < length;) {
+        const ssize_t count = pwrite(input->descriptor, bytes + put, length - put, (off_t)put);
+        if (count < 0 && errno != EINTR) return sr_pdf_unavailable(pool, "no memory for an image");
+        if (count > 0) put += (apr_size_t)count;
+    }
+    return NULL;
+}
+
+/* Nothing is known of what a worker makes of the image, as nothing is known of the image: another request draws it. */
+static sr_error_t *reduce(json_t **texts, sr_pdf_pool_t *workers, const mark_t *mark, apr_size_t most)
+{
+    apr_pool_t *pool = mark->pool;
+    sr_pdf_output_t *input = apr_palloc(pool, sizeof *input), *output = apr_palloc(pool, sizeof *output);
+    bool failed = false, is_refused = false;
+    SR_TRY(put_bytes(input, mark->objects, mark->length, pool));
+    *output = (sr_pdf_output_t){.descriptor = -1};
+    const sr_pdf_request_t request = {.op = SR_PDF_OP_REDUCE,
+                                      .descriptor = input->descriptor,
+                                      .output = output,
+                                      .room = SR_PDF_MAX_REDUCED,
+                                      .read = read_reduced,
+                                      .result = &is_refused};
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
+    const apr_size_t length = (apr_size_t)output->size;
+    if (failed || is_refused || length > most) return NULL;
+    char *objects = apr_palloc(pool, length);
+    SR_TRY(sr_pdf_read(objects, output->descriptor, 0, length, pool));
+    *texts = texts_of(objects, length, pool);
+    return NULL;
+}
+
+sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const void *revision, apr_size_t size,
+                                const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
+{
+    mark_t mark;
+    *texts = NULL;
+    if (!find_objects(&mark, revision, size, cipher, size, pool)) return NULL;
+    if (mark.length > SR_PDF_LARGE_MARK) return reduce(texts, workers, &mark, most);
+    if (mark.length <= most) *texts = texts_of(mark.objects, mark.length, pool);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- encrypted documents */
+
+static bool read_key(void *result, const json_t *response, apr_pool_t *pool)
+{
+    const char *name = sr_json_string(response, "cipher");
+    return !name || sr_cipher_read(result, name, sr_json_string(response, "key"));
+}
+
+bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size)
+{
+    return is_encrypted(revision, (const char *)revision + size);
+}
+
+sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool)
+{
+    bool failed = false;
+    const sr_pdf_request_t request = {
+        .op = SR_PDF_OP_KEY, .descriptor = descriptor, .goes_on = true, .read = read_key, .result = cipher};
+    *cipher = (sr_cipher_t){0};
+    SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
+    if (failed) *cipher = (sr_cipher_t){0};
+    return NULL;
 }

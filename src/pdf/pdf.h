@@ -265,7 +265,7 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  * headings, lists of labels and values, a table of events, paragraphs and figures. The same request has the same
  * answer, byte by byte, on one system.
  */
-#define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)4 << 20) /* of `what` as JSON text */
+#define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)8 << 20) /* of `what` as JSON text */
 
 typedef struct sr_pdf_composed_t {
     const char *reason; /* NULL: there is a document; else plain words that go on after "cannot be composed: " */
@@ -284,6 +284,16 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
  * not found, takes more than so many bytes, or is encrypted otherwise than `cipher` says. New reference. */
 json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most,
                     apr_pool_t *pool);
+#define SR_PDF_LARGE_MARK ((apr_size_t)64 << 10)
+/* The same. One of more than SR_PDF_LARGE_MARK bytes is scaled down by a worker to what a composed document can show.
+ * Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const void *revision, apr_size_t size,
+                                const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool);
+/* Whether what was appended belongs to an encrypted document. */
+bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size);
+/* How a worker says that a document is encrypted; its method is 0 if it is not, or if it cannot be read. A wrong key
+ * finds another mark or none. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ certificate.c */
 typedef struct sr_cms_bytes_t {

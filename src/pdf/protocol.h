@@ -57,6 +57,10 @@
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
  *     what pdf.h says                           bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
+ *   reduce (document, result)                   {"length":n}: an image object and its mask, as a signed document has
+ *                                               them, with as many pixels as compose can show
+ *                                               {"refused":"…"}: compose would not draw it
+ *   key (document)                              {"cipher":"aes256","key":hex} of an encrypted document, or {}
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
  *     "signatures":[{"der":base64,"length":n},…]  "expired":false,"premature":false,"timestamp":false,"time":0,
  *     of which what is missing to n is zeros,     "fault","algorithm","distrust","hash","signer":{"name","subject",
@@ -88,6 +92,8 @@
 #define SR_PDF_OP_CONFIRM "confirm"
 #define SR_PDF_OP_PREVIEW "preview"
 #define SR_PDF_OP_COMPOSE "compose"
+#define SR_PDF_OP_REDUCE "reduce"
+#define SR_PDF_OP_KEY "key"
 #define SR_PDF_OP_CHECK "check"
 
 /* What each operation may write into its result. */
@@ -95,6 +101,7 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
+#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20)  /* 600 x 144 pixels take 350 kB where they cannot be compressed */
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 

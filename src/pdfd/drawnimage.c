@@ -1,6 +1,6 @@
 /* drawnimage.c: an uploaded signature as it was sealed, drawn once more: the image object, followed by its mask if it
  * has one, is read as far as image.c writes such objects. One that is written otherwise is not drawn. It is drawn with
- * no more pixels than its place can show. */
+ * no more pixels than its place can show. "reduce" answers with these pixels, as objects again. */
 #include "pdf/protocol.h"
 #include "pdfd/marks.h"
 #include "pdfd/pdfd.h"
@@ -164,23 +164,85 @@ static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double h
     return NULL;
 }
 
-void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
-                         int64_t *pixels, apr_pool_t *pool)
+/* The image as a surface with no more pixels than a place of *width x *height points can show, and how large it is
+ * there. NULL if it is written otherwise than image.c does, or has more than *pixels, which it lessens. */
+static cairo_surface_t *read_image(double *width, double *height, const char *object, apr_size_t length,
+                                   int64_t *pixels, apr_pool_t *pool)
 {
     cursor_t c = {(const unsigned char *)object, (const unsigned char *)object + length};
     coded_t image;
     samples_t samples = {0};
-    if (!context || !read_coded(&image, &c) || !image.components || image.width * image.height > *pixels) return;
+    if (!read_coded(&image, &c) || !image.components || image.width * image.height > *pixels) return NULL;
     *pixels -= image.width * image.height;
-    if (!decode(&samples, &image, pool) || !decode_mask(&samples, &image, &c, pool)) return;
-    const double scale = fmin(place->width / (double)image.width, place->height / (double)image.height);
-    const double width = (double)image.width * scale, height = (double)image.height * scale;
+    if (!decode(&samples, &image, pool) || !decode_mask(&samples, &image, &c, pool)) return NULL;
+    const double scale = fmin(*width / (double)image.width, *height / (double)image.height);
+    *width = (double)image.width * scale;
+    *height = (double)image.height * scale;
     cairo_surface_t *surface = surface_of(&samples, (int)image.width, (int)image.height);
-    if (surface) surface = reduced(surface, width, height);
+    return surface ? reduced(surface, *width, *height) : NULL;
+}
+
+void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
+                         int64_t *pixels, apr_pool_t *pool)
+{
+    double width = place->width, height = place->height;
+    cairo_surface_t *surface = context ? read_image(&width, &height, object, length, pixels, pool) : NULL;
     if (!surface) return;
     cairo_save(context);
     cairo_translate(context, place->x + (place->right ? place->width - width : 0), place->y);
     paint(context, surface, width, height);
     cairo_restore(context);
     cairo_surface_destroy(surface);
+}
+
+/* ----------------------------------------------------------------------------------------------------- reducing */
+
+static void put_object(sr_pdfd_buffer_t *out, cairo_surface_t *surface, const char *form, const unsigned char *samples,
+                       apr_size_t size, apr_pool_t *pool)
+{
+    uLongf packed = compressBound(size);
+    unsigned char *bytes = apr_palloc(pool, packed);
+    if (compress(bytes, &packed, samples, size) != Z_OK) packed = 0;
+    sr_pdfd_print(out, SR_PDFD_IMAGE_BEGIN "/Width %d/Height %d%s/Filter/FlateDecode/Length %lu>>stream\n",
+                  cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), form,
+                  (unsigned long)packed);
+    sr_pdfd_put(out, bytes, packed);
+}
+
+/* The colour without its transparency, by which cairo has multiplied it. */
+static unsigned char plain_colour(uint32_t colour, uint32_t alpha)
+{
+    const uint32_t value = alpha ? ((colour & 0xff) * 255 + alpha / 2) / alpha : 255;
+    return (unsigned char)(value < 255 ? value : 255);
+}
+
+/* Colours, and the transparency as their mask, as image.c writes them. */
+static void put_surface(sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_pool_t *pool)
+{
+    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
+    const apr_size_t pixels = (apr_size_t)width * (apr_size_t)height;
+    unsigned char *colours = apr_palloc(pool, 4 * pixels), *mask = colours + 3 * pixels, *to = colours, *alpha = mask;
+    const unsigned char *row = cairo_image_surface_get_data(surface);
+    for (int y = 0; y < height; y++, row += cairo_image_surface_get_stride(surface))
+        for (int x = 0; x < width; x++, to += 3) {
+            const uint32_t value = ((const uint32_t *)(const void *)row)[x];
+            *alpha++ = (unsigned char)(value >> 24);
+            for (int i = 0; i < 3; i++) to[i] = plain_colour(value >> (16 - 8 * i), value >> 24);
+        }
+    put_object(out, surface, "/ColorSpace/DeviceRGB/BitsPerComponent 8/SMask 1 0 R", colours, 3 * pixels, pool);
+    put_object(out, surface, "/ColorSpace/DeviceGray/BitsPerComponent 8", mask, pixels, pool);
+}
+
+json_t *sr_pdfd_reduce(const sr_pdfd_request_t *request, apr_pool_t *pool)
+{
+    double width = SR_PDFD_MARK_WIDTH, height = SR_PDFD_MARK_HEIGHT;
+    int64_t pixels = MAX_PIXELS;
+    sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
+    const char *object = (const char *)request->bytes.data;
+    cairo_surface_t *surface = read_image(&width, &height, object, request->bytes.size, &pixels, pool);
+    if (!surface) return json_pack("{s:s}", "refused", "it is no image of a signature");
+    cairo_surface_flush(surface);
+    put_surface(out, surface, pool);
+    cairo_surface_destroy(surface);
+    return sr_pdfd_result(request, out->data, out->size);
 }

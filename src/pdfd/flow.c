@@ -6,8 +6,8 @@
 
 #define TOP 48.0
 #define BOTTOM (SR_PDFD_HEIGHT - 34)
-#define MARK_WIDTH 150.0
-#define MARK_HEIGHT 44.0
+#define MARK_ABOVE 2.0 /* what is free above a signature, and in all */
+#define MARK_FREE 8.0
 #define PINK 0xfde9e9
 
 static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, SR_PDFD_RED};
@@ -48,7 +48,7 @@ static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row
         leading = fmax(leading, sr_pdfd_paragraph_leading(row->columns[i], line));
     }
     *height = fmax(*above + below, leading);
-    if (row->mark && !line) *height = MARK_HEIGHT;
+    if (row->mark && !line) *height = SR_PDFD_MARK_HEIGHT + MARK_FREE;
     *above += row->mark ? 0 : (*height - *above - below) / 2; /* what the leading adds is shared out */
     return *height > 0;
 }
@@ -72,8 +72,8 @@ static void put_column(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, int
 
 static void put_mark(const sr_pdfd_flow_t *flow, const sr_pdfd_row_t *row, double y)
 {
-    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[1], MARK_WIDTH), y + 2, MARK_WIDTH, MARK_HEIGHT - 8,
-                                   flow->rtl};
+    const sr_pdfd_place_t place = {sr_pdfd_flow_side(flow, row->x[1], SR_PDFD_MARK_WIDTH), y + MARK_ABOVE,
+                                   SR_PDFD_MARK_WIDTH, SR_PDFD_MARK_HEIGHT, flow->rtl};
     sr_pdfd_content_begin(flow->context, flow->structure, row->elements[1], flow->page - 1);
     sr_pdfd_put_mark(flow->context, row->mark, &place, flow->pixels, flow->item_pool);
     sr_pdfd_content_end(flow->context, flow->structure, row->elements[1]);

@@ -17,6 +17,8 @@ typedef struct sr_pdfd_place_t {
 } sr_pdfd_place_t;
 /* How an image object begins that image.c has written. */
 #define SR_PDFD_IMAGE_BEGIN "<</Type/XObject/Subtype/Image"
+#define SR_PDFD_MARK_WIDTH 150.0 /* of the place for a signature, in points */
+#define SR_PDFD_MARK_HEIGHT 36.0
 #define SR_PDFD_MARK_PIXELS 40000000 /* of all images of one document: what a worker has time for */
 /* Draws a signature that was sealed before (drawn.c), as large as it fits, at the upper left or right. `chunks` are
  * texts in base64: the objects that were appended for it. One that this program does not write so is not drawn, nor is

@@ -40,21 +40,21 @@ static sr_error_t *read_events(json_t **events, const sr_service_t *service, con
     return NULL;
 }
 
-#define MARK_MAX ((apr_size_t)512 << 10) /* of one signature */
-#define MARKS_MAX ((apr_size_t)2 << 20)  /* of all together: the question has 4 MiB */
+#define MARKS_MAX ((apr_size_t)4 << 20) /* of all signatures together: the request has 8 MiB */
 
 typedef struct marks_t {
     const sr_signing_t *signing;
     sr_documents_t *documents;
-    apr_size_t room; /* bytes that all further marks may take */
+    const sr_service_t *service;
+    sr_pdf_pool_t *workers; /* of the certificate */
+    apr_size_t room;        /* bytes that all further marks may take */
 } marks_t;
 
 /* The document of which a revision has this SHA-256, or NULL. */
-static const sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing,
-                                                const char *sha256)
+static sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing, const char *sha256)
 {
     for (int k = 0; sha256 && k < signing->documents->nelts; k++) {
-        const sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_document_state_t);
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_document_state_t);
         for (int j = 0; j < document->revisions->nelts; j++) {
             *revised = &APR_ARRAY_IDX(document->revisions, j, sr_revised_t);
             if (!strcmp((*revised)->whole_sha256, sha256)) return document;
@@ -63,19 +63,34 @@ static const sr_document_state_t *document_with(const sr_revised_t **revised, co
     return NULL;
 }
 
-/* *mark is NULL if there is no room for it, or if the document is encrypted and was not signed just now. */
-static sr_error_t *read_mark(json_t **mark, marks_t *marks, const sr_document_state_t *document,
-                             const sr_revised_t *revised, apr_pool_t *pool)
+/* The key of an encrypted document that was not signed just now. The worker that reads the document is one that reads
+ * documents of this organisation. */
+static sr_error_t *find_key(const marks_t *marks, sr_document_state_t *document, apr_pool_t *pool)
+{
+    const sr_signing_t *signing = marks->signing;
+    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
+    const sr_service_t own = sr_service_for_request(marks->service, owner, pool);
+    sr_joined_t joined;
+    SR_TRY(sr_documents_join(&joined, marks->documents, sr_document_state_files(document, pool), pool));
+    SR_TRY(sr_pdf_key(&document->cipher, own.pdf, joined.descriptor, pool));
+    sr_pdf_pool_release(own.pdf);
+    return NULL;
+}
+
+/* *mark is NULL if there is no room for it. */
+static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t *document, const sr_revised_t *revised,
+                             apr_pool_t *pool)
 {
     apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
     sr_joined_t joined;
     apr_size_t taken = 0;
     APR_ARRAY_PUSH(files, const char *) = revised->sha256;
     SR_TRY(sr_documents_join(&joined, marks->documents, files, pool));
-    const apr_size_t size = (apr_size_t)joined.size, most = marks->room < MARK_MAX ? marks->room : MARK_MAX;
+    const apr_size_t size = (apr_size_t)joined.size;
     void *bytes = apr_palloc(pool, size);
     SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, size, pool));
-    *mark = sr_pdf_mark(bytes, size, &document->cipher, most, pool);
+    if (!document->cipher.method && sr_pdf_mark_needs_key(bytes, size)) SR_TRY(find_key(marks, document, pool));
+    SR_TRY(sr_pdf_mark_reduced(mark, marks->workers, bytes, size, &document->cipher, marks->room, pool));
     for (size_t i = 0; i < json_array_size(*mark); i++) taken += json_string_length(json_array_get(*mark, i)) / 4 * 3;
     marks->room -= taken < marks->room ? taken : marks->room;
     return NULL;
@@ -93,7 +108,7 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
         for (size_t k = 0; !*mark && k < json_array_size(list); k++) {
             const char *after = sr_json_string(json_array_get(list, k), "after");
             const sr_revised_t *revised;
-            const sr_document_state_t *document = document_with(&revised, marks->signing, after);
+            sr_document_state_t *document = document_with(&revised, marks->signing, after);
             apr_pool_clear(pool);
             if (document) SR_TRY(read_mark(mark, marks, document, revised, pool));
         }
@@ -102,11 +117,11 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
 }
 
 /* The signatures as they were sealed, as far as there is room for them. */
-static sr_error_t *read_marks(json_t **list, const sr_transition_t *step, const json_t *events,
-                              sr_documents_t *documents)
+static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const sr_service_t *own,
+                              const sr_transition_t *step, const json_t *events, sr_documents_t *documents)
 {
     const json_t *signers = json_object_get(step->signing->view, "submitters");
-    marks_t marks = {step->signing, documents, MARKS_MAX};
+    marks_t marks = {step->signing, documents, service, own->pdf, MARKS_MAX};
     apr_pool_t *scratch;
     apr_pool_create(&scratch, step->pool);
     *list = sr_json_own(json_array(), step->pool);
@@ -136,13 +151,13 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
     return NULL;
 }
 
-static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *composed, const sr_transition_t *step,
-                           const sr_cms_certificate_t *seal, sr_documents_t *documents)
+static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
+                           const sr_transition_t *step, const sr_cms_certificate_t *seal, sr_documents_t *documents)
 {
     const sr_signing_t *signing = step->signing;
     json_t *events, *marks;
     SR_TRY(read_events(&events, service, step));
-    SR_TRY(read_marks(&marks, step, events, documents));
+    SR_TRY(read_marks(&marks, service, own, step, events, documents));
     sr_completion_t completion = {.view = signing->view,
                                   .events = events,
                                   .events_hash = step->hash,
@@ -155,7 +170,7 @@ static sr_error_t *compose(const sr_service_t *service, sr_pdf_composed_t *compo
                                   .time = step->now};
     SR_TRY(read_words(&completion, step->pool));
     const json_t *question = sr_json_own(sr_completion_certificate(&completion, step->pool), step->pool);
-    SR_TRY(sr_pdf_compose(composed, service->pdf, question, step->pool));
+    SR_TRY(sr_pdf_compose(composed, own->pdf, question, step->pool));
     return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
 }
 
@@ -198,7 +213,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_do
     const char *owner = sr_owner_of(step->signing->organization_uuid, environment, step->pool);
     const sr_service_t own =
         sr_service_for_request(service, apr_pstrcat(step->pool, owner, ".certificate", NULL), step->pool);
-    SR_TRY(compose(&own, &composed, step, seal, documents));
+    SR_TRY(compose(service, &own, &composed, step, seal, documents));
     SR_TRY(read_output(&text, composed.document, step->pool));
     what.base_size = (apr_off_t)text.length;
     SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));

@@ -397,6 +397,47 @@ static void test_encrypted(const char *cipher_name, const char *options, apr_poo
     free(objects.data);
 }
 
+/* A photograph that is larger than what is handed on is seen in the same place and size, scaled down; what is small
+ * stays as it is. */
+static void test_reduced(apr_pool_t *pool)
+{
+    const int width = 900, height = 300;
+    unsigned char *pixels = apr_palloc(pool, (size_t)width * (size_t)height * 3);
+    unsigned state = 1;
+    for (int i = 0; i < width * height * 3; i++)
+        pixels[i] = (unsigned char)((state = state * 1103515245 + 12345) >> 16) / 4;
+    size_t size;
+    const void *image = pixels_png(&size, pixels, width, height, PNG_FORMAT_RGB, pool);
+    sr_pdf_signature_t signature = {.image = image, .image_size = size};
+    pdf_t appended = sign(document(false), &signature, pool);
+    ok(appended.size > 600000, "a signature of %d bytes", (int)appended.size);
+    json_t *mark, *whole = sr_pdf_mark(appended.data, appended.size, &plain, 2 << 20, pool);
+    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 512 << 10, pool),
+       "… is reduced");
+    size_t length = 0;
+    for (size_t i = 0; i < json_array_size(mark); i++) length += json_string_length(json_array_get(mark, i));
+    ok(length > 1000 && length < 512 << 10, "… to %d digits", (int)length);
+    pixels_t page = show(mark ? mark : json_array(), "ltr", pool);
+    const seen_t small = look_at(&page);
+    page = show(whole, "ltr", pool);
+    const seen_t large = look_at(&page);
+    ok(small.dark > 1000 && abs(small.left - large.left) < 2 && abs(small.right - large.right) < 2
+           && abs(small.top - large.top) < 2 && abs(small.bottom - large.bottom) < 2,
+       "… and seen in the same place, from %d to %d", small.left, small.right);
+    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 100, pool) && !mark,
+       "… or not at all if there is no room for it");
+    free(appended.data);
+    image = image_of(&size, BLENDED, pool);
+    signature = (sr_pdf_signature_t){.image = image, .image_size = size};
+    appended = sign(document(false), &signature, pool);
+    whole = sr_json_own(sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool), pool);
+    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 1 << 20, pool)
+           && json_equal(mark, whole),
+       "a small one stays as it is");
+    json_decref(mark);
+    free(appended.data);
+}
+
 int main(void)
 {
     bench = seal_begin(10000);
@@ -409,6 +450,7 @@ int main(void)
     test_damaged(COLOUR_JPEG, bench.pool);
     test_found(bench.pool);
     test_large(bench.pool);
+    test_reduced(bench.pool);
     test_encrypted("rc4", "40", bench.pool);
     test_encrypted("aes128", "128 --use-aes=y", bench.pool);
     test_encrypted("aes256", "256", bench.pool);

@@ -77,4 +77,14 @@ for my $way (sort keys %ways) {
         has_signatures($second, 4, $org->{test});
     };
 }
+# Each signer has a document of their own: the last one does not touch that of the first, and both are seen.
+subtest 'a document each' => sub {
+    my @files   = map { ["$_.pdf", encrypted($_, '--encrypt', '', 'owner', 256)] } 'a', 'b';
+    my @signers = @{ Sigreq::Client::signers(@two) };
+    $signers[1]{fields}[0]{document} = 'b.pdf';
+    my $client = $org->{test};
+    my $made   = $client->create(files => \@files, signers => \@signers)->json;
+    is($_->post(json => { %signing, signature => \%image })->code, 200, 'signed') for signers_of($made);
+    is(images_in($client->get("/signatures/$made->{uuid}/certificate")->body), 2, 'the certificate shows both images');
+};
 done_testing;
