@@ -15,6 +15,9 @@
         .page = 0, .rect = {100, 150, 200, 190}, .existing = "party.landlord"                                          \
     }
 
+/* Coordinates of such a page are units of 1/36 inch, those of its fields too. */
+#define UNITS "/UserUnit 2/CropBox[20 30 500 700]"
+
 /* -------------------------------------------------------------------------------------------------- what is found */
 
 #define WIDGET "<</Type/Annot/Subtype/Widget/FT/Sig/F 4/Rect[50 50 150 90]"
@@ -94,6 +97,7 @@ typedef struct form_t {
     int level;             /* of its certification; 0: nobody has signed it */
     int rotate;            /* of the page */
     const char *reference; /* in the signature that is there, besides the certification; or NULL */
+    const char *page;      /* more keys of it, or NULL */
 } form_t;
 
 /* Signs what is between the brackets of its last object, as who certifies a document does. */
@@ -125,8 +129,8 @@ static pdf_t form_of(const form_t *form)
     pdf_object(&pdf, form->level ? "<</Type/Catalog/Pages 2 0 R/AcroForm 4 0 R/Perms<</DocMDP 10 0 R>>>>"
                                  : "<</Type/Catalog/Pages 2 0 R/AcroForm 4 0 R>>");
     pdf_object(&pdf, "<</Type/Pages/Count 1/Kids[3 0 R]>>");
-    pdf_print(&text, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Rotate %d/Annots[5 0 R 7 0 R 8 0 R%s]>>",
-              form->rotate, is_signed ? " 9 0 R" : "");
+    pdf_print(&text, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Rotate %d%s/Annots[5 0 R 7 0 R 8 0 R%s]>>",
+              form->rotate, form->page ? form->page : "", is_signed ? " 9 0 R" : "");
     pdf_object(&pdf, text.data);
     pdf_object(&pdf, is_signed ? "<</Fields[5 0 R 6 0 R 9 0 R]/SigFlags 3>>" : "<</Fields[5 0 R 6 0 R]>>");
     pdf_object(&pdf, WIDGET "/T(Tenant)/P 3 0 R>>");
@@ -193,6 +197,8 @@ static void test_all_signed(void)
     test_signed("plain.pdf", &(form_t){0}, both, 2, 2);
     test_signed("mixed.pdf", &(form_t){0}, mixed, 3, 3);
     test_signed("turned.pdf", &(form_t){.rotate = 270}, both, 2, 2);
+    test_signed("units.pdf", &(form_t){.page = UNITS}, mixed, 3, 3);
+    test_signed("certified-units.pdf", &(form_t){.level = 2, .page = UNITS}, both, 2, 3);
     test_signed("level2.pdf", &(form_t){.level = 2}, both, 2, 3);
     test_signed("level3.pdf", &(form_t){.level = 3}, both, 2, 3);
 }
@@ -214,18 +220,18 @@ static void test_one_signer(void)
 }
 
 /* Whatever way the page is turned, a signature in an existing field looks as in one that is added in its place. */
-static void test_look(int rotate)
+static void test_look(int rotate, const char *page)
 {
     static const char *const names[] = {"existing.pdf", "added.pdf"};
     int status;
     for (int i = 0; i < 2; i++) {
         sr_pdf_field_t field = TENANT;
-        pdf_t pdf = form_of(&(form_t){.rotate = rotate});
+        pdf_t pdf = form_of(&(form_t){.rotate = rotate, .page = page});
         if (i) field.existing = NULL;
         if (sign(&pdf, &field, 1)) abort();
         seal_write(&bench, names[i], pdf.data, pdf.size);
         seal_run(&status, &bench, bench.pool, "pdftoppm -r 60 %s %s", names[i], names[i]);
-        is_int(status, 0, "pdftoppm draws %s turned by %d", names[i], rotate);
+        is_int(status, 0, "pdftoppm draws %s turned by %d%s", names[i], rotate, page ? page : "");
         free(pdf.data);
     }
     seal_run(&status, &bench, bench.pool, "cmp existing.pdf-1.ppm added.pdf-1.ppm");
@@ -303,6 +309,7 @@ static void test_all_refused(void)
                  &(form_t){.reference = FIELD_LOCK("/Action/Exclude/Fields[(Tenant)]")}, added,
                  "an earlier signature locks its form: only its empty ones can be signed");
 
+    test_probed("units of the page's own: places are said in them", &(form_t){.page = UNITS}, "[" BOTH "]");
     test_probed("level 1", &(form_t){.level = 1}, "refused: it is certified, and its certification permits no changes");
     test_probed("level 2", &(form_t){.level = 2}, "[" BOTH AUTHOR);
     test_probed("level 3", &(form_t){.level = 3}, "[" BOTH AUTHOR);
@@ -328,7 +335,10 @@ int main(void)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) test_found(&CASES[i]);
     test_all_signed();
     test_one_signer();
-    for (int rotate = 0; rotate < 360; rotate += 90) test_look(rotate);
+    for (int rotate = 0; rotate < 360; rotate += 90) {
+        test_look(rotate, NULL);
+        test_look(rotate, UNITS);
+    }
     test_encrypted();
     test_all_refused();
     is_int(help_refusals, 0, "no true update was refused: %s", help_last_notice);
