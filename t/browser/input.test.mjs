@@ -108,6 +108,9 @@ test('a tiny page, a huge one, a wide one; places beside the page', async () => 
             for (const each of await page.locator('.field').all()) {
                 const box = await each.boundingBox()
                 assert.ok(box.width >= 23 && box.height >= 23, `large enough to be hit: ${box.width} × ${box.height}`)
+                assert.ok(await each.evaluate(button => getComputedStyle(button).overflow === 'visible'
+                    || button.querySelector('span').getBoundingClientRect().width <= button.clientWidth),
+                'its tag is not cut')
             }
             await shoot(page, `${device === devices.phone ? 'phone' : 'desktop'}-sizes`)
         })

@@ -136,5 +136,6 @@ my $mail = join '', map { slurp("src/jobs/invitation.$_") } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
 delete @said{qw(pages privacy)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');
+ok($html !~ /<svg(?![^>]* width="\d+")/, 'without style sheets, no drawing fills the window');
 unlike($html, qr/\sstyle=|<style|<script(?! (?:type="module" )?src=)|\son\w+=/, 'no script and no style in the HTML');
 done_testing;
