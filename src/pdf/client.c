@@ -29,18 +29,18 @@ typedef struct limits_t {
 /* How often a spare that died may be replaced: not for ever, where something kills them all. */
 #define MAX_GONE (SR_PDF_SPARES + 2)
 #define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
-#define HOPELESS 8 /* the part of the processor that a worker must have got at least */
+#define HANGS 50 /* a worker that got a smaller part of the processor hangs */
+#define SHARE 8  /* of the processor, with which a worker can use up its time before the deadline */
 
 /* A process of one thread cannot use more processor time than has passed, so its clock is looked at seldom. One that
- * got nearly none while it could have used up all of it is not waited for any longer: it hangs, or the machine is so
- * busy that it would not end in time. */
+ * got nearly none while it could have used up all of it is not waited for any longer: it hangs. */
 static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, const limits_t *limits)
 {
     const int64_t asked = sr_pdf_clock();
     for (;;) {
         const int64_t now = sr_pdf_clock(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
         if (left <= 0) return LATE;
-        if (now - asked >= limits->patience && used < limits->cpu / HOPELESS) return BUSY;
+        if (now - asked >= limits->patience && used < limits->cpu / HANGS) return BUSY;
         int64_t until = now + left + 1000;
         if (until > limits->deadline) until = limits->deadline;
         if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;
@@ -157,11 +157,11 @@ static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *
     limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
     limits.entry = begun + 2 * limits.cpu;
-    limits.deadline = begun + HOPELESS * limits.cpu;
+    limits.deadline = begun + SHARE * limits.cpu;
     if (class_of(workers, request) != SR_PDF_WORK) { /* it stands back, so it needs more time */
         if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
         if (limits.entry < begun + 2 * SHOW_PATIENCE) limits.entry = begun + 2 * SHOW_PATIENCE;
-        if (limits.deadline < begun + HOPELESS * SHOW_PATIENCE) limits.deadline = begun + HOPELESS * SHOW_PATIENCE;
+        if (limits.deadline < begun + SHARE * SHOW_PATIENCE) limits.deadline = begun + SHARE * SHOW_PATIENCE;
     }
     if (workers->latest && workers->latest < limits.entry) limits.entry = workers->latest;
     if (workers->latest && workers->latest < limits.deadline) limits.deadline = workers->latest;
