@@ -67,7 +67,7 @@ build/libsigreq.a: $(call obj,$(LIB_SRC))
 	$(call say,AR)rm -f $@; ar rcs $@ $^
 
 build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
-	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(CURL_LIBS) $(HTTP_LIBS) $(BASE_LIBS)
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(CURL_LIBS) $(BASE_LIBS)
 
 build/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) build/libsigreq.a
 	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)

@@ -13,12 +13,11 @@ APR_LIBS         := $(shell apr-1-config --link-ld 2>/dev/null)
 APU_LIBS         := $(shell apu-1-config --link-ld 2>/dev/null)
 
 BASE_CPPFLAGS := $(APR_CPPFLAGS) $(shell $(PKG_CONFIG) --cflags jansson libcrypto libcurl 2>/dev/null)
-BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto 2>/dev/null) -lm
+BASE_LIBS     := $(shell $(PKG_CONFIG) --libs jansson libcrypto libdeflate 2>/dev/null) -lunistring -lm
 PDFD_PACKAGES := libqpdf poppler-glib gio-unix-2.0 cairo cairo-ft cairo-pdf pango fontconfig harfbuzz fribidi libpng libjpeg libwebp zlib libdeflate libseccomp libqrencode
 POPPLER_DATA  := $(shell $(PKG_CONFIG) --variable=poppler_datadir poppler-data 2>/dev/null)
 PDFD_CPPFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(PDFD_PACKAGES) 2>/dev/null)) \
                  -DSR_POPPLER_DATA='"$(or $(POPPLER_DATA),/usr/share/poppler)"'
 PDFD_LIBS     := -Wl,--export-dynamic-symbol=fstat $(shell $(PKG_CONFIG) --libs $(PDFD_PACKAGES) 2>/dev/null)
-HTTP_LIBS     := $(shell $(PKG_CONFIG) --libs libdeflate 2>/dev/null)
 IMAGE_LIBS    := $(shell $(PKG_CONFIG) --libs libpng libjpeg 2>/dev/null)
 CURL_LIBS     := -Wl,--as-needed $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null) -Wl,--no-as-needed

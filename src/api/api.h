@@ -41,6 +41,8 @@ sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
 /* A date or date-time that the query or body gave as `name`. The error says what is missing. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);
+/* The SHA-256 of the caller's token: nothing below this knows the token itself. Errors: SR_EUNAUTHORIZED. */
+sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http);
 /* A path parameter that must be a UUID: what is none cannot exist. */
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
 

@@ -1,5 +1,6 @@
 /* history.c: /webhooks/history: what was called and how it ended, and calling once more. */
 #include "api/api.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -27,11 +28,7 @@ static sr_error_t *view_of(json_t **view, const char *text, apr_pool_t *pool)
 
 static sr_error_t *check_filter(sr_http_t *http, const sr_history_filter_t *filter)
 {
-    static const char *const events[] = {"sent", "signed", "refused", "completed", "invitation"};
-    bool known = !filter->event;
-    for (size_t i = 0; i < sizeof events / sizeof *events && !known; i++) known = !strcmp(events[i], filter->event);
-    if (!known)
-        return sr_error(http->pool, SR_EBADREQUEST, "event must be sent, signed, refused, completed or invitation");
+    SR_TRY(sr_name_expect(sr_notice_names, filter->event, "event", http->pool));
     if (filter->submission && !sr_uuid_valid(filter->submission))
         return sr_error(http->pool, SR_EBADREQUEST, "submissionId must be a UUID");
     if (filter->success && strcmp(filter->success, "true") && strcmp(filter->success, "false"))
@@ -45,7 +42,7 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
     sr_history_filter_t filter = {0};
     sr_list_query_t query;
     sr_list_result_t page;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit},
                                        {"after", &after},
                                        {"event", &filter.event},
@@ -70,7 +67,7 @@ sr_error_t *sr_api_history_redeliver(sr_http_t *http)
 {
     const char *token_hash, *event_id, *row;
     json_t *view;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&event_id, http, 0));
     SR_TRY(sr_service_redeliver(http->service, &row, token_hash, event_id, http->pool));
     SR_TRY(view_of(&view, row, http->pool));

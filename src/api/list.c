@@ -35,6 +35,11 @@ sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
     return sr_http_views(http, parts);
 }
 
+sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http)
+{
+    return sr_service_token_hash(token_hash, sr_http_bearer(http), http->pool);
+}
+
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text)
 {
     const char *example = "2026-11-20T18:09:23Z or 2026-11-20T18:09:23+01:00";

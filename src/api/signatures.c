@@ -1,5 +1,6 @@
 /* signatures.c: reading submissions: list, one, and the documents of one. */
 #include "api/api.h"
+#include "model/names.h"
 
 #include <string.h>
 
@@ -9,22 +10,13 @@ static sr_error_t *read_time(apr_time_t *when, sr_http_t *http, const char *name
     return text ? sr_api_time(when, http, name, text) : NULL;
 }
 
-static sr_error_t *check_status(sr_http_t *http, const char *status)
-{
-    static const char *const statuses[] = {"initiated", "sent", "opened", "completed"};
-    if (!status) return NULL;
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        if (!strcmp(statuses[i], status)) return NULL;
-    return sr_error(http->pool, SR_EBADREQUEST, "status must be initiated, sent, opened or completed");
-}
-
 sr_error_t *sr_api_signatures_list(sr_http_t *http)
 {
     const char *token_hash, *limit = NULL, *after = NULL, *created_after = NULL, *created_before = NULL;
     sr_submission_filter_t filter = {0};
     sr_list_query_t query;
     sr_list_result_t page;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit},
                                        {"after", &after},
                                        {"status", &filter.status},
@@ -34,7 +26,7 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
                                        {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
-    SR_TRY(check_status(http, filter.status));
+    SR_TRY(sr_name_expect(sr_status_names, filter.status, "status", http->pool));
     SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
     apr_pool_t *rows; /* not kept until a slow client has read the answer */
@@ -48,7 +40,7 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
 sr_error_t *sr_api_signature_get(sr_http_t *http)
 {
     const char *token_hash, *uuid, *view;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     SR_TRY(sr_service_submission(http->service, &view, token_hash, uuid, http->pool));
     return sr_http_view(http, HTTP_OK, view);
@@ -58,7 +50,7 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
 {
     const char *token_hash, *submission, *document, *version = NULL;
     sr_download_t download;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     const sr_query_param_t params[] = {{"version", &version}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     if (version && strcmp(version, "original"))
@@ -74,7 +66,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
 {
     const char *token_hash, *submission;
     sr_download_t download;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_service_certificate(http->service, &download, token_hash, submission, http->pool));
     return sr_http_pdf(http, download.paths, download.sha256, download.name);
@@ -84,7 +76,7 @@ sr_error_t *sr_api_audit_get(sr_http_t *http)
 {
     const char *token_hash, *submission;
     json_t *events;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_service_audit(http->service, &events, token_hash, submission, http->pool));
     json_t *answer = json_object();

@@ -14,11 +14,8 @@ static sr_error_t *read_name(const char **name, sr_http_t *http, const json_t *b
 {
     *name = sr_json_string(body, "name");
     if (!*name || sr_text_is_blank(*name)) return sr_error(http->pool, SR_EBADREQUEST, "name is required");
-    if (sr_text_length(*name) > NAME_MAX_CHARACTERS)
-        return sr_error(http->pool, SR_EBADREQUEST, "name must have at most %d characters", NAME_MAX_CHARACTERS);
-    for (const char *p = *name; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return sr_error(http->pool, SR_EBADREQUEST, "name must not contain control characters");
+    const char *fault = sr_text_fault(*name, NAME_MAX_CHARACTERS, http->pool);
+    if (fault) return sr_error(http->pool, SR_EBADREQUEST, "name %s", fault);
     return NULL;
 }
 
@@ -39,7 +36,7 @@ sr_error_t *sr_api_tokens_create(sr_http_t *http)
     apr_time_t expires_at;
     sr_token_t *token;
     json_t *body;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
     SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
     SR_TRY(read_name(&name, http, body));
@@ -54,7 +51,7 @@ sr_error_t *sr_api_token_current(sr_http_t *http)
 {
     const char *token_hash;
     sr_token_t *token;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &token, token_hash, http->pool));
     return token_reply(http, HTTP_OK, token, NULL);
 }
@@ -63,7 +60,7 @@ sr_error_t *sr_api_token_get(sr_http_t *http)
 {
     const char *token_hash, *uuid;
     sr_token_t *token;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     SR_TRY(sr_service_token(http->service, &token, token_hash, uuid, http->pool));
     return token_reply(http, HTTP_OK, token, NULL);
@@ -74,7 +71,7 @@ sr_error_t *sr_api_tokens_list(sr_http_t *http)
     const char *token_hash, *limit = NULL, *after = NULL;
     sr_list_query_t query;
     sr_list_result_t page;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     const sr_query_param_t params[] = {{"limit", &limit}, {"after", &after}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
@@ -94,7 +91,7 @@ sr_error_t *sr_api_token_revoke(sr_http_t *http)
 {
     const char *token_hash, *uuid, *children = NULL;
     const sr_query_param_t params[] = {{"children", &children}, {NULL, NULL}};
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_http_query(http, params));
     if (children && strcmp(children, "true") && strcmp(children, "false"))
         return sr_error(http->pool, SR_EBADREQUEST, "children must be true or false");

@@ -180,7 +180,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     sr_create_t request = {0};
     sr_token_t *caller;
     /* the caller is known before the body is read: nobody else makes us read one */
-    SR_TRY(sr_http_bearer(&request.token_hash, http));
+    SR_TRY(sr_api_token(&request.token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
     SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
     SR_TRY(read_key(&request.idempotency_key, http));

@@ -37,7 +37,7 @@ sr_error_t *sr_api_verify(sr_http_t *http)
     sr_token_t *caller;
     json_t *answer;
     /* the caller is known before the body is read: nobody else makes us read one */
-    SR_TRY(sr_http_bearer(&request.token_hash, http));
+    SR_TRY(sr_api_token(&request.token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
     request.environment = caller->environment;
     sr_error_t *error = verify(&receiver, &answer, &request);

@@ -34,7 +34,7 @@ static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t
 {
     sr_token_t *caller;
     json_t *body;
-    SR_TRY(sr_http_bearer(token_hash, http));
+    SR_TRY(sr_api_token(token_hash, http));
     SR_TRY(sr_service_authenticate(http->service, &caller, *token_hash, http->pool));
     SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
     const json_t *sent = json_object_get(body, "url");
@@ -76,7 +76,7 @@ static sr_error_t *set(sr_http_t *http, store_t *of)
 static sr_error_t *take_away(sr_http_t *http, store_t *of)
 {
     const char *token_hash;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     return of(http, token_hash, NULL);
 }
 
@@ -104,7 +104,7 @@ sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)
 {
     const char *token_hash, *uuid;
     sr_token_t *token;
-    SR_TRY(sr_http_bearer(&token_hash, http));
+    SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     json_t *urls = sr_json_own(json_object(), http->pool), *body = json_object();
     for (size_t i = 0; i < HOOK_COUNT; i++) {

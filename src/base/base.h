@@ -1,6 +1,7 @@
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · caption.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · accept.c · file.c ·
+ * caption.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -103,16 +104,12 @@ json_t *sr_json_string_or_null(const char *text);
  * Identifiers and secrets, all from the kernel's CSPRNG (getrandom).
  */
 #define SR_UUID_LENGTH 36
+/* Fills in random bytes. Never fails: it aborts where getrandom does. */
+void sr_random_fill(void *data, apr_size_t length);
 /* A new random UUID (RFC 9562 version 4), lower case. Never fails: it aborts where getrandom does. */
 const char *sr_uuid_make(apr_pool_t *pool);
 /* True for the 8-4-4-4-12 form in hexadecimal, either case. */
 bool sr_uuid_valid(const char *text);
-
-/* A new API token: "sigreq_test_" or "sigreq_live_", 30 base62 characters of entropy (178 bits) and a base62
- * CRC-32 of all before it, so that a mistyped token is told apart without asking the database. */
-const char *sr_token_make(bool production, apr_pool_t *pool);
-/* True when the form and the checksum are right; says nothing of whether the token exists. */
-bool sr_token_well_formed(const char *token);
 
 /* ----------------------------------------------------------------------------------------------- secret.c
  * The text without signing links, for logs. Of a uuid the first 8 characters stay; anything else is hidden wholly. What
@@ -189,12 +186,22 @@ const char *sr_text_undirected(const char *text, apr_pool_t *pool);
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
 /* True for a decimal number from 1 to 65535: apr_uri_parse takes any number and keeps its last 16 bits. */
 bool sr_text_is_port(const char *text);
+/* What is wrong with a name, such as "must have at most 500 characters"; NULL: nothing. Whether it may be blank is the
+ * caller's. The text is one that is shown in messages, headers and mail: UTF-8 without control characters. */
+const char *sr_text_fault(const char *text, apr_size_t longest, apr_pool_t *pool);
+/* The form of an email address in the contract: ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
+bool sr_text_is_email(const char *text);
 /* Number of characters (code points) of valid UTF-8. */
 apr_size_t sr_text_length(const char *text);
 /* The first characters of a text, with an ellipsis if it has more. */
 const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *pool);
 /* Bytes as lower-case hexadecimal. */
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
+/* True for exactly so many lower-case hexadecimal digits. */
+bool sr_text_is_hex(const char *text, apr_size_t length);
+/* Decodes %41 and the like (RFC 3986, 2.1) where they stand; only the bytes of `only`, unless it is NULL. Returns false
+ * if a % is followed by something else than two digits, or by those of NUL: it is left as it is. */
+bool sr_text_decode_percent(char *text, const char *only);
 /* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;
  * http puts the URL in. */
 #define SR_BASE_URL_PLACEHOLDER '\x01'
@@ -287,6 +294,23 @@ typedef struct sr_rates_t {
     sr_rate_t of[SR_RATE_COUNT];
     unsigned given; /* a bit for each that was configured */
 } sr_rates_t;
+
+/* ------------------------------------------------------------------------------------------------ accept.c
+ * What a client accepts (RFC 9110, 12.5): headers such as "text/html, application/json;q=0.5".
+ */
+typedef struct sr_accept_t {
+    const char *name; /* without parameters */
+    int weight;       /* q in thousandths; 0: refused, or q is malformed */
+} sr_accept_t;
+/* Reads the next element of a header, which is changed. *rest begins as a copy of it, or NULL. False at the end. */
+bool sr_accept_next(sr_accept_t *element, char **rest);
+
+/* -------------------------------------------------------------------------------------------- descriptor.c */
+/* Reads so many bytes from an offset, in as many calls as it takes. Returns how many there are, which are fewer at the
+ * end of the file, or -1 with errno. */
+apr_ssize_t sr_descriptor_read(int descriptor, void *bytes, apr_size_t length, apr_off_t offset);
+/* The descriptor is closed with the pool. */
+void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- caption.c */
 /* The height of a caption's line in a field that is so many points high, as displayed; 0: it has no caption. The

@@ -10,31 +10,13 @@
 
 const char *ctl_check_text(const char **value, apr_pool_t *pool)
 {
-    const char *text = *value;
-
-    if (!sr_text_is_utf8(text, strlen(text))) return "must be UTF-8 text";
-    if (sr_text_is_blank(text)) return "must not be blank";
-    for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) return "must not hold control characters";
-    }
-    return sr_text_length(text) > NAME_MAX_CHARACTERS ? "must have at most 500 characters" : NULL;
+    return sr_text_is_blank(*value) ? "must not be blank" : sr_text_fault(*value, NAME_MAX_CHARACTERS, pool);
 }
 
-/* The contract's form: ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
 const char *ctl_check_email(const char **value, apr_pool_t *pool)
 {
     const char *wrong = ctl_check_text(value, pool);
-    const char *at = strchr(*value, '@');
-    const char *dot = at ? strrchr(at, '.') : NULL;
-
-    if (wrong) return wrong;
-    for (const char *c = *value; *c; c++) {
-        if (isspace((unsigned char)*c)) return "must not hold spaces";
-    }
-    if (!at || at == *value || strchr(at + 1, '@') || !dot || dot == at + 1 || !dot[1]) {
-        return "must be of the form name@host.domain";
-    }
-    return NULL;
+    return wrong || sr_text_is_email(*value) ? wrong : "must be of the form name@host.domain, without spaces";
 }
 
 const char *ctl_check_environment(const char **value, apr_pool_t *pool)

@@ -4,7 +4,6 @@
 #include <apr_uri.h>
 #include <http_core.h>
 #include <http_protocol.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,24 +17,19 @@ const char *sr_http_user_agent(sr_http_t *http)
     return sr_text_printable(apr_pstrndup(http->pool, sent, AGENT_MAX_BYTES), http->pool);
 }
 
-/* The weight of a media type in an Accept header: of its most particular range, -1 where none is. */
-static double weight(const char *accept, const char *type, apr_pool_t *pool)
+/* The weight of a media type in an Accept header: of its most particular range, 0 where none is. */
+static int weight(const char *header, const char *type, apr_pool_t *pool)
 {
-    const apr_size_t major = (apr_size_t)(strchr(type, '/') - type);
-    double best = -1;
-    int particular = -1;
-    char *last, *ranges = apr_pstrdup(pool, accept);
-    for (char *range = apr_strtok(ranges, ",", &last); range; range = apr_strtok(NULL, ",", &last)) {
-        range += strspn(range, " \t");
-        const apr_size_t length = strcspn(range, "; \t");
-        const char *q = strcasestr(range + length, "q=");
-        int level = length == strlen(type) && !strncasecmp(range, type, length)                               ? 2
-                    : length == major + 2 && !strncasecmp(range, type, major + 1) && range[length - 1] == '*' ? 1
-                    : length == 3 && !strncmp(range, "*/*", 3)                                                ? 0
-                                                                                                              : -1;
+    const apr_size_t major = (apr_size_t)(strchr(type, '/') - type) + 1;
+    char *rest = apr_pstrdup(pool, header);
+    int best = 0, particular = 0;
+    sr_accept_t range;
+    while (sr_accept_next(&range, &rest)) {
+        const bool is_major = !strncasecmp(range.name, type, major) && !strcmp(range.name + major, "*");
+        const int level = !strcasecmp(range.name, type) ? 3 : is_major ? 2 : !strcmp(range.name, "*/*") ? 1 : 0;
         if (level <= particular) continue;
         particular = level;
-        best = q ? atof(q + 2) : 1;
+        best = range.weight;
     }
     return best;
 }

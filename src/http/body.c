@@ -229,7 +229,7 @@ static sr_error_t *take_pair(sr_http_t *http, const sr_http_field_t *fields, cha
     char *value = strchr(pair, '=');
     if (value) *value++ = '\0';
     else value = pair + strlen(pair);
-    if (ap_unescape_urlencoded(pair) || ap_unescape_urlencoded(value))
+    if (!sr_http_decode(pair) || !sr_http_decode(value))
         return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
     for (const sr_http_field_t *field = fields; field->name; field++) {
         if (strcmp(field->name, pair)) continue;

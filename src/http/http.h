@@ -150,10 +150,8 @@ sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool);
 bool sr_http_is_file(const sr_part_t *part);
 
 /* ------------------------------------------------------------------------------------------------ bearer.c */
-/* The SHA-256 (hexadecimal) of the bearer token. Errors: SR_EUNAUTHORIZED for an absent or malformed one. */
-sr_error_t *sr_http_bearer(const char **token_hash, sr_http_t *http);
-/* The one 401 (docs/api.md, Errors). */
-sr_error_t *sr_http_unauthorized(apr_pool_t *pool);
+/* The bearer token as it was sent, or NULL. */
+const char *sr_http_bearer(const sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------- agent.c */
 /* The User-Agent, printable and not too long, or NULL. */
@@ -178,6 +176,8 @@ typedef struct sr_query_param_t {
 } sr_query_param_t;
 /* Fills the values of a table ended by a NULL name. Errors: SR_EBADREQUEST for what is unknown, repeated or
  * no UTF-8. */
+/* Decodes a name or value of a query or form where it stands: "+" is a space there. False if it is malformed. */
+bool sr_http_decode(char *text);
 sr_error_t *sr_http_query(sr_http_t *http, const sr_query_param_t *params);
 
 #endif

@@ -100,24 +100,11 @@ sr_error_t *sr_part_parameter(const char **value, const char *parameters, const 
     }
 }
 
-static int hex_pair(const char *p)
-{
-    if (!apr_isxdigit(p[0]) || !apr_isxdigit(p[1])) return -1;
-    char text[3] = {p[0], p[1], '\0'};
-    return (int)strtol(text, NULL, 16);
-}
-
-/* Percent-decodes the characters of `only` (all of them when NULL). */
+/* Only the characters of `only`, unless it is NULL. */
 static const char *percent_decode(const char *text, const char *only, apr_pool_t *pool)
 {
-    char *decoded = apr_palloc(pool, strlen(text) + 1), *out = decoded;
-    for (; *text; text++) {
-        int byte = *text == '%' ? hex_pair(text + 1) : -1;
-        bool wanted = byte > 0 && (!only || strchr(only, byte));
-        *out++ = wanted ? (char)byte : *text;
-        if (wanted) text += 2;
-    }
-    *out = '\0';
+    char *decoded = apr_pstrdup(pool, text);
+    (void)sr_text_decode_percent(decoded, only); /* what is no digits is what they wrote */
     return decoded;
 }
 

@@ -2,20 +2,21 @@
  * everything. */
 #include "http/http.h"
 
-#include <apr_escape.h>
 #include <string.h>
 
 #define SHOWN 64 /* characters of a name that an error repeats */
 
-/* "+" is a space in a query, which apr's unescape leaves alone. */
+bool sr_http_decode(char *text)
+{
+    for (char *p = text; *p; p++)
+        if (*p == '+') *p = ' ';
+    return sr_text_decode_percent(text, NULL);
+}
+
 static const char *decode(sr_http_t *http, const char *text, apr_size_t length)
 {
-    char *copy = apr_pstrmemdup(http->pool, text, length), *decoded = apr_palloc(http->pool, length + 1);
-    for (char *p = copy; *p; p++)
-        if (*p == '+') *p = ' ';
-    apr_status_t status = apr_unescape_url(decoded, copy, -1, NULL, NULL, 0, NULL);
-    if (status == APR_NOTFOUND) return copy; /* nothing to unescape */
-    return status == APR_SUCCESS ? decoded : NULL;
+    char *decoded = apr_pstrmemdup(http->pool, text, length);
+    return sr_http_decode(decoded) ? decoded : NULL;
 }
 
 static sr_error_t *take(sr_http_t *http, const sr_query_param_t *params, const char *name, const char *value)

@@ -57,29 +57,18 @@ const sr_language_t *sr_language_of(const char *tag)
     return NULL;
 }
 
-/* q in thousandths (RFC 9110, 12.4.2); a malformed value counts as 0: the range is not asked for. */
-static int weight_of(const char *parameters)
-{
-    const char *q = strcasestr(parameters, "q=");
-    if (!q) return 1000;
-    const double value = strtod(q + 2, NULL);
-    return value > 0 && value <= 1 ? (int)(value * 1000 + 0.5) : 0;
-}
-
 const sr_language_t *sr_language_accepted(const char *header, apr_pool_t *pool)
 {
     const sr_language_t *best = NULL;
-    char *state = NULL, *range = apr_strtok(apr_pstrdup(pool, header ? header : ""), ",", &state);
+    char *rest = apr_pstrdup(pool, header);
+    sr_accept_t range;
     int most = 0;
-    for (; range; range = apr_strtok(NULL, ",", &state)) {
-        range += strspn(range, " \t");
-        const size_t length = strcspn(range, "; \t");
-        const int weight = weight_of(range + length);
-        if (weight <= most) continue;
-        const sr_language_t *found = sr_language_of(apr_pstrmemdup(pool, range, length));
+    while (sr_accept_next(&range, &rest)) {
+        if (range.weight <= most) continue;
+        const sr_language_t *found = sr_language_of(range.name);
         if (!found) continue;
         best = found;
-        most = weight;
+        most = range.weight;
     }
     return best ? best : sr_language_of("en");
 }

@@ -479,21 +479,6 @@ typedef struct sr_token_t sr_token_t;
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
                           const char *base_url, json_t *theme, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------ token.c */
-typedef struct sr_token_t {
-    const char *uuid, *name;
-    sr_environment_t environment;
-    const char *user_uuid;
-    sr_person_t user;
-    const char *organization_uuid, *organization_name;
-    const char *sent_webhook_url, *signed_webhook_url, *completed_webhook_url; /* or NULL */
-    const char *parent;                            /* uuid of the token that made it, or NULL: the administrator did */
-    apr_time_t created_at, expires_at, revoked_at; /* 0: never */
-} sr_token_t;
-
-/* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */
-sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool);
-/* The token as the API shows it; `secret` (or NULL) is shown once, at creation. New reference. */
-json_t *sr_token_representation(const sr_token_t *token, const char *secret);
+#include "model/token.h"
 
 #endif

@@ -80,8 +80,7 @@ static bool take_normalised(sr_pages_t *pages, const json_t *object, apr_pool_t 
     const json_t *const size = json_object_get(object, "size");
 
     if (!object) return true;
-    if (!sha256 || strlen(sha256) != SR_SHA256_HEX_LENGTH || strspn(sha256, "0123456789abcdef") != SR_SHA256_HEX_LENGTH)
-        return false;
+    if (!sha256 || !sr_text_is_hex(sha256, SR_SHA256_HEX_LENGTH)) return false;
     if (!json_is_integer(size) || json_integer_value(size) < 1) return false;
     pages->rewritten_sha256 = apr_pstrdup(pool, sha256);
     pages->rewritten_size = (apr_off_t)json_integer_value(size);

@@ -10,10 +10,8 @@ sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_
 {
     if (!text || sr_text_is_blank(text))
         return sr_error(pool, SR_EBADREQUEST, "A typed signature must have a text that is not blank");
-    if (sr_text_printable(text, pool) != text)
-        return sr_error(pool, SR_EBADREQUEST, "A typed signature must not contain control characters");
-    if (sr_text_length(text) > TEXT_MAX_CHARACTERS)
-        return sr_error(pool, SR_EBADREQUEST, "A typed signature must have at most %d characters", TEXT_MAX_CHARACTERS);
+    const char *fault = sr_text_fault(text, TEXT_MAX_CHARACTERS, pool);
+    if (fault) return sr_error(pool, SR_EBADREQUEST, "A typed signature %s", fault);
     *signature = (sr_signature_t){.kind = "typed", .text = text};
     return NULL;
 }

@@ -62,15 +62,11 @@ static const text_rule_t type_rule = {"type", "A type", 0};
 static const text_rule_t name_rule = {"name", "A name", MAX_NAME};
 static const text_rule_t document_rule = {"document", "A document", 0};
 
-/* Control characters are refused where a text goes on into mails and headers. */
 static sr_error_t *check_limits(const place_t *at, const char *text, const text_rule_t *rule)
 {
-    if (sr_text_printable(text, at->pool) != text)
-        return refuse(at, apr_psprintf(at->pool, "%s must not contain control characters", rule->label));
-    if (sr_text_length(text) > rule->longest)
-        return refuse(at, apr_psprintf(at->pool, "%s must have at most %" APR_SIZE_T_FMT " characters", rule->label,
-                                       rule->longest));
-    return NULL;
+    const char *fault = sr_text_fault(text, rule->longest, at->pool);
+
+    return fault ? refuse(at, apr_psprintf(at->pool, "%s %s", rule->label, fault)) : NULL;
 }
 
 static sr_error_t *take_text(const char **text, const place_t *at, const json_t *object, const text_rule_t *rule)
@@ -82,32 +78,6 @@ static sr_error_t *take_text(const char **text, const place_t *at, const json_t 
 }
 
 /* --- email */
-
-/* JavaScript's \s (ECMA-262, 12.2 and 12.3), which the contract's pattern is written in. */
-static bool is_space(uint32_t c)
-{
-    static const uint32_t others[] = {' ', 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF};
-    size_t i;
-
-    for (i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (c == others[i]) return true;
-    return (c >= 0x09 && c <= 0x0D) || (c >= 0x2000 && c <= 0x200A);
-}
-
-/* ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
-static bool is_email(const char *text)
-{
-    const char *const at_sign = strchr(text, '@');
-    const char *dot;
-    uint32_t c;
-
-    if (!at_sign || at_sign == text || strchr(at_sign + 1, '@')) return false;
-    dot = at_sign[1] ? strchr(at_sign + 2, '.') : NULL; /* at least one character stands before it */
-    if (!dot || !dot[1]) return false;
-    while ((c = sr_text_next(&text)))
-        if (is_space(c)) return false;
-    return true;
-}
 
 /* What was sent as an email, for its message: any JSON value, as it is but not too long. */
 static const char *echo(const json_t *value, apr_pool_t *pool)
@@ -126,7 +96,7 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
     *email = NULL;
     if (!value || json_is_null(value) || (text && !*text))
         return required ? refuse(at, "An email must be provided when sendEmail is enabled") : NULL;
-    if (!text || !is_email(text))
+    if (!text || !sr_text_is_email(text))
         return refuse(at, apr_psprintf(at->pool, "Invalid email format: %s", echo(value, at->pool)));
     SR_TRY(check_limits(at, text, &rule));
     *email = text;

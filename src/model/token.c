@@ -1,8 +1,57 @@
-/* token.c: an API token: from the store's row, and as the API shows it. */
+/* token.c: an API token: making one, from the store's row, and as the API shows it. */
 #include "model/model.h"
 
+#include <libdeflate.h>
 #include <stddef.h>
 #include <string.h>
+
+#define ENTROPY_LENGTH 30
+#define CHECKSUM_LENGTH 6 /* 62^6 > 2^32 */
+
+static const char base62[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+static const char *const token_prefixes[] = {"sigreq_test_", "sigreq_live_"}; /* equally long */
+
+static void write_checksum(char *out, const char *data, apr_size_t length)
+{
+    uint32_t crc = libdeflate_crc32(0, data, length);
+    int i;
+
+    for (i = CHECKSUM_LENGTH - 1; i >= 0; i--) {
+        out[i] = base62[crc % 62];
+        crc /= 62;
+    }
+}
+
+const char *sr_token_make(bool production, apr_pool_t *pool)
+{
+    const char *const prefix = token_prefixes[production ? 1 : 0];
+    const apr_size_t start = strlen(prefix);
+    char *token = apr_psprintf(pool, "%s%0*d", prefix, ENTROPY_LENGTH + CHECKSUM_LENGTH, 0);
+    apr_size_t filled = 0;
+
+    while (filled < ENTROPY_LENGTH) {
+        unsigned char byte;
+
+        sr_random_fill(&byte, 1);
+        if (byte >= 4 * 62) continue; /* the rest of 256 would favour some letters */
+        token[start + filled++] = base62[byte % 62];
+    }
+    write_checksum(token + start + ENTROPY_LENGTH, token, start + ENTROPY_LENGTH);
+    return token;
+}
+
+bool sr_token_well_formed(const char *token)
+{
+    const apr_size_t start = strlen(token_prefixes[0]);
+    const apr_size_t body = start + ENTROPY_LENGTH;
+    char checksum[CHECKSUM_LENGTH];
+
+    if (strlen(token) != body + CHECKSUM_LENGTH) return false;
+    if (strncmp(token, token_prefixes[0], start) != 0 && strncmp(token, token_prefixes[1], start) != 0) return false;
+    if (strspn(token + start, base62) != ENTROPY_LENGTH + CHECKSUM_LENGTH) return false;
+    write_checksum(checksum, token, body);
+    return memcmp(checksum, token + body, CHECKSUM_LENGTH) == 0;
+}
 
 static const char *const environment_names[] = {[SR_TEST] = "test", [SR_PRODUCTION] = "production"};
 

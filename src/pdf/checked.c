@@ -59,7 +59,7 @@ static bool read_name(const char **name, const json_t *object, const char *key, 
 static bool read_hex(const char **hex, const json_t *object, const char *key, size_t most, apr_pool_t *pool)
 {
     const char *text = sr_json_string(object, key);
-    if (!text || strlen(text) > most || text[strspn(text, "0123456789abcdef")]) return false;
+    if (!text || strlen(text) > most || !sr_text_is_hex(text, strlen(text))) return false;
     *hex = apr_pstrdup(pool, text);
     return true;
 }
@@ -88,9 +88,9 @@ static bool read_signer(sr_cms_result_t *result, const json_t *object, apr_pool_
     return read_name(&signer->name, object, "name", pool) && read_name(&signer->subject, object, "subject", pool)
            && read_name(&signer->issuer, object, "issuer", pool)
            && read_hex(&signer->serial, object, "serial", SR_CMS_MAX_SERIAL, pool)
-           && read_hex(&signer->sha256, object, "sha256", 64, pool) && strlen(signer->sha256) == 64
-           && read_words(&signer->key, object, "key", pool) && signer->key && read_time(&signer->from, object, "from")
-           && read_time(&signer->until, object, "until");
+           && read_hex(&signer->sha256, object, "sha256", SR_SHA256_HEX_LENGTH, pool)
+           && strlen(signer->sha256) == SR_SHA256_HEX_LENGTH && read_words(&signer->key, object, "key", pool)
+           && signer->key && read_time(&signer->from, object, "from") && read_time(&signer->until, object, "until");
 }
 
 /* What only an intact signature has. */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The field must be a place on a page that is there. */
 static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
@@ -36,7 +35,8 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
     if (json_object_get(json, "length")) {
         char bytes[sizeof start] = "";
         json_int_t pages = json_integer_value(json_object_get(json, "pages"));
-        if (pread(response->output->descriptor, bytes, sizeof start - 1, 0) != sizeof start - 1) return false;
+        if (sr_descriptor_read(response->output->descriptor, bytes, sizeof start - 1, 0) != sizeof start - 1)
+            return false;
         if (strcmp(bytes, start) != 0 || pages < 1 || pages > INT16_MAX) return false;
         response->composed->document = response->output;
         response->composed->pages = (int)pages;

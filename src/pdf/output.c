@@ -40,15 +40,8 @@ bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length)
 
 sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool)
 {
-    while (length > 0) {
-        ssize_t got = pread(descriptor, bytes, length, offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0)
-            return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
-                                                         got ? strerror(errno) : "it is shorter than it was"));
-        bytes = (char *)bytes + got;
-        offset += got;
-        length -= (apr_size_t)got;
-    }
-    return NULL;
+    const apr_ssize_t got = sr_descriptor_read(descriptor, bytes, length, offset);
+    if (got == (apr_ssize_t)length) return NULL;
+    return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
+                                                 got < 0 ? strerror(errno) : "it is shorter than it was"));
 }

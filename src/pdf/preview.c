@@ -5,7 +5,6 @@
 
 #include <openssl/evp.h>
 #include <string.h>
-#include <unistd.h>
 
 void sr_pdf_signature_ask(json_t *request, const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
@@ -91,7 +90,7 @@ static bool read_drawing(response_t *response, apr_pool_t *pool)
     apr_size_t length = (apr_size_t)response->output->size;
     char *text = apr_palloc(pool, length + 1);
     json_t *drawing;
-    if (pread(response->output->descriptor, text, length, 0) != (ssize_t)length) return false;
+    if (sr_descriptor_read(response->output->descriptor, text, length, 0) != (apr_ssize_t)length) return false;
     text[length] = '\0';
     *response->preview = (sr_pdf_preview_t){.drawing = text, .length = length};
     return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, response->captions);

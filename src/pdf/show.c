@@ -2,10 +2,8 @@
  * is a PNG or JPEG of the size asked for, a text is JSON. */
 #include "pdf/worker.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 typedef struct shown_t {
     const char *reason, *unavailable;
@@ -54,7 +52,7 @@ static bool read_image(shown_t *shown, const json_t *response, apr_pool_t *pool)
 {
     sr_pdf_image_t *image = shown->image;
     unsigned char bytes[1024];
-    const ssize_t length = pread(shown->output->descriptor, bytes, sizeof bytes, 0);
+    const apr_ssize_t length = sr_descriptor_read(shown->output->descriptor, bytes, sizeof bytes, 0);
     *image = (sr_pdf_image_t){.output = shown->output, .gray = json_is_true(json_object_get(response, "gray"))};
     if (length < 0) return false;
     if (!read_png(image, bytes, (apr_size_t)length)) {
@@ -69,7 +67,7 @@ static bool read_text(shown_t *shown, const json_t *response, apr_pool_t *pool)
     apr_size_t length = (apr_size_t)shown->output->size;
     char *json = apr_palloc(pool, length + 1);
     json_t *parsed;
-    if (pread(shown->output->descriptor, json, length, 0) != (ssize_t)length) return false;
+    if (sr_descriptor_read(shown->output->descriptor, json, length, 0) != (apr_ssize_t)length) return false;
     json[length] = '\0';
     *shown->text = (sr_pdf_text_t){.json = json, .length = length, .output = shown->output};
     if (sr_json_parse(&parsed, json, length, pool)) return false;

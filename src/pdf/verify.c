@@ -6,11 +6,9 @@
 #include "pdf/listing.h"
 
 #include <apr_encode.h>
-#include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BLOCK_BYTES (256 << 10)
 /* Of all signatures together, with their chains and what they prove of revocation. Taken apart they use up to 20 times
@@ -44,20 +42,6 @@ typedef struct verify_t {
     unsigned char *block;
     apr_pool_t *pool;
 } verify_t;
-
-static sr_error_t *read_at(const verify_t *verify, void *buffer, apr_size_t wanted, apr_off_t offset)
-{
-    for (apr_size_t got = 0; got < wanted;) {
-        ssize_t count = pread(verify->descriptor, (char *)buffer + got, wanted - got, offset + (apr_off_t)got);
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0)
-            return sr_error_because(
-                sr_error(verify->pool, SR_EUNAVAILABLE, "The document cannot be read at the moment, try again later"),
-                verify->pool, "pread: %s", count ? strerror(errno) : "the file is shorter now");
-        got += (apr_size_t)count;
-    }
-    return NULL;
-}
 
 /* ------------------------------------------------------------------------------------------------ the gap */
 
@@ -128,7 +112,7 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
         return NULL;
     }
     apr_size_t length = gap_of(job->listed, verify->size);
-    if (length) SR_TRY(read_at(verify, verify->contents, length, range[1]));
+    if (length) SR_TRY(sr_pdf_read(verify->contents, verify->descriptor, range[1], length, verify->pool));
     if (!length) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
     else if (!decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
     else if (!add_question(job, verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
@@ -158,7 +142,7 @@ static sr_error_t *hash(EVP_MD_CTX *state, const verify_t *verify, apr_off_t fro
 {
     while (from < to) {
         apr_size_t count = to - from < BLOCK_BYTES ? (apr_size_t)(to - from) : BLOCK_BYTES;
-        SR_TRY(read_at(verify, verify->block, count, from));
+        SR_TRY(sr_pdf_read(verify->block, verify->descriptor, from, count, verify->pool));
         EVP_DigestUpdate(state, verify->block, count);
         from += (apr_off_t)count;
     }

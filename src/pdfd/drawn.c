@@ -2,6 +2,7 @@
  * read as far as this program writes such objects: a form of paths, or an image (drawnimage.c). Anything else is not
  * drawn. */
 #include "pdfd/marks.h"
+#include "pdfd/pdfd.h"
 
 #include <apr_encode.h>
 #include <math.h>
@@ -48,14 +49,16 @@ static void interpret(drawing_t *drawing, char *content)
     }
 }
 
-static char *unpack(const char *data, apr_size_t length, bool packed, apr_pool_t *pool)
+const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size_t length, bool is_packed,
+                                    apr_size_t room, apr_pool_t *pool)
 {
-    char *content = apr_palloc(pool, MAX_CONTENT + 1);
-    uLongf size = MAX_CONTENT;
-    if (!packed && length <= MAX_CONTENT) memcpy(content, data, size = length);
-    else if (!packed || uncompress((Bytef *)content, &size, (const Bytef *)data, length) != Z_OK) return NULL;
-    content[size] = '\0';
-    return content;
+    uLongf count = room;
+    *size = length;
+    if (!is_packed) return length <= room ? data : NULL;
+    unsigned char *bytes = sr_pdfd_grow(sr_pdfd_buffer(pool), room);
+    if (uncompress(bytes, &count, data, length) != Z_OK) return NULL;
+    *size = count;
+    return bytes;
 }
 
 static void draw_form(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
@@ -70,7 +73,9 @@ static void draw_form(cairo_t *context, const char *object, apr_size_t length, c
     if (!at || sscanf(at, "/BBox[%lf %lf %lf %lf", &box[0], &box[1], &box[2], &box[3]) != 4) return;
     const double wide = box[2] - box[0], high = box[3] - box[1];
     if (!(wide > 0 && high > 0 && wide < 1e6 && high < 1e6)) return;
-    char *content = unpack(data, length - (apr_size_t)(data - object), strstr(keys, "/FlateDecode"), pool);
+    apr_size_t size;
+    const unsigned char *content = sr_pdfd_unpack(&size, data, length - (apr_size_t)(data - object),
+                                                  strstr(keys, "/FlateDecode"), MAX_CONTENT, pool);
     if (!content) return;
     const double scale = fmin(place->width / wide, place->height / high);
     const double x = place->x + (place->right ? place->width - wide * scale : 0);
@@ -84,7 +89,7 @@ static void draw_form(cairo_t *context, const char *object, apr_size_t length, c
     cairo_set_source_rgb(context, 0.05, 0.1, 0.45);
     cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
-    interpret(&drawing, content);
+    interpret(&drawing, apr_pstrmemdup(pool, (const char *)content, size));
     cairo_restore(context);
 }
 

@@ -75,11 +75,11 @@ static bool read_coded(coded_t *coded, cursor_t *c)
 static const unsigned char *unpack(const coded_t *coded, apr_pool_t *pool)
 {
     const int64_t row = coded->components ? coded->width * coded->components : (coded->width + 7) / 8;
-    const uLongf want = (uLongf)(row * coded->height);
-    uLongf size = want;
-    if (!coded->is_packed) return (uLongf)coded->length == want ? coded->data : NULL;
-    unsigned char *samples = sr_pdfd_grow(sr_pdfd_buffer(pool), want);
-    return uncompress(samples, &size, coded->data, (uLong)coded->length) == Z_OK && size == want ? samples : NULL;
+    const apr_size_t want = (apr_size_t)(row * coded->height);
+    apr_size_t size;
+    const unsigned char *samples =
+        sr_pdfd_unpack(&size, coded->data, (apr_size_t)coded->length, coded->is_packed, want, pool);
+    return samples && size == want ? samples : NULL;
 }
 
 static bool decode(samples_t *samples, const coded_t *image, apr_pool_t *pool)

@@ -14,10 +14,10 @@
 #define MAX_LIBRARIES 256
 
 /* How the names of those begin that workers do not need. What only they need is left out as well. */
-static const char *const UNNEEDED[] = {"libX",       "libxcb",     "libtiff", "libnss",       "libsmime",
-                                       "libplc",     "libplds",    "libnspr", "libmount",     "libselinux",
-                                       "libcurl",    "libp11-kit", "libidn2", "libunistring", "libtasn1",
-                                       "libseccomp", "libhogweed", "libgmp",  "libgmodule",   "libuuid"};
+static const char *const UNNEEDED[] = {"libX",       "libxcb",  "libtiff",    "libnss",     "libsmime",
+                                       "libplc",     "libplds", "libnspr",    "libmount",   "libselinux",
+                                       "libcurl",    "libidn2", "libtasn1",   "libp11-kit", "libseccomp",
+                                       "libhogweed", "libgmp",  "libgmodule", "libuuid"};
 
 typedef struct library_t {
     const char *name; /* NULL: it has none */

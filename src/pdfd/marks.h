@@ -28,6 +28,10 @@ void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_plac
 /* The same for an image object and its mask (drawnimage.c). */
 void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool);
+/* The bytes of a stream, of at most `room`; with FlateDecode if it is packed. NULL: there are more, or it is damaged.
+ */
+const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size_t length, bool is_packed,
+                                    apr_size_t room, apr_pool_t *pool);
 /* Whether all texts of a request can be set. */
 bool sr_pdfd_texts_are_short(const json_t *value);
 /* The properties of a document; `title` may be NULL. */

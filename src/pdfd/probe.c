@@ -75,8 +75,6 @@ static reading_t judge_encrypted(probe_t *probe)
 static reading_t open_document(probe_t *probe, bool repairing)
 {
     qpdf_data q = probe->q;
-    qpdf_silence_errors(q);
-    qpdf_set_suppress_warnings(q, QPDF_TRUE);
     qpdf_set_attempt_recovery(q, repairing ? QPDF_TRUE : QPDF_FALSE);
     if (qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)probe->bytes.data, probe->bytes.size, NULL) & QPDF_ERRORS)
         return judge_error(probe);
@@ -139,7 +137,9 @@ static reading_t read_rest(probe_t *probe)
 
 static reading_t read_document(probe_t *probe, bool repairing)
 {
-    probe->q = qpdf_init();
+    apr_pool_t *scratch;
+    apr_pool_create(&scratch, probe->pool);
+    probe->q = sr_pdfd_qpdf(scratch);
     reading_t state = open_document(probe, repairing);
     bool opened = state == READ;
     if (opened) state = read_contents(probe, repairing);
@@ -147,8 +147,7 @@ static reading_t read_document(probe_t *probe, bool repairing)
     if (warnings == SR_PDFD_NO_MEMORY) state = decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     else if (warnings == SR_PDFD_WARNINGS && opened && !repairing) state = DAMAGED;
     if (state == READ) state = read_rest(probe);
-    qpdf_get_error(probe->q); /* or cleanup prints it */
-    qpdf_cleanup(&probe->q);
+    apr_pool_destroy(scratch);
     return state;
 }
 

@@ -15,9 +15,6 @@
 
 #define MAX_TEXT_BYTES 500 /* of a field's name, a signer's name, a reason */
 
-/* Where memory ran out, the exception is C++'s own, and only its text tells. */
-#define NO_MEMORY_TEXT "bad_alloc"
-
 static const char TOO_LARGE[] = "its form has too many fields, or too deeply nested ones";
 static const char TOO_MANY[] = "it has more than 500 signatures";
 static const char DAMAGED[] = "it is damaged, so that signatures in it may not be found";
@@ -209,7 +206,7 @@ static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
     qpdf_error error = qpdf_get_error(q);
     enum qpdf_error_code_e code = qpdf_get_error_code(q, error);
     if (code == qpdf_e_password || code == qpdf_e_unsupported) return SR_PDF_PASSWORD;
-    if (!strstr(qpdf_get_error_message_detail(q, error), NO_MEMORY_TEXT)) return SR_PDF_NOT_PDF;
+    if (!strstr(qpdf_get_error_message_detail(q, error), SR_PDFD_NO_MEMORY_TEXT)) return SR_PDF_NOT_PDF;
     *reason = SR_PDF_LIMITS_REASON;
     return SR_PDF_REFUSED;
 }
@@ -229,8 +226,6 @@ static const char *judge_warnings(const list_t *list)
 static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
 {
     qpdf_data q = list->q;
-    qpdf_silence_errors(q);
-    qpdf_set_suppress_warnings(q, QPDF_TRUE);
     if (!list->bytes->size) return SR_PDF_NOT_PDF;
     qpdf_read_memory(q, SR_PDFD_INPUT, (const char *)list->bytes->data, list->bytes->size, NULL);
     sr_pdf_verdict_t verdict = judge_error(reason, q);
@@ -291,16 +286,17 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;
     list_t *list = apr_pcalloc(pool, sizeof *list);
+    apr_pool_t *scratch;
+    apr_pool_create(&scratch, pool);
     *list = (list_t){.bytes = bytes,
-                     .q = qpdf_init(),
+                     .q = sr_pdfd_qpdf(scratch),
                      .found = json_array(),
                      .budget = MAX_FIELDS,
                      .seconds = seconds,
                      .pool = pool};
     const char *reason = NULL;
     sr_pdf_verdict_t verdict = read_document(&reason, list);
-    qpdf_get_error(list->q); /* or cleanup prints it */
-    qpdf_cleanup(&list->q);
+    apr_pool_destroy(scratch); /* before revisions are compared, which takes memory, too */
 
     json_t *response = json_object();
     json_object_set_new(response, "verdict", json_string(names[verdict]));

@@ -51,7 +51,7 @@ static void read_templates(sr_mail_t *mail, const char *folder, server_rec *serv
 static char *unescaped(const char *text, apr_pool_t *pool)
 {
     char *copy = apr_pstrdup(pool, text);
-    if (copy) ap_unescape_url(copy);
+    if (copy) (void)sr_text_decode_percent(copy, NULL);
     return copy;
 }
 

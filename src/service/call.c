@@ -1,18 +1,28 @@
 /* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
 #include "service/service.h"
 
+#include <string.h>
+
+static const struct {
+    sr_code_t code;
+    const char *message;
+} refusals[SR_OUTCOME_COUNT] = {
+    [SR_UNAUTHORIZED] = {SR_EUNAUTHORIZED, "User not founded for this API Token"},
+    [SR_MISSING] = {SR_ENOTFOUND, "Not found"},
+    [SR_QUOTA] = {SR_EFORBIDDEN, "You've reached the API limit for this plan"},
+    [SR_CONFLICT] = {SR_ECONFLICT, "This Idempotency-Key was used for another request"},
+};
+
 static sr_error_t *refusal(sr_outcome_t outcome, apr_pool_t *pool)
 {
-    static const struct {
-        sr_code_t code;
-        const char *message;
-    } refusals[SR_OUTCOME_COUNT] = {
-        [SR_UNAUTHORIZED] = {SR_EUNAUTHORIZED, "User not founded for this API Token"},
-        [SR_MISSING] = {SR_ENOTFOUND, "Not found"},
-        [SR_QUOTA] = {SR_EFORBIDDEN, "You've reached the API limit for this plan"},
-        [SR_CONFLICT] = {SR_ECONFLICT, "This Idempotency-Key was used for another request"},
-    };
     return refusals[outcome].message ? sr_error(pool, refusals[outcome].code, "%s", refusals[outcome].message) : NULL;
+}
+
+sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, apr_pool_t *pool)
+{
+    if (!token || !sr_token_well_formed(token)) return refusal(SR_UNAUTHORIZED, pool);
+    *token_hash = sr_sha256_hex(token, strlen(token), pool);
+    return NULL;
 }
 
 sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,

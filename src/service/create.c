@@ -44,12 +44,8 @@ static sr_error_t *read_caption(const char **caption, const sr_create_t *request
 static sr_error_t *check_name(const char *name, apr_pool_t *pool)
 {
     if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EVALIDATION, "A name must be provided");
-    if (!sr_text_is_utf8(name, strlen(name))) return sr_error(pool, SR_EVALIDATION, "A name must be UTF-8 text");
-    for (const char *p = name; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return sr_error(pool, SR_EVALIDATION, "A name must not contain control characters");
-    if (sr_text_length(name) > NAME_MAX_CHARACTERS)
-        return sr_error(pool, SR_EVALIDATION, "A name must have at most %d characters", NAME_MAX_CHARACTERS);
+    const char *fault = sr_text_fault(name, NAME_MAX_CHARACTERS, pool);
+    if (fault) return sr_error(pool, SR_EVALIDATION, "A name %s", fault);
     return NULL;
 }
 

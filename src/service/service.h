@@ -68,6 +68,9 @@ sr_service_t sr_service_for_request(const sr_service_t *service, const char *sco
 /* The current time as the store takes it. */
 const char *sr_service_now(apr_pool_t *pool);
 
+/* The SHA-256 of a bearer token (or NULL) as it was sent. Errors: SR_EUNAUTHORIZED if it is not of a token's form. */
+sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------- authenticate.c */
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                     apr_pool_t *pool);

@@ -24,22 +24,12 @@ static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
     return not_pdf("a file has no %PDF- within its first 1024 bytes", pool);
 }
 
-static sr_error_t *check_file_name(const char *name, apr_pool_t *pool)
-{
-    if (!sr_text_is_utf8(name, strlen(name))) return sr_error(pool, SR_EVALIDATION, "A file name must be UTF-8 text");
-    for (const char *p = name; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return sr_error(pool, SR_EVALIDATION, "A file name must not contain control characters");
-    if (sr_text_length(name) > FILE_NAME_MAX_CHARACTERS)
-        return sr_error(pool, SR_EVALIDATION, "A file name must have at most %d characters", FILE_NAME_MAX_CHARACTERS);
-    return NULL;
-}
-
 static sr_error_t *check_names(const apr_array_header_t *uploads, apr_pool_t *pool)
 {
     for (int i = 0; i < uploads->nelts; i++) {
         const char *name = APR_ARRAY_IDX(uploads, i, sr_upload_t).name;
-        SR_TRY(check_file_name(name, pool));
+        const char *fault = sr_text_fault(name, FILE_NAME_MAX_CHARACTERS, pool);
+        if (fault) return sr_error(pool, SR_EVALIDATION, "A file name %s", fault);
         for (int j = 0; j < i; j++)
             if (!strcmp(APR_ARRAY_IDX(uploads, j, sr_upload_t).name, name))
                 return sr_error(pool, SR_EVALIDATION, "Document %s is provided more than once", name);

@@ -21,17 +21,13 @@ static bool read_number(int *number, const char *text)
     return true;
 }
 
-static bool is_version(const char *text)
-{
-    return strlen(text) == SR_SHA256_HEX_LENGTH && strspn(text, "0123456789abcdef") == SR_SHA256_HEX_LENGTH;
-}
-
 /* Whose page of what: of the path, and of the query's `version`. */
 static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
 {
     SR_TRY(sr_web_uuid(&show->signer, http, 0));
     SR_TRY(sr_web_uuid(&show->document, http, 1));
-    if (!read_number(&show->page, http->params[2]) || (show->version && !is_version(show->version)))
+    if (!read_number(&show->page, http->params[2])
+        || (show->version && !sr_text_is_hex(show->version, SR_SHA256_HEX_LENGTH)))
         return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     return NULL;
 }

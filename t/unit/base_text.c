@@ -1,8 +1,12 @@
-/* base_text.c: tests of src/base/text.c. */
+/* base_text.c: tests of src/base/text.c, accept.c and descriptor.c. */
 #include "base/base.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static apr_pool_t *pool;
 
@@ -107,7 +111,6 @@ static void *fold_often(void *unused)
     return right == 1000 ? NULL : own;
 }
 
-/* Runs first: the locale is then made while four threads want it. */
 static void test_threads(void)
 {
     pthread_t threads[4];
@@ -129,6 +132,121 @@ static void test_undirected(void)
            "marks of direction go");
     is_str(sr_text_undirected("", pool), "", "nothing stays nothing");
     is_str(sr_text_undirected("\xFF", pool), "\uFFFD", "a bad byte");
+}
+
+static void test_fault(void)
+{
+    static const struct {
+        const char *text, *fault;
+    } rows[] = {
+        {"Ann\xC3\xA9", NULL},
+        {"123456", NULL},
+        {"", NULL},
+        {"1234567", "must have at most 6 characters"},
+        {"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", NULL},
+        {"a\nb", "must not contain control characters"},
+        {"\x7F", "must not contain control characters"},
+        {"\xC2\x85", "must not contain control characters"},
+        {"\xE2\x80\xA8", "must not contain control characters"},
+        {"\xFF", "must be UTF-8 text"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *fault = sr_text_fault(rows[i].text, 6, pool);
+        ok(fault && rows[i].fault ? !strcmp(fault, rows[i].fault) : fault == rows[i].fault, "name %d: %s", (int)i,
+           fault ? fault : "good");
+    }
+}
+
+static void test_email(void)
+{
+    static const char *const good[] = {"a@b.c", "a@.b.c", "\xC3\xA9@\xC3\xA9.de", "a@b..", "a\xC2\x85@b.c"};
+    static const char *const bad[] = {"",
+                                      "a",
+                                      "@b.c",
+                                      "a@b",
+                                      "a@b.",
+                                      "a@.c",
+                                      "a@b@c.d",
+                                      "a @b.c",
+                                      "a@b.c ",
+                                      "a\t@b.c",
+                                      "a\xE3\x80\x80@b.c",
+                                      "a\xEF\xBB\xBF@b.c"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ok(sr_text_is_email(good[i]), "an address: %s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ok(!sr_text_is_email(bad[i]), "no address: %s", bad[i]);
+}
+
+static void test_hex(void)
+{
+    ok(sr_text_is_hex("0123456789abcdef", 16), "lower-case hexadecimal");
+    ok(!sr_text_is_hex("0123456789abcdef", 15) && !sr_text_is_hex("0123456789abcdef", 17), "of another length");
+    ok(!sr_text_is_hex("AB", 2) && !sr_text_is_hex("0g", 2), "other digits");
+}
+
+static void test_percent(void)
+{
+    static const struct {
+        const char *text, *only, *decoded;
+        bool good;
+    } rows[] = {
+        {"a%20b", NULL, "a b", true},
+        {"%41%c3%A9", NULL, "A\xC3\xA9", true},
+        {"", NULL, "", true},
+        {"%", NULL, "%", false},
+        {"a%4", NULL, "a%4", false},
+        {"%zz%41", NULL, "%zzA", false},
+        {"a%00b", NULL, "a%00b", false},
+        {"%22%41", "\"", "\"%41", true},
+        {"%2", "\"", "%2", false},
+        {"%2541", NULL, "%41", true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = apr_pstrdup(pool, rows[i].text);
+        const bool good = sr_text_decode_percent(text, rows[i].only);
+        ok(good == rows[i].good && !strcmp(text, rows[i].decoded), "%s is %s", rows[i].text, text);
+    }
+}
+
+static void test_accept(void)
+{
+    static const struct {
+        const char *header, *seen;
+    } rows[] = {
+        {"", ""},
+        {"gzip", "gzip=1000 "},
+        {"gzip;q=0.5, br , ,*;q=0", "gzip=500 br=1000 *=0 "},
+        {"text/html;level=1; Q=0.25", "text/html=250 "},
+        {"a;sq=0.1;q=1.0;q=0.2", "a=1000 "},
+        {"a;q=2,b;q=-1,c;q=x,d;q=0.0004", "a=0 b=0 c=0 d=0 "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *rest = apr_pstrdup(pool, rows[i].header);
+        const char *seen = "";
+        sr_accept_t element;
+        while (sr_accept_next(&element, &rest))
+            seen = apr_psprintf(pool, "%s%s=%d ", seen, element.name, element.weight);
+        is_str(seen, rows[i].seen, "%s", rows[i].header);
+    }
+    char *nothing = NULL;
+    ok(!sr_accept_next(&(sr_accept_t){0}, &nothing), "no header");
+}
+
+static void test_file(void)
+{
+    char bytes[8] = "";
+    FILE *file = tmpfile();
+    if (!file || fputs("abcdef", file) < 0 || fflush(file)) abort();
+    is_int(sr_descriptor_read(fileno(file), bytes, 3, 1), 3, "a part of a file");
+    is_str(bytes, "bcd", "which it is");
+    is_int(sr_descriptor_read(fileno(file), bytes, 8, 4), 2, "to its end");
+    is_int(sr_descriptor_read(-1, bytes, 1, 0), -1, "no file");
+    apr_pool_t *own;
+    apr_pool_create(&own, pool);
+    const int copy = dup(fileno(file));
+    sr_descriptor_own(copy, own);
+    apr_pool_destroy(own);
+    ok(fcntl(copy, F_GETFD) == -1, "a descriptor is closed with its pool");
+    fclose(file);
 }
 
 static void test_port(void)
@@ -154,6 +272,12 @@ int main(void)
     is_str(sr_text_hex("\x00\xAB\x0F", 3, pool), "00ab0f", "hexadecimal");
     is_str(sr_text_hex("", 0, pool), "", "of nothing");
     test_undirected();
+    test_fault();
+    test_email();
+    test_hex();
+    test_percent();
+    test_accept();
+    test_file();
     test_port();
     apr_pool_destroy(pool);
     apr_terminate();

@@ -26,6 +26,31 @@ static const char *const refused[] = {
     "{\"uuid\":7,\"environment\":\"test\"," TEXTS ",\"created_at\":1}",
 };
 
+static void test_made(apr_pool_t *pool)
+{
+    const char *test = sr_token_make(false, pool), *live = sr_token_make(true, pool);
+    apr_size_t i, caught = 0, length = strlen(test);
+
+    ok(strncmp(test, "sigreq_test_", 12) == 0, "a test token says so");
+    ok(strncmp(live, "sigreq_live_", 12) == 0, "a live token says so");
+    is_int(length, 12 + 30 + 6, "its length");
+    ok(sr_token_well_formed(test) && sr_token_well_formed(live), "both are well formed");
+    ok(strcmp(test + 12, sr_token_make(false, pool) + 12) != 0, "two differ");
+
+    for (i = 0; i < length; i++) {
+        char *wrong = apr_pstrdup(pool, test);
+        wrong[i] = wrong[i] == 'x' ? 'y' : 'x';
+        caught += sr_token_well_formed(wrong) ? 0 : 1;
+    }
+    is_int(caught, length, "any one mistyped letter is caught");
+    ok(!sr_token_well_formed(""), "nothing is no token");
+    ok(!sr_token_well_formed(apr_pstrcat(pool, test, "0", NULL)), "nor is one with more behind it");
+    ok(!sr_token_well_formed("sigreq_test_"), "nor a prefix alone");
+    ok(!sr_token_well_formed(apr_pstrcat(pool, "sigreq_live_", test + 12, NULL)), "nor one of the other environment");
+    /* CRC-32 of the first 42 characters is 0x9F3BBF4E by zlib: the form must not change under stored tokens. */
+    ok(sr_token_well_formed("sigreq_test_0000000000000000000000000000002unJLq"), "a token made elsewhere is known");
+}
+
 int main(void)
 {
     static const char view[] =
@@ -62,6 +87,7 @@ int main(void)
         const sr_error_t *error = sr_token_parse(&token, refused[i], pool);
         ok(error && error->code == SR_EINTERNAL && error->cause && !token, "refused: %.60s", refused[i]);
     }
+    test_made(pool);
     apr_pool_destroy(pool);
     apr_terminate();
     return done();
