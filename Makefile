@@ -57,7 +57,10 @@ all:
 else
 all: $(PROGRAMS)
 endif
-units: $(UNIT_BIN) $(TOOL_BIN)
+units: $(UNIT_BIN) $(TOOL_BIN) build/symbols
+# what each object defines and uses, for t/guard/arrows.t
+build/symbols: $(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC))
+	$(call say,NM)nm -A $^ >$@
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) t/fuzz/fuzz.mk
 

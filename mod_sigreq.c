@@ -14,6 +14,7 @@
 #include "metrics/metrics.h"
 #include "web/web.h"
 #include "run/run.h"
+#include "service/setup.h"
 
 #define HANDLER "sigreq"
 
@@ -21,17 +22,41 @@ static sr_access_cache_t *seen; /* of this child */
 static sr_standing_t *standing; /* the same */
 static sr_folders_t *folders;   /* of this child */
 
+static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
+{
+    sr_api_t *api = apr_palloc(pool, sizeof *api);
+    *api = (sr_api_t){.service = service,
+                      .max_file_size = conf->max_file_size,
+                      .max_request_size = conf->max_request_size,
+                      .max_files = (int)conf->max_files};
+    return api;
+}
+
+static void *web_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
+{
+    sr_web_t *web = apr_palloc(pool, sizeof *web);
+    *web = (sr_web_t){.service = service,
+                      .theme = conf->theme,
+                      .frame_ancestors = conf->frame_ancestors,
+                      .privacy_url = conf->privacy_url,
+                      .help_url = conf->help_url,
+                      .max_file_size = conf->max_file_size,
+                      .max_request_size = conf->max_request_size};
+    return web;
+}
+
 /* What is below a location. */
 typedef struct area_t {
     const char *base;
     const sr_route_t *routes;
-    void (*begin)(sr_http_t *http); /* or NULL */
-    bool secret;                    /* paths begin with what must not be shown */
-    bool is_public;                 /* for anybody, where SigreqVerifyPage is On */
+    void (*begin)(sr_http_t *http);                                                         /* or NULL */
+    void *(*context)(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool); /* of its handlers */
+    bool secret;    /* paths begin with what must not be shown */
+    bool is_public; /* for anybody, where SigreqVerifyPage is On */
 } area_t;
-static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, false, false},
-                               {"/sign", sr_web_routes, sr_web_begin, true, false},
-                               {"/verify", sr_web_verify_routes, sr_web_verify_begin, false, true}};
+static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, api_context, false, false},
+                               {"/sign", sr_web_routes, sr_web_begin, web_context, true, false},
+                               {"/verify", sr_web_verify_routes, sr_web_verify_begin, web_context, false, true}};
 
 /* What was asked for: the path below the area, and r->uri without the secret that it may have. */
 typedef struct asked_t {
@@ -145,16 +170,6 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
 }
 
-static sr_web_settings_t page_settings(const sr_conf_t *conf)
-{
-    return (sr_web_settings_t){.theme = conf->theme,
-                               .frame_ancestors = conf->frame_ancestors,
-                               .privacy_url = conf->privacy_url,
-                               .help_url = conf->help_url,
-                               .max_file_size = conf->max_file_size,
-                               .max_request_size = conf->max_request_size};
-}
-
 static int handler(request_rec *r)
 {
     if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
@@ -192,17 +207,11 @@ static int handler(request_rec *r)
         .refuse_active = conf->refuse_active,
         .area_origin = conf->area_origin,
         .max_token_age = conf->max_token_age};
-    const sr_api_limits_t limits = {.max_file_size = conf->max_file_size,
-                                    .max_request_size = conf->max_request_size,
-                                    .max_files = (int)conf->max_files};
-    const sr_web_settings_t page = page_settings(conf);
     sr_http_t http = {.r = r,
                       .pool = r->pool,
                       .base_url = base,
                       .path = path,
-                      .service = &service,
-                      .limits = &limits,
-                      .page = &page,
+                      .context = area->context(&service, conf, r->pool),
                       .folder = conf->documents,
                       .rates = &conf->rates,
                       .secret_paths = area->secret,

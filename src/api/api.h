@@ -5,11 +5,16 @@
 #include "http/http.h"
 #include "service/service.h"
 
-/* What one request may ask for: from the location's configuration. */
-typedef struct sr_api_limits_t {
+/* What handlers need (sr_http_t.context): the service, and what one request may send. */
+typedef struct sr_api_t {
+    const sr_service_t *service;
     apr_off_t max_file_size, max_request_size;
     int max_files;
-} sr_api_limits_t;
+} sr_api_t;
+static inline const sr_api_t *sr_api_of(const sr_http_t *http)
+{
+    return http->context;
+}
 
 extern const sr_route_t sr_api_routes[];
 

@@ -19,7 +19,7 @@ static const char *part(sr_http_t *http, const char *name, const sr_error_t *err
 sr_error_t *sr_api_health(sr_http_t *http)
 {
     sr_health_t health;
-    sr_service_health(http->service, &health, http->pool);
+    sr_service_health(sr_api_of(http)->service, &health, http->pool);
     bool well = !health.database && !health.helper && !health.documents;
     json_t *answer = json_object();
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));

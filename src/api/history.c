@@ -52,7 +52,7 @@ sr_error_t *sr_api_history_list(sr_http_t *http)
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(check_filter(http, &filter));
-    SR_TRY(sr_service_history(http->service, &page, token_hash, &query, &filter, http->pool));
+    SR_TRY(sr_service_history(sr_api_of(http)->service, &page, token_hash, &query, &filter, http->pool));
     apr_array_header_t *views = apr_array_make(http->pool, page.bodies->nelts, sizeof(const char *));
     for (int i = 0; i < page.bodies->nelts; i++) {
         json_t *view;
@@ -69,7 +69,7 @@ sr_error_t *sr_api_history_redeliver(sr_http_t *http)
     json_t *view;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&event_id, http, 0));
-    SR_TRY(sr_service_redeliver(http->service, &row, token_hash, event_id, http->pool));
+    SR_TRY(sr_service_redeliver(sr_api_of(http)->service, &row, token_hash, event_id, http->pool));
     SR_TRY(view_of(&view, row, http->pool));
     return sr_http_json(http, HTTP_ACCEPTED, view);
 }

@@ -31,7 +31,7 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
     apr_pool_t *rows; /* not kept until a slow client has read the answer */
     apr_pool_create(&rows, http->pool);
-    SR_TRY(sr_service_submissions(http->service, &page, token_hash, &query, &filter, rows));
+    SR_TRY(sr_service_submissions(sr_api_of(http)->service, &page, token_hash, &query, &filter, rows));
     sr_error_t *error = sr_api_list_reply(http, &page);
     apr_pool_destroy(rows);
     return error;
@@ -42,7 +42,7 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     const char *token_hash, *uuid, *view;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_submission(http->service, &view, token_hash, uuid, http->pool));
+    SR_TRY(sr_service_submission(sr_api_of(http)->service, &view, token_hash, uuid, http->pool));
     return sr_http_view(http, HTTP_OK, view);
 }
 
@@ -57,8 +57,8 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
         return sr_error(http->pool, SR_EBADREQUEST, "version must be original, or left out");
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_api_uuid(&document, http, 1));
-    SR_TRY(
-        sr_service_document(http->service, &download, token_hash, submission, document, version != NULL, http->pool));
+    SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version != NULL,
+                               http->pool));
     return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
@@ -68,7 +68,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
     sr_download_t download;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
-    SR_TRY(sr_service_certificate(http->service, &download, token_hash, submission, http->pool));
+    SR_TRY(sr_service_certificate(sr_api_of(http)->service, &download, token_hash, submission, http->pool));
     return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
@@ -78,7 +78,7 @@ sr_error_t *sr_api_audit_get(sr_http_t *http)
     json_t *events;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
-    SR_TRY(sr_service_audit(http->service, &events, token_hash, submission, http->pool));
+    SR_TRY(sr_service_audit(sr_api_of(http)->service, &events, token_hash, submission, http->pool));
     json_t *answer = json_object();
     json_object_set_new(answer, "submission", json_string(submission));
     json_object_set(answer, "events", events);

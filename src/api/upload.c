@@ -32,32 +32,29 @@ typedef struct text_t {
 typedef struct receiver_t {
     sr_http_t *http;
     sr_multipart_t *parser;
-    sr_documents_t *documents;
-    apr_array_header_t *uploads; /* sr_upload_t */
+    sr_uploads_t *uploads;
     text_t text[TEXT_COUNT];
     sr_remarks_t *remarks;
-    sr_upload_t *upload; /* the file whose part is being read, or NULL */
-    int current;         /* the text whose part is being read, or -1 */
-    apr_off_t size;      /* of the part so far */
+    bool in_file;   /* a file's part is being read */
+    int current;    /* the text whose part is being read, or -1 */
+    apr_off_t size; /* of the part so far */
 } receiver_t;
 
 static sr_error_t *begin_file(receiver_t *receiver, const sr_part_t *part)
 {
     apr_pool_t *pool = receiver->http->pool;
-    if (receiver->uploads->nelts == receiver->http->limits->max_files)
-        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", receiver->http->limits->max_files);
-    sr_upload_t *upload = receiver->upload = apr_array_push(receiver->uploads);
-    upload->name = part->filename;
-    upload->raw = part->raw_filename;
-    upload->declared_pdf = !part->type || !*part->type || !strcmp(part->type, "application/pdf");
-    return sr_spool_begin(&upload->spool, receiver->documents, pool);
+    if (sr_service_received(receiver->uploads) == sr_api_of(receiver->http)->max_files)
+        return sr_error(pool, SR_ETOOLARGE, "At most %d files can be provided", sr_api_of(receiver->http)->max_files);
+    receiver->in_file = true;
+    return sr_service_receive_begin(receiver->uploads, part->filename, part->raw_filename,
+                                    !part->type || !*part->type || !strcmp(part->type, "application/pdf"));
 }
 
 static sr_error_t *begin_text(receiver_t *receiver, int which)
 {
     text_t *text = &receiver->text[which];
     if (text->data)
-        return sr_error(receiver->http->pool, SR_EVALIDATION, "%s is provided more than once", texts[which].name);
+        return sr_error(receiver->http->pool, SR_EBADREQUEST, "%s is provided more than once", texts[which].name);
     receiver->current = which;
     text->room = 256;
     text->data = apr_palloc(receiver->http->pool, text->room);
@@ -82,7 +79,7 @@ static void remark_part(receiver_t *receiver, const sr_part_t *part)
 static sr_error_t *begin_part(void *baton, const sr_part_t *part)
 {
     receiver_t *receiver = baton;
-    receiver->upload = NULL;
+    receiver->in_file = false;
     receiver->current = -1;
     receiver->size = 0;
     SR_TRY(sr_http_check_part(part, receiver->http->pool));
@@ -113,13 +110,13 @@ static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_
 static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
 {
     receiver_t *receiver = baton;
-    const sr_api_limits_t *limits = receiver->http->limits;
+    const sr_api_t *limits = sr_api_of(receiver->http);
     receiver->size += (apr_off_t)length;
-    if (receiver->upload) {
+    if (receiver->in_file) {
         if (receiver->size > limits->max_file_size)
             return sr_error(receiver->http->pool, SR_ETOOLARGE, "A file must be at most %" APR_OFF_T_FMT " bytes",
                             limits->max_file_size);
-        return sr_spool_write(receiver->upload->spool, data, length);
+        return sr_service_receive_data(receiver->uploads, data, length);
     }
     return receiver->current < 0 ? NULL : append_text(receiver, data, length);
 }
@@ -127,14 +124,13 @@ static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
 static sr_error_t *end_part(void *baton)
 {
     receiver_t *receiver = baton;
-    if (receiver->upload)
-        return sr_spool_end(receiver->upload->spool, &receiver->upload->sha256, &receiver->upload->size);
+    if (receiver->in_file) return sr_service_receive_end(receiver->uploads);
     if (receiver->current < 0) return NULL;
     text_t *text = &receiver->text[receiver->current];
     text->data[text->length] = '\0';
     /* only the JSON may hold any byte: its parser refuses NUL with line and column */
     if (receiver->current != SIGNERS && strlen(text->data) != text->length)
-        return sr_error(receiver->http->pool, SR_EVALIDATION, "A %s must not contain NUL",
+        return sr_error(receiver->http->pool, SR_EBADREQUEST, "A %s must not contain NUL",
                         texts[receiver->current].name);
     return NULL;
 }
@@ -148,10 +144,10 @@ static sr_error_t *receive(receiver_t *receiver, const char *parameters)
 {
     sr_http_t *http = receiver->http;
     const sr_multipart_sink_t sink = {begin_part, part_data, end_part, receiver};
-    receiver->uploads = apr_array_make(http->pool, 4, sizeof(sr_upload_t));
-    SR_TRY(sr_documents_open(&receiver->documents, http->service->documents_root, http->pool));
-    SR_TRY(sr_multipart_make(&receiver->parser, parameters, &sink, http->limits->max_files + EXTRA_PARTS, http->pool));
-    SR_TRY(sr_http_read(http, http->limits->max_request_size, body_piece, receiver));
+    SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
+    SR_TRY(
+        sr_multipart_make(&receiver->parser, parameters, &sink, sr_api_of(http)->max_files + EXTRA_PARTS, http->pool));
+    SR_TRY(sr_http_read(http, sr_api_of(http)->max_request_size, body_piece, receiver));
     return sr_multipart_finish(receiver->parser);
 }
 
@@ -160,17 +156,10 @@ static sr_error_t *read_key(const char **key, sr_http_t *http)
     *key = apr_table_get(http->r->headers_in, "Idempotency-Key");
     for (const char *p = *key ? *key : "x"; *p; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
-            return sr_error(http->pool, SR_EVALIDATION, "Idempotency-Key must be printable ASCII");
+            return sr_error(http->pool, SR_EBADREQUEST, "Idempotency-Key must be printable ASCII");
     if (*key && (!**key || strlen(*key) > KEY_MAX))
-        return sr_error(http->pool, SR_EVALIDATION, "Idempotency-Key must have 1 to %d characters", KEY_MAX);
+        return sr_error(http->pool, SR_EBADREQUEST, "Idempotency-Key must have 1 to %d characters", KEY_MAX);
     return NULL;
-}
-
-/* The spools hold memory and descriptors: they go now, not when a slow client has read the answer. */
-static void drop_spools(const receiver_t *receiver)
-{
-    for (int i = 0; i < receiver->uploads->nelts; i++)
-        sr_spool_drop(APR_ARRAY_IDX(receiver->uploads, i, sr_upload_t).spool);
 }
 
 sr_error_t *sr_api_signatures_create(sr_http_t *http)
@@ -181,13 +170,12 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     sr_token_t *caller;
     /* the caller is known before the body is read: nobody else makes us read one */
     SR_TRY(sr_api_token(&request.token_hash, http));
-    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
     SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));
     SR_TRY(read_key(&request.idempotency_key, http));
     SR_TRY(receive(&receiver, parameters));
     request.caller = caller;
     request.client = (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
-    request.documents = receiver.documents;
     request.remarks = receiver.remarks;
     request.uploads = receiver.uploads;
     request.name = receiver.text[NAME].data;
@@ -197,8 +185,8 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.send_email = receiver.text[SEND_EMAIL].data;
     request.locale = receiver.text[LOCALE].data;
     request.caption = receiver.text[CAPTION].data;
-    sr_error_t *error = sr_service_create(http->service, &uuid, &view, &request, http->pool);
-    drop_spools(&receiver);
+    sr_error_t *error = sr_service_create(sr_api_of(http)->service, &uuid, &view, &request, http->pool);
+    sr_service_receive_drop(receiver.uploads);
     SR_TRY(error);
     apr_table_setn(http->r->headers_out, "Location",
                    apr_pstrcat(http->pool, http->base_url, "/api/v3/signatures/", uuid, NULL));

@@ -3,31 +3,30 @@
 
 typedef struct receiver_t {
     sr_http_t *http;
-    sr_documents_t *documents;
-    sr_spool_t *spool; /* NULL: no file has come */
+    sr_uploads_t *uploads;
 } receiver_t;
 
 static sr_error_t *begin_file(void *baton, const char *name)
 {
     receiver_t *receiver = baton;
-    return sr_spool_begin(&receiver->spool, receiver->documents, receiver->http->pool);
+    return sr_service_receive_begin(receiver->uploads, NULL, NULL, true);
 }
 
 static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
 {
-    return sr_spool_write(((receiver_t *)baton)->spool, data, length);
+    return sr_service_receive_data(((receiver_t *)baton)->uploads, data, length);
 }
 
 static sr_error_t *verify(receiver_t *receiver, json_t **answer, sr_verify_t *request)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, http->limits->max_file_size,
-                                      http->limits->max_request_size};
-    SR_TRY(sr_documents_open(&receiver->documents, http->service->documents_root, http->pool));
+    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, sr_api_of(http)->max_file_size,
+                                      sr_api_of(http)->max_request_size};
+    SR_TRY(sr_service_receive(sr_api_of(http)->service, &receiver->uploads, http->pool));
     SR_TRY(sr_http_read_one_file(http, "application/pdf", &sink));
-    request->spool = receiver->spool;
-    SR_TRY(sr_spool_end(request->spool, &request->sha256, &request->size));
-    return sr_service_verify(http->service, answer, request, http->pool);
+    SR_TRY(sr_service_receive_end(receiver->uploads));
+    request->uploads = receiver->uploads;
+    return sr_service_verify(sr_api_of(http)->service, answer, request, http->pool);
 }
 
 sr_error_t *sr_api_verify(sr_http_t *http)
@@ -38,10 +37,10 @@ sr_error_t *sr_api_verify(sr_http_t *http)
     json_t *answer;
     /* the caller is known before the body is read: nobody else makes us read one */
     SR_TRY(sr_api_token(&request.token_hash, http));
-    SR_TRY(sr_service_authenticate(http->service, &caller, request.token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
     request.environment = caller->environment;
     sr_error_t *error = verify(&receiver, &answer, &request);
-    if (receiver.spool) sr_spool_drop(receiver.spool); /* now, not when a slow client has read the answer */
+    if (receiver.uploads) sr_service_receive_drop(receiver.uploads);
     SR_TRY(error);
     return sr_http_json(http, HTTP_OK, answer);
 }

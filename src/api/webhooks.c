@@ -35,7 +35,7 @@ static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t
     sr_token_t *caller;
     json_t *body;
     SR_TRY(sr_api_token(token_hash, http));
-    SR_TRY(sr_service_authenticate(http->service, &caller, *token_hash, http->pool));
+    SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, *token_hash, http->pool));
     SR_TRY(sr_http_read_json(&body, http, SR_HTTP_JSON_MAX, SR_HTTP_JSON_VALUES));
     const json_t *sent = json_object_get(body, "url");
     *url = NULL;
@@ -49,7 +49,7 @@ static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t
 
 static sr_error_t *store(sr_http_t *http, const char *token_hash, const char *url)
 {
-    SR_TRY(sr_service_webhook_set(http->service, token_hash, hook_of(http)->kind, url, http->pool));
+    SR_TRY(sr_service_webhook_set(sr_api_of(http)->service, token_hash, hook_of(http)->kind, url, http->pool));
     return answer(http, url);
 }
 
@@ -60,7 +60,7 @@ static sr_error_t *store_of_token(sr_http_t *http, const char *token_hash, const
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     json_t *urls = sr_json_own(json_object(), http->pool);
     json_object_set_new(urls, hook_of(http)->kind, sr_json_string_or_null(url));
-    SR_TRY(sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool));
+    SR_TRY(sr_service_token_webhooks(sr_api_of(http)->service, &token, token_hash, uuid, urls, http->pool));
     return answer(http, url);
 }
 
@@ -111,7 +111,7 @@ sr_error_t *sr_api_token_webhooks_clear(sr_http_t *http)
         json_object_set_new(urls, hooks[i].kind, json_null());
         json_object_set_new(body, hooks[i].member, json_null());
     }
-    sr_error_t *error = sr_service_token_webhooks(http->service, &token, token_hash, uuid, urls, http->pool);
+    sr_error_t *error = sr_service_token_webhooks(sr_api_of(http)->service, &token, token_hash, uuid, urls, http->pool);
     if (!error) return sr_http_json(http, HTTP_OK, body);
     json_decref(body);
     return error;

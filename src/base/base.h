@@ -23,20 +23,19 @@
  * the code into a status, a body and a log level; sigreqctl turns it into an exit code.
  */
 typedef enum sr_code_t {
-    SR_EVALIDATION,   /* 400 as text/plain, the message alone: POST /signatures (docs/api.md, Errors) */
-    SR_EBADREQUEST,   /* 400 as JSON */
-    SR_EUNAUTHORIZED, /* 401: always the same bytes */
-    SR_EFORBIDDEN,    /* 403 */
-    SR_ENOTFOUND,     /* 404: always the same bytes, whether absent or somebody else's */
-    SR_EMETHOD,       /* 405 */
-    SR_ETIMEOUT,      /* 408: the client stopped sending */
-    SR_ECONFLICT,     /* 409 */
-    SR_ETOOLARGE,     /* 413 as text/plain, with the limit in the text */
-    SR_EMEDIATYPE,    /* 415 */
-    SR_ECONTENT,      /* 422: it is there, and cannot be shown */
-    SR_ETOOMANY,      /* 429 with Retry-After: the same is allowed later */
-    SR_EINTERNAL,     /* 500: a defect of ours */
-    SR_EUNAVAILABLE,  /* 503 with Retry-After: database, disk or helper away */
+    SR_EBADREQUEST = 1, /* what was sent is wrong; 0 is no code */
+    SR_EUNAUTHORIZED,   /* it is not known who asks: always the same message */
+    SR_EFORBIDDEN,      /* they may not */
+    SR_ENOTFOUND,       /* always the same message, whether it does not exist or is somebody else's */
+    SR_EMETHOD,         /* this cannot be done to it */
+    SR_ETIMEOUT,        /* the client stopped sending */
+    SR_ECONFLICT,       /* its state does not allow this */
+    SR_ETOOLARGE,       /* more was sent than is allowed; the message has the limit */
+    SR_EMEDIATYPE,      /* another type is expected */
+    SR_ECONTENT,        /* it exists and cannot be shown */
+    SR_ETOOMANY,        /* the same is allowed later */
+    SR_EINTERNAL,       /* a defect of ours */
+    SR_EUNAVAILABLE,    /* database, disk or helper are away */
     SR_CODE_COUNT
 } sr_code_t;
 

@@ -18,7 +18,7 @@ sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool)
     const char *encoding = part->encoding;
     if (!encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit")) return NULL;
     /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
-    return sr_error(pool, SR_EVALIDATION, "Content-Transfer-Encoding is not supported");
+    return sr_error(pool, SR_EBADREQUEST, "Content-Transfer-Encoding is not supported");
 }
 
 bool sr_http_is_file(const sr_part_t *part)
@@ -97,8 +97,6 @@ sr_error_t *sr_http_read_one_file(sr_http_t *http, const char *type, const sr_ht
     if (!is_form && (!type || sr_http_expect_type(http, type, NULL)))
         return sr_error(http->pool, SR_EMEDIATYPE, "Content-Type must be %s%smultipart/form-data", type ? type : "",
                         type ? " or " : "");
-    sr_error_t *error = is_form ? receive_form(&receiver, parameters) : receive_body(&receiver);
-    if (error && error->code == SR_EVALIDATION) error->code = SR_EBADREQUEST; /* as JSON, unlike POST /signatures */
-    SR_TRY(error);
+    SR_TRY(is_form ? receive_form(&receiver, parameters) : receive_body(&receiver));
     return receiver.size ? NULL : not_one(&receiver);
 }

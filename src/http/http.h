@@ -22,16 +22,13 @@ struct sr_http_t {
     const char *base_url;               /* of the location, without a slash at the end */
     const char *path;                   /* below the base of the routes: "/signatures/…" */
     const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
-    const struct sr_service_t *service; /* for the handlers; http does not look inside */
-    const struct sr_api_limits_t *limits;
-    const struct sr_web_settings_t *page;
-    const struct sr_language_t *language, *asked_language; /* for the page's handlers (page/texts.c); NULL: not known */
-    const char *folder;                                    /* where files without a name can be made */
+    const void *context;                /* of the handlers: what they need of the location */
+    void *state;                        /* of the handlers: what they keep of this request */
+    const char *folder;                 /* where files without a name can be made */
     const sr_rates_t *rates;
     bool secret_paths;              /* the first part of the path lets its holder in; else a bearer token */
     bool is_public;                 /* anybody is let in: neither a link nor a token is looked for */
     const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
-    bool plain_errors;              /* every 400 and 413 as text/plain (POST /signatures) */
     /* Writes the body of an error in place of JSON; NULL: JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
     bool body_read; /* to its end: the connection can serve another request */
@@ -51,7 +48,7 @@ typedef struct sr_route_t {
     int method; /* M_GET (serves HEAD too), M_POST, M_DELETE */
     const char *path;
     sr_http_handler_t handler;
-    bool plain_errors;
+    bool plain_errors; /* of 400 and 413: the message alone, as text/plain */
 } sr_route_t;
 
 /* Answers the request, errors included; http->route is then its row. */
@@ -145,7 +142,7 @@ typedef struct sr_http_file_sink_t {
  * SR_ETOOLARGE; SR_EBADREQUEST for a malformed form, and "Exactly 1 file must be provided" for none, an empty one or
  * several. */
 sr_error_t *sr_http_read_one_file(sr_http_t *http, const char *type, const sr_http_file_sink_t *sink);
-/* Errors: SR_EVALIDATION for a part in an encoding that is not supported. */
+/* Errors: SR_EBADREQUEST for a part in an encoding that is not supported. */
 sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool);
 bool sr_http_is_file(const sr_part_t *part);
 

@@ -29,7 +29,7 @@ typedef struct sr_multipart_sink_t {
 typedef struct sr_multipart_t sr_multipart_t;
 
 /* `parameters` is what follows "multipart/form-data" in the Content-Type. Errors, here and below, are
- * SR_EVALIDATION with the message "Malformed multipart body: <reason>". */
+ * SR_EBADREQUEST with the message "Malformed multipart body: <reason>". */
 sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, const sr_multipart_sink_t *sink,
                               int max_parts, apr_pool_t *pool);
 sr_error_t *sr_multipart_feed(sr_multipart_t *parser, const char *data, apr_size_t length);

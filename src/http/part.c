@@ -7,7 +7,7 @@
 
 sr_error_t *sr_part_malformed(apr_pool_t *pool, const char *why)
 {
-    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Malformed multipart body: %s", why), pool, "%s", why);
+    return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Malformed multipart body: %s", why), pool, "%s", why);
 }
 
 static sr_error_t *malformed(apr_pool_t *pool, const char *why)

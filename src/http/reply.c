@@ -157,22 +157,20 @@ sr_error_t *sr_http_see_other(sr_http_t *http, const char *url)
 static const struct {
     int status;
     int level;
-    bool plain; /* the message alone as text */
 } answers[SR_CODE_COUNT] = {
-    [SR_EVALIDATION] = {HTTP_BAD_REQUEST, APLOG_INFO, true},
-    [SR_EBADREQUEST] = {HTTP_BAD_REQUEST, APLOG_INFO, false},
-    [SR_EUNAUTHORIZED] = {HTTP_UNAUTHORIZED, APLOG_INFO, false},
-    [SR_EFORBIDDEN] = {HTTP_FORBIDDEN, APLOG_INFO, false},
-    [SR_ENOTFOUND] = {HTTP_NOT_FOUND, APLOG_INFO, false},
-    [SR_EMETHOD] = {HTTP_METHOD_NOT_ALLOWED, APLOG_INFO, false},
-    [SR_ETIMEOUT] = {HTTP_REQUEST_TIME_OUT, APLOG_INFO, false},
-    [SR_ECONFLICT] = {HTTP_CONFLICT, APLOG_INFO, false},
-    [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO, false},
-    [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO, false},
-    [SR_ECONTENT] = {HTTP_UNPROCESSABLE_ENTITY, APLOG_INFO, false},
-    [SR_ETOOMANY] = {HTTP_TOO_MANY_REQUESTS, APLOG_INFO, false},
-    [SR_EINTERNAL] = {HTTP_INTERNAL_SERVER_ERROR, APLOG_ERR, false},
-    [SR_EUNAVAILABLE] = {HTTP_SERVICE_UNAVAILABLE, APLOG_ERR, false},
+    [SR_EBADREQUEST] = {HTTP_BAD_REQUEST, APLOG_INFO},
+    [SR_EUNAUTHORIZED] = {HTTP_UNAUTHORIZED, APLOG_INFO},
+    [SR_EFORBIDDEN] = {HTTP_FORBIDDEN, APLOG_INFO},
+    [SR_ENOTFOUND] = {HTTP_NOT_FOUND, APLOG_INFO},
+    [SR_EMETHOD] = {HTTP_METHOD_NOT_ALLOWED, APLOG_INFO},
+    [SR_ETIMEOUT] = {HTTP_REQUEST_TIME_OUT, APLOG_INFO},
+    [SR_ECONFLICT] = {HTTP_CONFLICT, APLOG_INFO},
+    [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO},
+    [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO},
+    [SR_ECONTENT] = {HTTP_UNPROCESSABLE_ENTITY, APLOG_INFO},
+    [SR_ETOOMANY] = {HTTP_TOO_MANY_REQUESTS, APLOG_INFO},
+    [SR_EINTERNAL] = {HTTP_INTERNAL_SERVER_ERROR, APLOG_ERR},
+    [SR_EUNAVAILABLE] = {HTTP_SERVICE_UNAVAILABLE, APLOG_ERR},
 };
 
 /* "401 Unauthorized" → "Unauthorized" */
@@ -214,7 +212,7 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
     /* or httpd would read the rest of the body to keep the connection */
     if (!http->body_read && has_body(r)) r->connection->keepalive = AP_CONN_CLOSE;
     bool may_be_plain = status == HTTP_REQUEST_ENTITY_TOO_LARGE || status == HTTP_BAD_REQUEST;
-    if (answers[error->code].plain || (may_be_plain && http->plain_errors)) {
+    if (may_be_plain && http->route && http->route->plain_errors) {
         sr_http_bytes(http, status, TEXT_TYPE, error->message, strlen(error->message));
         return;
     }

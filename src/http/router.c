@@ -56,7 +56,6 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
         if (http->r->method_number == M_OPTIONS) return sr_http_empty(http);
         return sr_error(http->pool, SR_EMETHOD, "Method not allowed");
     }
-    http->plain_errors = route->plain_errors;
     return route->handler(http);
 }
 

@@ -8,38 +8,13 @@
 
 #include "base/base.h"
 #include "model/existing.h"
+#include "model/report.h"
+#include "model/warnings.h"
 
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
 /* An organisation in one environment, as what is kept beside documents is named by: "<uuid>.test". */
 const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
-
-/* --------------------------------------------------------------------------------------------- warnings.c
- * What is said of a document that can be signed: a row of warnings.def each. A set is a sum of bits.
- */
-typedef enum sr_warning_t {
-#define SR_WARNING(id, name, active, sentence) SR_WARNING_##id,
-#include "model/warnings.def"
-#undef SR_WARNING
-    SR_WARNING_COUNT
-} sr_warning_t;
-#define SR_WARNING_BIT(warning) (1u << (warning))
-
-typedef struct sr_warning_row_t {
-    const char *name; /* for programs */
-    bool active;      /* it is refused where SigreqActiveContent says so */
-    const char *sentence;
-} sr_warning_row_t;
-const sr_warning_row_t *sr_warning(sr_warning_t warning);
-/* JSON arrays, in the order of the table. New references. */
-json_t *sr_warnings_names(unsigned int set);
-json_t *sr_warnings_sentences(unsigned int set);
-/* Reads an array of names; NULL is the empty set. False when it is anything else. */
-bool sr_warnings_parse(unsigned int *set, const json_t *names);
-/* The name that goes with a sentence, or NULL for one of another version. */
-const char *sr_warning_named(const char *sentence);
-/* Why a document is refused where active content is; NULL: it is not. Goes on after "cannot be signed: ". */
-const char *sr_warnings_refusal(unsigned int set, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pages.c
  * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
@@ -57,9 +32,6 @@ typedef struct sr_page_t {
     int rotate;    /* clockwise degrees the page is turned when displayed */
 } sr_page_t;
 
-/* Raise it when a report's meaning changes, or what can be prepared: older stored ones are then made again. */
-#define SR_PAGES_VERSION 5
-#define SR_PAGES_MAX 20000       /* pages of a document */
 #define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
 
 typedef struct sr_pages_t {
@@ -187,10 +159,10 @@ typedef struct sr_signers_rules_t {
     sr_remarks_t *remarks; /* gets the members that are not known, or NULL */
 } sr_signers_rules_t;
 
-/* Parses and checks the JSON array; *signers holds sr_signer_t with fresh uuids. Errors: SR_EVALIDATION. */
+/* Parses and checks the JSON array; *signers holds sr_signer_t with fresh uuids. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool);
-/* Finds each field's document and page and works out its placement. Errors: SR_EVALIDATION,
+/* Finds each field's document and page and works out its placement. Errors: SR_EBADREQUEST,
  * "Document {name} not found" and "Index page unknown", and why an existing field that is named cannot be signed. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
 /* Then: the texts of a submission are repeated in every answer that shows it, so all of them have a limit together. The

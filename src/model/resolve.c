@@ -29,12 +29,12 @@ static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *docu
     const char *key = apr_pstrcat(pool, document->uuid, "/", field->existing, NULL);
     const sr_existing_t *existing = sr_existing_find(document->pages->existing, field->existing);
 
-    if (!existing) return sr_error(pool, SR_EVALIDATION, "Document %s has no signature field %s", shown, name);
+    if (!existing) return sr_error(pool, SR_EBADREQUEST, "Document %s has no signature field %s", shown, name);
     if (existing->fault)
-        return sr_error(pool, SR_EVALIDATION, "Document %s: signature field %s %s", shown, name,
+        return sr_error(pool, SR_EBADREQUEST, "Document %s: signature field %s %s", shown, name,
                         sr_existing_sentence(existing->fault));
     if (apr_hash_get(named, key, APR_HASH_KEY_STRING))
-        return sr_error(pool, SR_EVALIDATION, "Document %s: signature field %s is named more than once", shown, name);
+        return sr_error(pool, SR_EBADREQUEST, "Document %s: signature field %s is named more than once", shown, name);
     apr_hash_set(named, key, APR_HASH_KEY_STRING, field);
     field->area = sr_area_of(existing->rect, existing->page, sr_pages_at(document->pages, existing->page));
     return NULL;
@@ -47,10 +47,10 @@ static sr_error_t *resolve_field(sr_field_t *field, const apr_array_header_t *do
     const sr_page_t *page;
 
     if (!document)
-        return sr_error(pool, SR_EVALIDATION, "Document %s not found", sr_text_printable(field->document, pool));
+        return sr_error(pool, SR_EBADREQUEST, "Document %s not found", sr_text_printable(field->document, pool));
     if (field->existing) SR_TRY(resolve_existing(field, document, named, pool));
     page = sr_pages_at(document->pages, field->area.page);
-    if (!page) return sr_error(pool, SR_EVALIDATION, "Index page unknown");
+    if (!page) return sr_error(pool, SR_EBADREQUEST, "Index page unknown");
     field->document = document->name;
     field->document_uuid = document->uuid;
     sr_area_place(&field->placement, &field->area, page);
@@ -125,6 +125,6 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
         }
     }
     if (size <= SR_SIGNERS_TEXTS_MAX) return NULL;
-    return sr_error(pool, SR_EVALIDATION, "All names and emails together must have at most %d bytes",
+    return sr_error(pool, SR_EBADREQUEST, "All names and emails together must have at most %d bytes",
                     SR_SIGNERS_TEXTS_MAX);
 }

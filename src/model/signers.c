@@ -27,7 +27,7 @@ static sr_error_t *refuse(const place_t *at, const char *reason)
 
     if (at->email) who = apr_psprintf(at->pool, "%s (%s)", who, at->email);
     if (at->field) who = apr_psprintf(at->pool, "%s, Field %d", who, at->field);
-    return sr_error(at->pool, SR_EVALIDATION, "%s: %s", who, reason);
+    return sr_error(at->pool, SR_EBADREQUEST, "%s: %s", who, reason);
 }
 
 /* Remarks on the members of an object that nobody reads; `of` ends the remark, as in " of its area". */
@@ -234,7 +234,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     list = json_object_get(value, "fields");
     if (json_array_size(list) == 0) return refuse(at, "Must have at least 1 field"); /* 0 for what is no array */
     if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
-        return sr_error(at->pool, SR_EVALIDATION, "At most %d fields can be provided", rules->max_fields);
+        return sr_error(at->pool, SR_EBADREQUEST, "At most %d fields can be provided", rules->max_fields);
     count = (int)json_array_size(list);
     *fields_so_far += count;
 
@@ -267,7 +267,7 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
     if (error && error->code != SR_EBADREQUEST) return error;
     if (error) reason = error->message;
     else if (json_typeof(*list) != JSON_ARRAY) reason = apr_psprintf(pool, "%s was sent", describe(*list));
-    return reason ? sr_error(pool, SR_EVALIDATION, "Signers must be a JSON array: %s", reason) : NULL;
+    return reason ? sr_error(pool, SR_EBADREQUEST, "Signers must be a JSON array: %s", reason) : NULL;
 }
 
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
@@ -278,9 +278,9 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
 
     *signers = NULL;
     SR_TRY(take_array(&list, text, length, rules, pool));
-    if (json_array_size(list) == 0) return sr_error(pool, SR_EVALIDATION, "At least 1 signer must be provided");
+    if (json_array_size(list) == 0) return sr_error(pool, SR_EBADREQUEST, "At least 1 signer must be provided");
     if (json_array_size(list) > (size_t)rules->max_signers)
-        return sr_error(pool, SR_EVALIDATION, "At most %d signers can be provided", rules->max_signers);
+        return sr_error(pool, SR_EBADREQUEST, "At most %d signers can be provided", rules->max_signers);
 
     count = (int)json_array_size(list);
     *signers = apr_array_make(pool, count, sizeof(sr_signer_t));

@@ -2,7 +2,7 @@
 #ifndef SR_PDF_CHECKED_H
 #define SR_PDF_CHECKED_H
 
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 /* Asks a worker of its own, which reads nothing else, for the results of sr_cms_check. `signatures` is an array of the
  * DER of each in base64. If it kills or outlasts the worker, each is SR_CMS_UNCHECKED. */

@@ -188,14 +188,6 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_reques
     return NULL;
 }
 
-bool sr_pdf_is_plain(const char *text)
-{
-    if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
-    for (const char *c = text; *c; c++)
-        if (*c < ' ' || *c > '~') return false;
-    return true;
-}
-
 static bool read_probe(void *result, const json_t *response, apr_pool_t *pool)
 {
     static const char *const names[] = SR_PDF_VERDICT_NAMES;

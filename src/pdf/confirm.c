@@ -10,6 +10,27 @@
 #define MOST_PREPARED 200008 /* objects: of as many fields as can be configured */
 #define TAIL 64              /* bytes: "startxref", a number, "%%EOF" */
 
+static json_t *field_json(const sr_pdf_field_t *field)
+{
+    json_t *json = json_object(), *rect = json_array();
+    json_object_set_new(json, "signer", json_string(field->signer));
+    json_object_set_new(json, "page", json_integer(field->page));
+    json_object_set_new(json, "rect", rect);
+    for (int i = 0; i < 4; i++) json_array_append_new(rect, json_real(field->rect[i]));
+    if (field->existing) json_object_set_new(json, "existing", json_string(field->existing));
+    return json;
+}
+
+json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    json_t *request = sr_json_own(json_object(), pool), *list = json_array();
+    json_object_set_new(request, "op", json_string(op));
+    json_object_set_new(request, "fields", list);
+    for (int i = 0; i < fields->nelts; i++)
+        json_array_append_new(list, field_json(&APR_ARRAY_IDX(fields, i, sr_pdf_field_t)));
+    return request;
+}
+
 static const char MORE[] = "something follows it";
 static const char BEFORE[] = "something comes before it";
 

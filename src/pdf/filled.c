@@ -4,7 +4,7 @@
  * other object is new, and refers to new ones alone. What a new appearance draws is not looked at, but it is confined
  * to the place of the field. */
 #include "pdf/appended.h"
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 #include <apr_hash.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef SR_PDF_LISTING_H
 #define SR_PDF_LISTING_H
 
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 typedef struct sr_pdf_listed_t {
     const char *field, *subfilter, *name, *reason, *contact, *time; /* printable; NULL: not told, but for `field` */

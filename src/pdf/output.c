@@ -45,3 +45,11 @@ sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_
     return sr_pdf_unavailable(pool, apr_psprintf(pool, "a document cannot be read to its end: %s",
                                                  got < 0 ? strerror(errno) : "it is shorter than it was"));
 }
+
+bool sr_pdf_is_plain(const char *text)
+{
+    if (!text || !*text || strlen(text) > SR_PDF_MAX_REASON) return false;
+    for (const char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') return false;
+    return true;
+}

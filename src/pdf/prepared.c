@@ -4,7 +4,7 @@
  * the existing fields that are named (existing.c). Other objects of the document that are written again must end as
  * ours do: with the references. */
 #include "pdf/appended.h"
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 #include <apr_hash.h>
 #include <math.h>

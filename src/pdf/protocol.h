@@ -72,11 +72,14 @@
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
 
-#include "pdf/pdf.h"
+#include "base/base.h"
 
 #define SR_PDF_MAGIC 0x31525053u /* raise the digit ("SPR1") when messages change their meaning */
 #define SR_PDF_SOCKET 3          /* the worker's descriptor */
 #define SR_PDF_DESCRIPTORS 2     /* that one request may carry */
+
+#define SR_PDF_MIN_WIDTH 16 /* pixels of a page that is shown */
+#define SR_PDF_MAX_WIDTH 4000
 
 #define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
 #define SR_PDF_MAX_ANSWER (4 << 20)    /* 20,000 pages, each with a box of its own, take about 2 MB */
@@ -107,7 +110,7 @@
 
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
  * stamp. */
-#define SR_PDF_CONTENTS_BYTES SR_CMS_MAX_BYTES
+#define SR_PDF_CONTENTS_BYTES 16384
 
 /* What stands before the "<" of those digits: "/ByteRange", this with the lengths and padded with spaces to the
  * width, "/Contents". The client makes it too, to see that what it has signed is what readers will check. */
@@ -145,6 +148,14 @@
 
 #define SR_PDF_MAX_CHANGES 20     /* that are named of one signature, and "and more" */
 #define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
+
+typedef enum sr_pdf_verdict_t {
+    SR_PDF_ACCEPTED,
+    SR_PDF_NOT_PDF,  /* no PDF at all, or damaged beyond what qpdf recovers */
+    SR_PDF_PASSWORD, /* it asks for a password, or is encrypted in an unknown way */
+    SR_PDF_REFUSED,  /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
+    SR_PDF_FORBIDDEN /* a PDF that opens without a password and does not permit signing; `reason` says what */
+} sr_pdf_verdict_t;
 
 /* Indexed by sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \

@@ -1,5 +1,5 @@
 /* result.c: what sr_pdf_verify found, as JSON: the one form that the API answers with and sigreqctl prints. */
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
 {

@@ -3,7 +3,7 @@
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
-#include "pdf/protocol.h"
+#include "pdf/pdf.h"
 
 #include <pthread.h>
 #include <sys/types.h>

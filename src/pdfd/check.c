@@ -1,4 +1,5 @@
 /* check.c: the answer to "check": what signatures say, by src/pdf/check.c. */
+#include "pdf/cms.h"
 #include "pdfd/pdfd.h"
 
 #include <apr_encode.h>

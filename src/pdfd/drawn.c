@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #define MAX_CONTENT (4 << 20)
 #define OPERANDS 6
@@ -47,18 +46,6 @@ static void interpret(drawing_t *drawing, char *content)
         else if (*end || !isfinite(value) || fabs(value) > 1e6 || drawing->count == OPERANDS) return;
         else drawing->operands[drawing->count++] = value;
     }
-}
-
-const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size_t length, bool is_packed,
-                                    apr_size_t room, apr_pool_t *pool)
-{
-    uLongf count = room;
-    *size = length;
-    if (!is_packed) return length <= room ? data : NULL;
-    unsigned char *bytes = sr_pdfd_grow(sr_pdfd_buffer(pool), room);
-    if (uncompress(bytes, &count, data, length) != Z_OK) return NULL;
-    *size = count;
-    return bytes;
 }
 
 static void draw_form(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,

@@ -71,6 +71,18 @@ static bool read_coded(coded_t *coded, cursor_t *c)
     return true;
 }
 
+const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size_t length, bool is_packed,
+                                    apr_size_t room, apr_pool_t *pool)
+{
+    uLongf count = room;
+    *size = length;
+    if (!is_packed) return length <= room ? data : NULL;
+    unsigned char *bytes = sr_pdfd_grow(sr_pdfd_buffer(pool), room);
+    if (uncompress(bytes, &count, data, length) != Z_OK) return NULL;
+    *size = count;
+    return bytes;
+}
+
 /* The samples of an image that is no JPEG, or NULL: exactly as many as its size says. */
 static const unsigned char *unpack(const coded_t *coded, apr_pool_t *pool)
 {

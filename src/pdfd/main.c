@@ -161,23 +161,6 @@ static bool take(sr_pdfd_request_t *request, const op_t *op, const int *descript
     return map(&request->result, request->room, write, MAP_SHARED, descriptors[result]);
 }
 
-json_t *sr_pdfd_fault(const char *fault, const char *reason)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "fault", json_string(fault));
-    json_object_set_new(object, "reason", json_string(reason));
-    return object;
-}
-
-json_t *sr_pdfd_result(const sr_pdfd_request_t *request, const void *bytes, apr_size_t size)
-{
-    if (size > request->room) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, SR_PDF_LIMITS_REASON);
-    memcpy(request->result, bytes, size);
-    json_t *object = json_object();
-    json_object_set_new(object, "length", json_integer((json_int_t)size));
-    return object;
-}
-
 /* The text of the answer; NULL when the request is not understood. */
 static const char *response(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
 {

@@ -20,6 +20,9 @@
 #define SR_PDFD_H
 
 #include "base/base.h"
+#include "model/existing.h"
+#include "model/report.h"
+#include "model/warnings.h"
 #include "pdf/protocol.h"
 
 #include <qpdf/qpdf-c.h>
@@ -43,7 +46,8 @@ typedef json_t *sr_pdfd_op_t(const sr_pdfd_request_t *request, apr_pool_t *pool)
 sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pdfd_confirm, sr_pdfd_fill,
     sr_pdfd_rewrite, sr_pdfd_signatures, sr_pdfd_compose, sr_pdfd_reduce, sr_pdfd_key, sr_pdfd_check, sr_pdfd_preview;
 
-/* Puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference. */
+/* response.c: puts bytes into the result: the answer {"length":n}, or the fault that they are too many. New reference.
+ */
 json_t *sr_pdfd_result(const sr_pdfd_request_t *request, const void *bytes, apr_size_t size);
 /* The answer that something cannot be done: one of SR_PDF_FAULT_, and why. New reference. */
 json_t *sr_pdfd_fault(const char *fault, const char *reason);

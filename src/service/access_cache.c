@@ -2,7 +2,7 @@
  * once stays allowed: a version of a document never changes, and a link does not end. So a page whose picture is in the
  * cache is served without asking the database. With each goes whose pages they are, which the name of a cached page
  * begins with. */
-#include "service/service.h"
+#include "service/private.h"
 
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool)
 {

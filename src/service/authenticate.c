@@ -1,6 +1,6 @@
 /* authenticate.c: who calls. Only what must know before it acts asks (POST /signatures, before it reads a body);
  * every other operation finds its caller in the same statement. */
-#include "service/service.h"
+#include "service/private.h"
 
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                     apr_pool_t *pool)

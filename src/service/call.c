@@ -1,5 +1,5 @@
 /* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* create.c: POST /signatures as a use case. Checks go in the order of the contract's error table and the first
  * failure is the answer; nothing is kept before all have passed. Then: documents durable on disk, then one
  * transaction for everything else. What a refusal of the store (quota, idempotency) leaves on the disk is gc's. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 #include <strings.h>
@@ -18,7 +18,7 @@ static sr_error_t *read_boolean(bool *value, const char *name, const char *text,
 {
     *value = text && (!strcasecmp(text, "true") || !strcmp(text, "1"));
     if (!text || !*text || *value || !strcasecmp(text, "false") || !strcmp(text, "0")) return NULL;
-    return sr_error(pool, SR_EVALIDATION, "%s must be true or false", name);
+    return sr_error(pool, SR_EBADREQUEST, "%s must be true or false", name);
 }
 
 /* A language that there are no texts in is no fault: another one is taken, and the caller is told. */
@@ -27,7 +27,7 @@ static sr_error_t *read_locale(const char **locale, const sr_create_t *request, 
     *locale = request->locale && *request->locale ? request->locale : NULL;
     if (!*locale) return NULL;
     if (!sr_locale_is_valid(*locale))
-        return sr_error(pool, SR_EVALIDATION, "locale must be a language tag (BCP 47), such as de or pt-BR");
+        return sr_error(pool, SR_EBADREQUEST, "locale must be a language tag (BCP 47), such as de or pt-BR");
     if (!sr_language_of(*locale))
         sr_remark(request->remarks, "there are no texts in %s, another language is used", *locale);
     return NULL;
@@ -38,14 +38,14 @@ static sr_error_t *read_caption(const char **caption, const sr_create_t *request
 {
     *caption = NULL;
     if (!request->caption || sr_text_is_blank(request->caption)) return NULL;
-    return sr_caption_read(caption, request->caption, pool) ? NULL : sr_error(pool, SR_EVALIDATION, SR_CAPTION_RULE);
+    return sr_caption_read(caption, request->caption, pool) ? NULL : sr_error(pool, SR_EBADREQUEST, SR_CAPTION_RULE);
 }
 
 static sr_error_t *check_name(const char *name, apr_pool_t *pool)
 {
-    if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EVALIDATION, "A name must be provided");
+    if (!name || sr_text_is_blank(name)) return sr_error(pool, SR_EBADREQUEST, "A name must be provided");
     const char *fault = sr_text_fault(name, NAME_MAX_CHARACTERS, pool);
-    if (fault) return sr_error(pool, SR_EVALIDATION, "A name %s", fault);
+    if (fault) return sr_error(pool, SR_EBADREQUEST, "A name %s", fault);
     return NULL;
 }
 
@@ -184,7 +184,7 @@ static sr_error_t *check_pages(const sr_service_t *service, const apr_array_head
     apr_int64_t pages = 0;
     for (int i = 0; i < documents->nelts; i++) pages += APR_ARRAY_IDX(documents, i, sr_document_t).pages->count;
     if (pages <= service->max_pages) return NULL;
-    return sr_error(pool, SR_EVALIDATION, "All documents together must have at most %d pages", service->max_pages);
+    return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages", service->max_pages);
 }
 
 /* Everything that can be refused without touching disk or database, in the contract's order. */
@@ -197,7 +197,7 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     SR_TRY(check_pages(service, intake->documents, pool));
     SR_TRY(check_name(request->name, pool));
     if (!request->signers || !request->signers_length)
-        return sr_error(pool, SR_EVALIDATION, "A signers must be provided");
+        return sr_error(pool, SR_EBADREQUEST, "A signers must be provided");
     SR_TRY(read_boolean(&submission->skip_intro, "skipIntro", request->skip_intro, pool));
     SR_TRY(read_boolean(&submission->send_email, "sendEmail", request->send_email, pool));
     SR_TRY(read_locale(&locale, request, pool));
@@ -276,9 +276,9 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
     sr_intake_t intake = {0};
     bool unwanted = false;
-    sr_documents_own(request->documents,
+    sr_documents_own(request->uploads->documents,
                      sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
-    SR_TRY(sr_service_folder(service, request->documents, pool));
+    SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &submission, request, pool);
     if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);

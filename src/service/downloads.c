@@ -1,5 +1,5 @@
 /* downloads.c: documents, certificates and the evidence, for who may have them. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* folder.c: whether the folder of documents belongs to the database of the request. That is asked once a minute in each
  * process, before something is stored, for each folder that a virtual host has. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <apr_thread_mutex.h>
 #include <string.h>

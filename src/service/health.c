@@ -1,5 +1,5 @@
 /* health.c: whether the things this service cannot work without answer, and whether they can be written. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* history.c: what became of webhook calls, and calling once more on request. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

@@ -57,7 +57,7 @@ static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, con
     const char *whose =
         row->signer ? apr_psprintf(pool, "to one address (signer %d)", row->signer) : "of this organisation";
     if (!state)
-        return sr_error(pool, SR_EVALIDATION,
+        return sr_error(pool, SR_EBADREQUEST,
                         "Too many %sinvitations %s: at most %s are sent, this submission needs %u", test, whose, rate,
                         row->count);
     const int seconds = (int)((state->wait + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);

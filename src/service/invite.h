@@ -2,7 +2,7 @@
 #ifndef SR_SERVICE_INVITE_H
 #define SR_SERVICE_INVITE_H
 
-#include "service/service.h"
+#include "service/private.h"
 
 typedef struct sr_inviting_t {
     const sr_service_t *service;
@@ -12,7 +12,7 @@ typedef struct sr_inviting_t {
 } sr_inviting_t;
 
 /* Counts one invitation for each address (const char *), in the order of the signers. Errors: SR_ETOOMANY, and
- * SR_EVALIDATION when even the whole allowance is too small; then nothing is counted. */
+ * SR_EBADREQUEST when even the whole allowance is too small; then nothing is counted. */
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool);
 /* Nothing was sent: what was counted is counted no more. */
 void sr_invite_give_back(sr_inviting_t *inviting);

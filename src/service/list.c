@@ -1,6 +1,6 @@
 /* page.c: keyset pages over any list operation. One row more than wanted is asked for: it says whether there is
  * another page. A row without a body is one that the page has no room for. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <apr_encode.h>
 #include <apr_lib.h>

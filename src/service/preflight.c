@@ -41,7 +41,7 @@ sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *s
 
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
 {
-    return sr_error(pool, SR_EVALIDATION, "Document %s cannot be signed: %s", name, reason);
+    return sr_error(pool, SR_EBADREQUEST, "Document %s cannot be signed: %s", name, reason);
 }
 
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
@@ -75,7 +75,7 @@ static sr_file_t *sealed_file(const proof_t *proof)
 static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
 {
     if (file->spool) return sr_spool_descriptor(file->spool, descriptor);
-    return sr_documents_descriptor(descriptor, proof->request->documents, file->sha256, pool);
+    return sr_documents_descriptor(descriptor, proof->request->uploads->documents, file->sha256, pool);
 }
 
 /* ---------------------------------------------------------------------------------------------------- rewriting */
@@ -83,7 +83,7 @@ static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr
 static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
 {
     char *piece = apr_palloc(proof->pool, PIECE);
-    SR_TRY(sr_spool_begin(&file->spool, proof->request->documents, proof->pool));
+    SR_TRY(sr_spool_begin(&file->spool, proof->request->uploads->documents, proof->pool));
     for (apr_off_t at = 0; at < output->size;) {
         const apr_size_t length = output->size - at < PIECE ? (apr_size_t)(output->size - at) : PIECE;
         SR_TRY(sr_pdf_read(piece, output->descriptor, at, length, proof->pool));

@@ -2,7 +2,7 @@
 #ifndef SR_PROVE_H
 #define SR_PROVE_H
 
-#include "service/service.h"
+#include "service/private.h"
 
 /* A file of the folder of documents: there already, or about to be. */
 typedef struct sr_file_t {
@@ -32,10 +32,10 @@ void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool);
  * organisation and environment only. */
 sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *service, const sr_token_t *caller,
                                 apr_pool_t *pool);
-/* Once the helpers have been asked for long enough: SR_EVALIDATION where the documents took the time, SR_EUNAVAILABLE
+/* Once the helpers have been asked for long enough: SR_EBADREQUEST where the documents took the time, SR_EUNAVAILABLE
  * where they had to wait for it. */
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool);
-/* SR_EVALIDATION: a document of that name cannot be signed, for that reason. */
+/* SR_EBADREQUEST: a document of that name cannot be signed, for that reason. */
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool);
 
 /* Proves that each document which has fields can be prepared for its signers, rewriting it if necessary; the

@@ -1,8 +1,8 @@
 /* preview.c: how a signature will look in a signer's fields. Nothing is stored. It takes a place at the gate that pages
  * to be shown have, so that signing never waits for it. */
-#include "service/service.h"
+#include "service/private.h"
 
-sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
+sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *preview, const sr_signing_t *signing,
                                const sr_signature_t *signature, const sr_client_t *client,
                                const sr_language_t *language, apr_pool_t *pool)
 {
@@ -12,10 +12,13 @@ sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *pr
                                      .text = signature->text,
                                      .image = signature->image,
                                      .image_size = signature->image_size};
+    sr_pdf_preview_t drawn;
     sr_pdf_visit_t *visit;
     SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, pool));
     SR_TRY(sr_pdf_visit_begin(&visit, service->pdf, signing->submission, signing->organization, pool));
-    sr_error_t *error = sr_pdf_preview(preview, service->pdf, &what, pool);
+    sr_error_t *error = sr_pdf_preview(&drawn, service->pdf, &what, pool);
     sr_pdf_visit_end(visit);
-    return error;
+    SR_TRY(error);
+    *preview = (sr_preview_t){drawn.reason, drawn.unknown, drawn.drawing, drawn.length};
+    return NULL;
 }

@@ -1,6 +1,6 @@
 /* recent.c: a table of fixed size of what this process has found out, by digests: seen.c and standing.c keep theirs in
  * it. The oldest entry of a set makes room for a new one. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <apr_thread_mutex.h>
 #include <stdlib.h>

@@ -10,64 +10,14 @@
 #ifndef SR_SERVICE_H
 #define SR_SERVICE_H
 
+#include <apr_file_io.h>
+
 #include "model/model.h"
-#include "pdf/pdf.h"
-#include "store/store.h"
 
-/* A table of what a process has found out (recent.c). */
-typedef struct sr_recent_t sr_recent_t;
-
-/* What a process remembers of who may see what (seen.c). */
-typedef sr_recent_t sr_access_cache_t;
-
-/* What a process knows of the current versions of documents (standing.c). */
-typedef sr_recent_t sr_standing_t;
-
-/* What a process remembers of its folders of documents (folder.c). */
-typedef struct sr_folders_t sr_folders_t;
-
-/* What a use case works with: made by the adapter above for each request. */
-typedef struct sr_service_t {
-    sr_store_source_t *database;
-    const char *base_url;     /* of this location, without a slash at the end: what links to it begin with */
-    const char *verify_url;   /* of the page where anybody checks documents; NULL: it is Off, or not known */
-    const char *set_base_url; /* the same, where it was configured and is not what a client says. Or NULL */
-    /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
-    void (*wake)(void *baton);
-    void *wake_baton;
-    const char *documents_root, *cache_root;
-    apr_off_t cache_size; /* bytes, at most */
-    sr_pdf_pool_t *pdf;
-    const void *database_key;                          /* tells the databases of a process apart */
-    sr_folders_t *folders;                             /* or NULL: nothing is remembered */
-    sr_access_cache_t *seen;                           /* or NULL */
-    sr_standing_t *standing;                           /* or NULL */
-    const sr_cms_identity_t *seal[2];                  /* by sr_environment_t */
-    int max_files, max_signers, max_fields, max_pages; /* of one submission */
-    sr_origin_t area_origin;
-    apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
-    bool sends_mail;                   /* or else sendEmail is refused */
-    const char *theme;                 /* a folder (page/theme.c), "" or NULL */
-    const sr_rates_t *mail_rates;      /* by sr_mail_rate_of_t */
-    bool refuse_active;                /* documents with active content (sr_warning_row_t) */
-} sr_service_t;
+/* What a use case works with (setup.h). */
+typedef struct sr_service_t sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */
-/* Borrows a connection, runs one operation, gives the connection back at once, and turns every outcome but SR_OK
- * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
-sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
-                            const char *const *arguments, int count, apr_pool_t *pool);
-/* The same for an operation whose answer is one body. */
-sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
-                                const char *const *arguments, int count, apr_pool_t *pool);
-/* After the commit of what may have an event for webhooks. */
-void sr_service_wake(const sr_service_t *service);
-/* The same for the work on the documents of one submission: the questions may have the same helper, which may have
- * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
-sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
-/* The current time as the store takes it. */
-const char *sr_service_now(apr_pool_t *pool);
-
 /* The SHA-256 of a bearer token (or NULL) as it was sent. Errors: SR_EUNAUTHORIZED if it is not of a token's form. */
 sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, apr_pool_t *pool);
 
@@ -75,22 +25,28 @@ sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, ap
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                     apr_pool_t *pool);
 
-/* ----------------------------------------------------------------------------------------------- create.c */
-typedef struct sr_upload_t {
-    const char *name, *raw; /* decoded, and as sent */
-    bool declared_pdf;      /* its part said application/pdf, or no type: its content decides */
-    sr_spool_t *spool;      /* ended */
-    const char *sha256;
-    apr_off_t size;
-} sr_upload_t;
+/* ---------------------------------------------------------------------------------------------- receive.c
+ * Files as they come in, one after the other. Each is hashed while it is written, to memory or to a file without a
+ * name.
+ */
+typedef struct sr_uploads_t sr_uploads_t;
+sr_error_t *sr_service_receive(const sr_service_t *service, sr_uploads_t **uploads, apr_pool_t *pool);
+/* The next file begins. `name` as it was decoded, `raw` as it was sent; both NULL if it has no name. `declared_pdf`: it
+ * was said to be application/pdf, or nothing was said. */
+sr_error_t *sr_service_receive_begin(sr_uploads_t *uploads, const char *name, const char *raw, bool declared_pdf);
+sr_error_t *sr_service_receive_data(sr_uploads_t *uploads, const void *data, apr_size_t length);
+sr_error_t *sr_service_receive_end(sr_uploads_t *uploads);
+int sr_service_received(const sr_uploads_t *uploads);
+/* Lets go of memory and descriptors: now, not when a slow client has read the answer. */
+void sr_service_receive_drop(sr_uploads_t *uploads);
 
+/* ----------------------------------------------------------------------------------------------- create.c */
 typedef struct sr_create_t {
     const char *token_hash;
     const sr_token_t *caller; /* of sr_service_authenticate, before the body was read */
     sr_client_t client;
-    const apr_array_header_t *uploads; /* sr_upload_t */
-    sr_documents_t *documents;         /* the folder the spools belong to */
-    const char *name, *signers;        /* NULL: the part was not there */
+    const sr_uploads_t *uploads;
+    const char *name, *signers; /* NULL: the part was not there */
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
     const char *locale;                  /* the same: of signers who have no locale of their own */
@@ -100,7 +56,7 @@ typedef struct sr_create_t {
 } sr_create_t;
 
 /* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the
- * submission's. Errors: SR_EVALIDATION, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY (too many
+ * submission's. Errors: SR_EBADREQUEST, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY (too many
  * invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
                               const sr_create_t *request, apr_pool_t *pool);
@@ -121,11 +77,6 @@ typedef struct sr_list_result_t {
     const apr_array_header_t *bodies; /* const char *, newest first */
     const char *next, *prev;          /* cursors, or NULL */
 } sr_list_result_t;
-
-/* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
-sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
-                            const sr_list_query_t *query, const char *const *filters, int filter_count,
-                            apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
 sr_error_t *sr_service_submission(const sr_service_t *service, const char **view, const char *token_hash,
@@ -172,46 +123,7 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
 /* Looks up the sizes of all pages (`boxes`), where they are known. */
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
-/* ----------------------------------------------------------------------------------------------- recent.c */
-/* A table of fixed size, for any number of threads; NULL when there is no memory. Keys are SHA-256 in hexadecimal, each
- * with a value of `value_size` bytes, which is copied. What is kept may be forgotten at any time. */
-sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
-/* `recent` may be NULL: nothing is kept. */
-bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
-void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
-
-/* ------------------------------------------------------------------------------------------------- seen.c */
-/* A table of recent.c. */
-sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);
-#define SR_SEEN_OWNER_LENGTH 16
-/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_access_cache_add was given, and a NUL. */
-bool sr_access_cache_has(sr_access_cache_t *seen, const char *digest, char *owner);
-void sr_access_cache_add(sr_access_cache_t *seen, const char *digest, const char *owner);
-
-/* --------------------------------------------------------------------------------------------- standing.c */
-/* A table of recent.c. */
-sr_standing_t *sr_standing_create(apr_pool_t *pool);
-/* Which version of a document (uuid) is current, and its owner as above, if that was found out in the last second and
- * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
- * SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: nothing is kept. */
-bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
-                     char *owner);
-/* `count`: sr_standing_count before the database was asked. */
-void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
-                     const char *version, const char *owner);
-apr_uint32_t sr_standing_count(const char *document);
-/* After the commit of what changed it, and before anybody is told. */
-void sr_standing_changed(const char *document);
-/* Memory of so many bytes, zeros at first, that all processes share. */
-apr_size_t sr_standing_size(void);
-void sr_standing_use(void *block);
-
 /* ----------------------------------------------------------------------------------------------- folder.c */
-/* For any number of threads; NULL when there is no memory. */
-sr_folders_t *sr_folders_create(apr_pool_t *pool);
-/* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
- * SR_EUNAVAILABLE. */
-sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool);
 typedef struct sr_health_t {
     const sr_error_t *database, *helper, *documents; /* NULL: well */
 } sr_health_t;
@@ -237,7 +149,10 @@ typedef struct sr_shown_t {
 /* A page for a signer. Errors: SR_ENOTFOUND for no link, no document, no page, and what never was a version of this
  * document; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool);
-/* The least width, of the few that there are, that is not less than this one (SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH). */
+/* The least width, of the few that there are, that is not less than this one (SR_SHOW_MIN_WIDTH to SR_SHOW_MAX_WIDTH).
+ */
+#define SR_SHOW_MIN_WIDTH 16
+#define SR_SHOW_MAX_WIDTH 4000
 int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
@@ -251,7 +166,13 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
 /* ---------------------------------------------------------------------------------------------- preview.c */
 /* How the signature will look, and the captions of the signer's fields if they signed now. `client` and `language` are
  * as in sr_captions_t. Errors: SR_ECONFLICT for who cannot sign any more, SR_EUNAVAILABLE. */
-sr_error_t *sr_service_preview(const sr_service_t *service, sr_pdf_preview_t *preview, const sr_signing_t *signing,
+typedef struct sr_preview_t {
+    const char *reason;                /* NULL: there is a drawing; else a sentence for the signer */
+    const apr_array_header_t *unknown; /* with a reason: characters (const char *) that cannot be drawn. Or NULL */
+    const char *drawing;               /* JSON for the page (sr_pdf_preview_t) */
+    apr_size_t length;
+} sr_preview_t;
+sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *preview, const sr_signing_t *signing,
                                const sr_signature_t *signature, const sr_client_t *client,
                                const sr_language_t *language, apr_pool_t *pool);
 
@@ -264,9 +185,7 @@ sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signin
 typedef struct sr_verify_t {
     const char *token_hash;
     sr_environment_t environment; /* of the caller */
-    sr_spool_t *spool;            /* the document, ended */
-    const char *sha256;
-    apr_off_t size;
+    const sr_uploads_t *uploads;  /* the document */
 } sr_verify_t;
 /* *answer (the caller's reference) is the object of sr_pdf_verification_json with "sha256", "size", "known" (these
  * very bytes are the caller's: see SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null) and "document" ({"uuid","name"}
@@ -282,8 +201,10 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
 sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                                      apr_pool_t *pool);
 /* Before its body is read: at most a quarter and four more of the threads that may make pages do this. SR_EUNAVAILABLE
- * if there are too many. The visit ends with `pool`, or by sr_pdf_visit_end. */
-sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_pdf_visit_t **visit, apr_pool_t *pool);
+ * if there are too many. The visit ends with `pool`, or by sr_service_verify_leave. */
+typedef struct sr_pdf_visit_t sr_verify_visit_t;
+sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_verify_visit_t **visit, apr_pool_t *pool);
+void sr_service_verify_leave(sr_verify_visit_t *visit);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
 /* *secret is shown once. `name` was checked by the caller; expires_at 0: never, or as long as `max_token_age` allows.

@@ -1,7 +1,7 @@
 /* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
  * digest of the document as it was then: a document that was signed since is another, and its pages are new. Each
  * organisation has files of its own in each environment: no time tells that somebody else has the document. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <apr_portable.h>
 #include <stdlib.h>
@@ -24,6 +24,8 @@ typedef struct work_t {
     apr_time_t until; /* later on it is not waited for */
     apr_pool_t *pool;
 } work_t;
+
+_Static_assert(SR_SHOW_MIN_WIDTH == SR_PDF_MIN_WIDTH && SR_SHOW_MAX_WIDTH == SR_PDF_MAX_WIDTH, "widths of a helper");
 
 int sr_show_width(int wanted)
 {

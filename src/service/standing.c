@@ -2,7 +2,7 @@
  * without a version is then served without a question to the database. What is known is forgotten when any process of
  * this machine has committed a signature of that document, by counters in memory that all share, and after a second,
  * because another host may have done so. Nothing is sealed by what is known here. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <apr_atomic.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* submissions.c: reading submissions and their documents. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* tokens.c: API tokens of the caller's user, organisation and environment. Only a token's SHA-256 is stored. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef SR_STEP_H
 #define SR_STEP_H
 
-#include "service/service.h"
+#include "service/private.h"
 
 typedef struct sr_transition_t {
     sr_signing_t *signing; /* as it was read; then as it will be */

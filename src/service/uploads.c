@@ -9,7 +9,7 @@
 /* `why` is for the log: the message is the contract's. */
 static sr_error_t *not_pdf(const char *why, apr_pool_t *pool)
 {
-    return sr_error_because(sr_error(pool, SR_EVALIDATION, "Only PDF files are supported"), pool, "%s", why);
+    return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported"), pool, "%s", why);
 }
 
 /* The declared type and the signature within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
@@ -29,10 +29,10 @@ static sr_error_t *check_names(const apr_array_header_t *uploads, apr_pool_t *po
     for (int i = 0; i < uploads->nelts; i++) {
         const char *name = APR_ARRAY_IDX(uploads, i, sr_upload_t).name;
         const char *fault = sr_text_fault(name, FILE_NAME_MAX_CHARACTERS, pool);
-        if (fault) return sr_error(pool, SR_EVALIDATION, "A file name %s", fault);
+        if (fault) return sr_error(pool, SR_EBADREQUEST, "A file name %s", fault);
         for (int j = 0; j < i; j++)
             if (!strcmp(APR_ARRAY_IDX(uploads, j, sr_upload_t).name, name))
-                return sr_error(pool, SR_EVALIDATION, "Document %s is provided more than once", name);
+                return sr_error(pool, SR_EBADREQUEST, "Document %s is provided more than once", name);
     }
     return NULL;
 }
@@ -42,9 +42,9 @@ static sr_error_t *verdict_error(const sr_pdf_probe_t *probe, const char *name, 
     switch (probe->verdict) {
     case SR_PDF_ACCEPTED: return NULL;
     case SR_PDF_NOT_PDF: return not_pdf("a file is damaged beyond what the helper can repair", pool);
-    case SR_PDF_PASSWORD: return sr_error(pool, SR_EVALIDATION, "Document %s is password protected", name);
+    case SR_PDF_PASSWORD: return sr_error(pool, SR_EBADREQUEST, "Document %s is password protected", name);
     case SR_PDF_FORBIDDEN:
-        return sr_error(pool, SR_EVALIDATION, "Document %s does not permit signing: %s", name, probe->reason);
+        return sr_error(pool, SR_EBADREQUEST, "Document %s does not permit signing: %s", name, probe->reason);
     case SR_PDF_REFUSED: break;
     }
     return sr_intake_refuse(name, probe->reason, pool);
@@ -66,8 +66,8 @@ static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_
 {
     sr_pages_t *pages;
     bool there = false;
-    SR_TRY(sr_documents_pages(&pages, request->documents, file->sha256, pool));
-    if (pages) SR_TRY(sr_documents_use(&there, request->documents, file->sha256, pool));
+    SR_TRY(sr_documents_pages(&pages, request->uploads->documents, file->sha256, pool));
+    if (pages) SR_TRY(sr_documents_use(&there, request->uploads->documents, file->sha256, pool));
     file->pages = there ? pages : NULL;
     file->stored = there;
     return NULL;
@@ -106,8 +106,8 @@ static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake,
 sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, const sr_create_t *request,
                              apr_pool_t *pool)
 {
-    const apr_array_header_t *uploads = request->uploads;
-    if (!uploads->nelts) return sr_error(pool, SR_EVALIDATION, "At least 1 file must be provided");
+    const apr_array_header_t *uploads = request->uploads->files;
+    if (!uploads->nelts) return sr_error(pool, SR_EBADREQUEST, "At least 1 file must be provided");
     for (int i = 0; i < uploads->nelts; i++) SR_TRY(look_at(&APR_ARRAY_IDX(uploads, i, sr_upload_t), pool));
     SR_TRY(check_names(uploads, pool));
     sr_intake_begin(intake, uploads->nelts, pool);
@@ -122,7 +122,7 @@ static sr_error_t *keep(const sr_file_t *file, const sr_create_t *request, apr_p
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
     if (!file->stored) return sr_spool_commit(file->spool, report);
-    (void)sr_documents_report_write(request->documents, file->sha256, report, pool);
+    (void)sr_documents_report_write(request->uploads->documents, file->sha256, report, pool);
     return NULL;
 }
 
@@ -152,6 +152,6 @@ void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, ap
         const sr_file_t *both[] = {&files->upload, &files->normalised};
         for (int j = 0; j < 2; j++)
             if (both[j]->sha256 && !both[j]->stored)
-                sr_documents_report_remove(request->documents, both[j]->sha256, pool);
+                sr_documents_report_remove(request->uploads->documents, both[j]->sha256, pool);
     }
 }

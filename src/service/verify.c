@@ -1,18 +1,31 @@
 /* verify.c: whether the signatures of a document are intact, and whether the document is one that the caller has here.
  * Nothing of it is kept. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 
 #define VISITORS "verification page" /* who checks documents without a token, as the gate of pages counts them */
 
+static const sr_upload_t *file_of(const sr_verify_t *request)
+{
+    return &APR_ARRAY_IDX(request->uploads->files, 0, sr_upload_t);
+}
+
+/* Adds which bytes it was about. */
+static void add_file(json_t *answer, const sr_verify_t *request)
+{
+    json_object_set_new(answer, "sha256", json_string(file_of(request)->sha256));
+    json_object_set_new(answer, "size", json_integer(file_of(request)->size));
+}
+
 static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const sr_verify_t *request,
                        const sr_cms_certificate_t *const *ours, apr_pool_t *pool)
 {
     const sr_cms_context_t context = {.ours = ours};
+    const sr_upload_t *file = file_of(request);
     int descriptor;
-    SR_TRY(sr_spool_descriptor(request->spool, &descriptor));
-    return sr_pdf_verify(found, pdf, descriptor, request->size, &context, pool);
+    SR_TRY(sr_spool_descriptor(file->spool, &descriptor));
+    return sr_pdf_verify(found, pdf, descriptor, file->size, &context, pool);
 }
 
 /* A token of production must not take a seal of the test environment for one that binds, so each sees its own. */
@@ -27,7 +40,7 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
 /* *row is the document's, or NULL when the caller has no document of these bytes. */
 static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_verify_t *request, apr_pool_t *pool)
 {
-    const char *arguments[] = {request->token_hash, sr_service_now(pool), request->sha256}, *text;
+    const char *arguments[] = {request->token_hash, sr_service_now(pool), file_of(request)->sha256}, *text;
     sr_error_t *error = sr_service_call_one(service, SR_OP_DOCUMENT_KNOWN, &text, arguments, 3, pool);
     *row = NULL;
     if (error && error->code == SR_ENOTFOUND) return NULL;
@@ -54,8 +67,7 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
                         sr_pdf_verification_reason(&found));
     SR_TRY(find(service, &row, request, pool));
     *answer = sr_pdf_verification_json(&found);
-    json_object_set_new(*answer, "sha256", json_string(request->sha256));
-    json_object_set_new(*answer, "size", json_integer(request->size));
+    add_file(*answer, request);
     json_object_set_new(*answer, "known", json_boolean(row));
     json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? sr_json_string(row, "submission") : NULL));
     json_object_set_new(*answer, "document", document_of(row));
@@ -94,12 +106,16 @@ sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answe
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);
     add_environments(*answer, &found, test);
     json_object_set_new(*answer, "finding", json_string(finding_of(&found)));
-    json_object_set_new(*answer, "sha256", json_string(request->sha256));
-    json_object_set_new(*answer, "size", json_integer(request->size));
+    add_file(*answer, request);
     return NULL;
 }
 
-sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_pdf_visit_t **visit, apr_pool_t *pool)
+sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_verify_visit_t **visit, apr_pool_t *pool)
 {
     return sr_pdf_visit_begin(visit, service->pdf, VISITORS, VISITORS, pool);
+}
+
+void sr_service_verify_leave(sr_verify_visit_t *visit)
+{
+    sr_pdf_visit_end(visit);
 }

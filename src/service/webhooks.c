@@ -1,5 +1,5 @@
 /* webhooks.c: the three webhook URLs of a token: the caller's own, or another one of the same user and environment. */
-#include "service/service.h"
+#include "service/private.h"
 
 #include <string.h>
 

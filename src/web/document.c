@@ -5,7 +5,7 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
 {
     const char *signer;
     SR_TRY(sr_web_uuid(&signer, http, 0));
-    return sr_service_signing(http->service, signing, signer, http->pool);
+    return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
 }
 
 sr_error_t *sr_web_document(sr_http_t *http)
@@ -17,7 +17,7 @@ sr_error_t *sr_web_document(sr_http_t *http)
     SR_TRY(sr_web_uuid(&uuid, http, 1));
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    SR_TRY(sr_service_download(http->service, &download, document, false, http->pool));
+    SR_TRY(sr_service_download(sr_web_of(http)->service, &download, document, false, http->pool));
     return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }
 
@@ -27,7 +27,7 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     sr_download_t download;
     SR_TRY(begin(http, &signing));
     if (!signing->certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    SR_TRY(sr_service_download_certificate(http->service, &download, sr_json_string(signing->view, "name"),
+    SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, sr_json_string(signing->view, "name"),
                                            signing->certificate_sha256, http->pool));
     return sr_http_pdf(http, download.paths, download.sha256, download.name);
 }

@@ -168,14 +168,19 @@ static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *the
     set_url(own, "logo", theme->logo, http);
     json_object_set_new(values, "theme", own);
     set_text(values, "brand", name ? name : organization ? organization : sr_web_word(texts, "brand"));
-    set_text(values, "privacy", http->page->privacy_url);
-    set_text(values, "help", http->page->help_url);
+    set_text(values, "privacy", sr_web_of(http)->privacy_url);
+    set_text(values, "help", sr_web_of(http)->help_url);
     set_text(values, "dir", sr_json_string(texts, "dir"));
     add_languages(values, http);
     set_url(values, "css", sr_web_asset_url("page.css", http->pool), http);
     set_url(values, "boot", sr_web_asset_url("boot.js", http->pool), http);
     set_url(values, "script", sr_web_asset_url("page.js", http->pool), http);
     set_url(values, "icon", sr_web_asset_url("icon.svg", http->pool), http);
+}
+
+const char *sr_web_ancestors(sr_http_t *http)
+{
+    return *sr_web_of(http)->frame_ancestors ? sr_web_of(http)->frame_ancestors : "'none'";
 }
 
 static void set_page_headers(sr_http_t *http)

@@ -2,11 +2,6 @@
  * signature before. The same for both: JSON is answered with JSON, a form with the page. */
 #include "web/web.h"
 
-const char *sr_web_ancestors(sr_http_t *http)
-{
-    return *http->page->frame_ancestors ? http->page->frame_ancestors : "'none'";
-}
-
 /* Nobody is told the link, nothing is kept, nothing of others is loaded. */
 static void set_headers(sr_http_t *http)
 {
@@ -71,10 +66,10 @@ sr_error_t *sr_web_get(sr_http_t *http)
     SR_TRY(sr_http_query(http, params));
     /* HEAD, or a fetch in advance, does not open the link */
     if (http->r->header_only || sr_http_is_prefetch(http))
-        SR_TRY(sr_service_signing(http->service, &signing, signer, http->pool));
-    else SR_TRY(sr_service_signing_open(http->service, &signing, signer, &client, http->pool));
+        SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
+    else SR_TRY(sr_service_signing_open(sr_web_of(http)->service, &signing, signer, &client, http->pool));
     sr_web_use_locale(http, signing);
-    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
+    SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     if (json) return reply_state(http, signing);
     return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
 }
@@ -90,8 +85,8 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_act
 {
     const sr_client_t client = client_with_zone(http, action);
     if (action->action == SR_SIGNING_REFUSE)
-        return sr_service_refuse(http->service, signing, &client, action->reason, http->pool);
-    return sr_service_sign(http->service, signing, &client, &action->signature, action->consent, http->pool);
+        return sr_service_refuse(sr_web_of(http)->service, signing, &client, action->reason, http->pool);
+    return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent, http->pool);
 }
 
 /* Before a body is read: it comes from no other site, and there is such a link. */
@@ -100,7 +95,7 @@ static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
     const char *signer;
     SR_TRY(begin(http, &signer, json));
     if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the signing page");
-    return sr_service_signing(http->service, signing, signer, http->pool);
+    return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
 }
 
 sr_error_t *sr_web_post(sr_http_t *http)
@@ -115,13 +110,13 @@ sr_error_t *sr_web_post(sr_http_t *http)
     if (!json)
         return sr_http_see_other(
             http, apr_pstrcat(http->pool, sr_web_link(http, signing->signer), sr_web_language_query(http), NULL));
-    SR_TRY(sr_service_signing_boxes(http->service, signing, http->pool));
+    SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     return reply_state(http, signing);
 }
 
 /* --- how a signature will look */
 
-static sr_error_t *reply_unknown(sr_http_t *http, const sr_pdf_preview_t *preview)
+static sr_error_t *reply_unknown(sr_http_t *http, const sr_preview_t *preview)
 {
     json_t *answer = json_object(), *characters = json_array();
     json_object_set_new(answer, "unknown", characters);
@@ -134,11 +129,11 @@ sr_error_t *sr_web_preview(sr_http_t *http)
 {
     sr_signing_t *signing;
     sr_web_action_t action = {0};
-    sr_pdf_preview_t preview;
+    sr_preview_t preview;
     SR_TRY(admit(http, &signing, true));
     SR_TRY(sr_web_read_signature(&action, http));
     const sr_client_t client = client_with_zone(http, &action);
-    SR_TRY(sr_service_preview(http->service, &preview, signing, &action.signature, &client,
+    SR_TRY(sr_service_preview(sr_web_of(http)->service, &preview, signing, &action.signature, &client,
                               sr_language_of(action.consent->language), http->pool));
     if (!preview.reason) return sr_http_bytes(http, HTTP_OK, SR_HTTP_JSON, preview.drawing, preview.length);
     if (preview.unknown && preview.unknown->nelts) return reply_unknown(http, &preview);

@@ -42,7 +42,7 @@ static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
 {
     sr_shown_t shown;
     show->only_cached = http->r->header_only;
-    sr_error_t *error = sr_service_show(http->service, &shown, show, http->pool);
+    sr_error_t *error = sr_service_show(sr_web_of(http)->service, &shown, show, http->pool);
     /* not of the request, whose Referer might tell the link */
     if (shown.uncached)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page is not cached: %s",
@@ -65,8 +65,8 @@ static sr_error_t *image(sr_http_t *http, bool png)
     apr_table_unset(http->r->err_headers_out, "Vary"); /* these are the same for everybody */
     SR_TRY(sr_http_query(http, params));
     SR_TRY(read_path(&show, http));
-    if (width && (!read_number(&show.width, width) || show.width < SR_PDF_MIN_WIDTH || show.width > SR_PDF_MAX_WIDTH))
-        return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_PDF_MIN_WIDTH, SR_PDF_MAX_WIDTH);
+    if (width && (!read_number(&show.width, width) || show.width < SR_SHOW_MIN_WIDTH || show.width > SR_SHOW_MAX_WIDTH))
+        return sr_error(http->pool, SR_EBADREQUEST, "width must be %d to %d", SR_SHOW_MIN_WIDTH, SR_SHOW_MAX_WIDTH);
     show.width = sr_show_width(show.width);
     return reply(http, &show);
 }

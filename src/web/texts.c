@@ -4,18 +4,24 @@
 
 #include <string.h>
 
+/* What is known of the language (sr_http_t.state); NULL: not known. */
+typedef struct state_t {
+    const sr_language_t *language, *asked;
+} state_t;
+
 #define TAG_MAX 64 /* characters */
 
 /* The value of `lang` in the query. What else is wrong with the query, or with it, is the handler's to say. */
 void sr_web_ask_language(sr_http_t *http)
 {
     const char *args = http->r->args ? http->r->args : "";
+    state_t *state = http->state = apr_pcalloc(http->pool, sizeof *state);
     for (; args; args = strchr(args, '&')) {
         args += *args == '&';
         if (strncmp(args, "lang=", 5)) continue;
         const apr_size_t length = strcspn(args + 5, "&");
         const char *tag = apr_pstrmemdup(http->pool, args + 5, length < TAG_MAX ? length : TAG_MAX);
-        http->language = http->asked_language = sr_language_of(tag);
+        state->language = state->asked = sr_language_of(tag);
         return;
     }
 }
@@ -23,18 +29,21 @@ void sr_web_ask_language(sr_http_t *http)
 void sr_web_use_locale(sr_http_t *http, const sr_signing_t *signing)
 {
     const char *locale = sr_json_string(signing->submitter, "locale");
-    if (!http->language && locale) http->language = sr_language_of(locale);
+    state_t *state = http->state;
+    if (!state->language && locale) state->language = sr_language_of(locale);
 }
 
 const sr_language_t *sr_web_language(sr_http_t *http)
 {
-    if (http->language) return http->language;
+    const state_t *state = http->state;
+    if (state->language) return state->language;
     return sr_language_accepted(apr_table_get(http->r->headers_in, "Accept-Language"), http->pool);
 }
 
 const char *sr_web_language_query(sr_http_t *http)
 {
-    return http->asked_language ? apr_pstrcat(http->pool, "?lang=", http->asked_language->code, NULL) : "";
+    const state_t *state = http->state;
+    return state->asked ? apr_pstrcat(http->pool, "?lang=", state->asked->code, NULL) : "";
 }
 
 sr_error_t *sr_web_texts(json_t **texts, sr_http_t *http, const sr_web_theme_t *theme)

@@ -18,12 +18,12 @@ static const struct {
 
 static const char *path_of(sr_http_t *http, const char *name)
 {
-    return apr_pstrcat(http->pool, http->page->theme, "/", name, NULL);
+    return apr_pstrcat(http->pool, sr_web_of(http)->theme, "/", name, NULL);
 }
 
 static bool find(apr_finfo_t *info, sr_http_t *http, const char *name)
 {
-    return *http->page->theme && !apr_stat(info, path_of(http, name), APR_FINFO_NORM, http->pool)
+    return *sr_web_of(http)->theme && !apr_stat(info, path_of(http, name), APR_FINFO_NORM, http->pool)
            && info->filetype == APR_REG;
 }
 

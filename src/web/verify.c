@@ -25,7 +25,7 @@ static const char *size_text(apr_off_t size, apr_pool_t *pool)
 /* `result` NULL: nothing has been checked; `error` or NULL: which text says why. */
 static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char *error)
 {
-    const sr_web_settings_t *page = http->page;
+    const sr_web_t *page = sr_web_of(http);
     json_t *values = sr_json_own(json_object(), http->pool), *verify = json_object(), *texts;
     sr_web_theme_t theme;
     sr_web_theme(&theme, http);
@@ -199,8 +199,7 @@ static json_t *result_of(const json_t *answer, const char *name, apr_pool_t *poo
 
 typedef struct receiver_t {
     sr_http_t *http;
-    sr_documents_t *documents;
-    sr_spool_t *spool; /* NULL: no file has come */
+    sr_uploads_t *uploads;
     const char *name;
 } receiver_t;
 
@@ -208,38 +207,39 @@ static sr_error_t *begin_file(void *baton, const char *name)
 {
     receiver_t *receiver = baton;
     receiver->name = name ? sr_text_printable(name, receiver->http->pool) : NULL;
-    return sr_spool_begin(&receiver->spool, receiver->documents, receiver->http->pool);
+    return sr_service_receive_begin(receiver->uploads, NULL, NULL, true);
 }
 
 static sr_error_t *file_data(void *baton, const char *data, apr_size_t length)
 {
-    return sr_spool_write(((receiver_t *)baton)->spool, data, length);
+    return sr_service_receive_data(((receiver_t *)baton)->uploads, data, length);
 }
 
 static sr_error_t *check(receiver_t *receiver, json_t **answer)
 {
     sr_http_t *http = receiver->http;
-    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, http->page->max_file_size,
-                                      http->page->max_request_size};
+    const sr_http_file_sink_t sink = {begin_file, file_data, receiver, sr_web_of(http)->max_file_size,
+                                      sr_web_of(http)->max_request_size};
     sr_verify_t request = {0};
-    SR_TRY(sr_documents_open(&receiver->documents, http->service->documents_root, http->pool));
+    SR_TRY(sr_service_receive(sr_web_of(http)->service, &receiver->uploads, http->pool));
     SR_TRY(sr_http_read_one_file(http, NULL, &sink));
-    request.spool = receiver->spool;
-    SR_TRY(sr_spool_end(request.spool, &request.sha256, &request.size));
-    return sr_service_verify_public(http->service, answer, &request, http->pool);
+    SR_TRY(sr_service_receive_end(receiver->uploads));
+    request.uploads = receiver->uploads;
+    return sr_service_verify_public(sr_web_of(http)->service, answer, &request, http->pool);
 }
 
 sr_error_t *sr_web_verify_post(sr_http_t *http)
 {
     receiver_t receiver = {.http = http};
-    sr_pdf_visit_t *visit;
+    sr_verify_visit_t *visit;
     json_t *answer;
     if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the page itself");
     SR_TRY(sr_http_rate_verify(http));
-    SR_TRY(sr_service_verify_enter(http->service, &visit, http->pool)); /* before the body: it takes disk space */
+    SR_TRY(sr_service_verify_enter(sr_web_of(http)->service, &visit,
+                                   http->pool)); /* before the body: it takes disk space */
     sr_error_t *error = check(&receiver, &answer);
-    if (receiver.spool) sr_spool_drop(receiver.spool);
-    sr_pdf_visit_end(visit);
+    if (receiver.uploads) sr_service_receive_drop(receiver.uploads);
+    sr_service_verify_leave(visit);
     SR_TRY(error);
     return show(http, HTTP_OK, result_of(answer, receiver.name, http->pool), NULL);
 }

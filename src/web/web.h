@@ -15,13 +15,18 @@
 extern const sr_route_t sr_web_routes[];        /* below <location>/sign */
 extern const sr_route_t sr_web_verify_routes[]; /* below <location>/verify */
 
-/* What directives say of the page (sr_http_t.page). */
-typedef struct sr_web_settings_t {
+/* What handlers need (sr_http_t.context): the service, and what directives say of the page. */
+typedef struct sr_web_t {
+    const sr_service_t *service;
     const char *theme;           /* a folder, or "" */
     const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
     apr_off_t max_file_size, max_request_size;
     const char *privacy_url, *help_url; /* links on every page, or "" */
-} sr_web_settings_t;
+} sr_web_t;
+static inline const sr_web_t *sr_web_of(const sr_http_t *http)
+{
+    return http->context;
+}
 
 /* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */
 void sr_web_begin(sr_http_t *http);

@@ -60,7 +60,7 @@ static const char *parse(const char *parameters, const char *body, size_t size, 
     if (!error) error = sr_multipart_finish(parser);
     fuzz_must(heard.parts <= 5 && heard.bytes <= size);
     if (error) {
-        fuzz_must(error->code == SR_EVALIDATION && error->cause);
+        fuzz_must(error->code == SR_EBADREQUEST && error->cause);
         return error->cause;
     }
     fuzz_must(!heard.open);

@@ -35,7 +35,7 @@ static void resolve(apr_array_header_t *signers, apr_pool_t *pool)
         (sr_document_t){.uuid = "u", .name = "a.pdf", .raw = "a.pdf", .sha256 = "0", .pages = pages};
     sr_error_t *error = sr_signers_resolve(signers, documents, pool);
     if (error) {
-        fuzz_must(error->code == SR_EVALIDATION && error->message);
+        fuzz_must(error->code == SR_EBADREQUEST && error->message);
         return;
     }
     for (int i = 0; i < signers->nelts; i++) {
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         apr_array_header_t *signers = NULL;
         sr_error_t *error = sr_signers_parse(&signers, (const char *)data, size, &rules, pool);
         if (error) {
-            fuzz_must(error->code == SR_EVALIDATION && sr_text_is_utf8(error->message, strlen(error->message)));
+            fuzz_must(error->code == SR_EBADREQUEST && sr_text_is_utf8(error->message, strlen(error->message)));
         } else {
             check(signers, &rules);
             resolve(signers, pool);

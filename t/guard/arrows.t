@@ -1,11 +1,13 @@
-# The layers' arrows (src/README.md): who may include whose headers, and httpd's headers end at the line.
+# The layers' arrows (src/README.md): which folder may include the headers of which, and use their symbols; httpd's
+# headers end at the line. No two files of a folder use each other.
 use strict;
 use warnings;
 use lib 't/lib';
 use Sigreq::Source qw(files slurp);
+use File::Basename qw(basename);
 use Test::More;
 
-# each folder of src/, and what it may include besides itself; an entry with a slash is one header alone
+# each folder of src/, and what it may include and use besides itself; an entry with a slash is one header alone
 my %allowed = (
     base    => [],
     metrics => [qw(base)],
@@ -19,9 +21,9 @@ my %allowed = (
     api     => [qw(http service model base embed)],
     web     => [qw(http service model base embed)],
     run     => [qw(jobs conf store pdf model metrics base)],
-    pdfd    => [qw(base pdf/protocol.h)],
-    ctl     => [qw(service store pdf/pdf.h model base)],
-    ''      => [qw(conf run api web metrics base)],             # mod_sigreq.c
+    pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
+    ctl     => [qw(service store pdf model base)],
+    ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c
 );
 my %knows_httpd = map { $_ => 1 } qw(http conf api web run), '';
 my $httpd_header = qr/^(?:httpd|http_\w+|ap_\w+|util_\w+|scoreboard|mpm_common|mod_(?!sigreq)\w+)\.h$/;
@@ -45,4 +47,37 @@ for my $file (files('src/*/*.[ch]'), 'mod_sigreq.c') {
 }
 ok($allowed{$_}, "the layer '$_' is in the table of arrows") for sort keys %seen;
 ok($seen{$_}, "the layer '$_' has files") for qw(base metrics model store pdf service http conf api run pdfd ctl);
+
+# The same for what is linked: each function and table of ours that an object uses is of a folder that it may use. What
+# only passes through a header needs no include of its own and is found here alone. build/symbols is what nm says.
+# Files that use each other all the same: a family that was divided because it is long, or a dispatcher and its branches
+# that recurse. New ones are not added.
+my %known = map { $_ => 1 } 'conf sharing', 'conf writable', 'call mail', 'cms identity', 'idle pool', 'drawing glyphs',
+    'drawing ink', 'cache cache_size', 'connection pgsql', 'documents temporary', 'publish revisions';
+
+sub folder { $_[0] =~ m{^src/(\w+)/} ? $1 : $_[0] =~ /^sql_/ ? 'store' : '' }    # sql_*: made by tools/sql2c
+
+my (%home, %used);
+for (split /\n/, slurp('build/symbols')) {
+    my ($file, $kind, $symbol) = m{^build/obj/(\S+)\.o:\S* +([A-Z]) ((?:sr|ctl)_\w+)$} or next;
+    if   ($kind eq 'U') { push @{ $used{$file} }, $symbol }
+    else                { $home{$symbol} = $file }
+}
+cmp_ok(scalar keys %home, '>', 500, 'the symbols of the objects were found');
+my %uses;    # file → the files of its folder whose symbols it uses
+for my $file (sort keys %used) {
+    my @may      = @{ $allowed{ folder($file) } };
+    my %may      = map { $_ => 1 } @may, folder($file);
+    my $declared = join '', map { slurp("src/$_") } grep {m{/}} @may;
+    my @wrong    = grep { $home{$_} && !$may{ folder($home{$_}) } && $declared !~ /\b$_\b/ } @{ $used{$file} };
+    ok(!@wrong, "$file uses only what is below it") or diag join "\n", map {"$_ of $home{$_}"} @wrong;
+    $uses{$file}{ $home{$_} } = 1 for grep { $home{$_} && folder($home{$_}) eq folder($file) } @{ $used{$file} };
+}
+my @circles;
+for my $file (sort keys %uses) {
+    for my $other (grep { $_ gt $file && $uses{$_}{$file} } sort keys %{ $uses{$file} }) {
+        push @circles, "$file $other" unless $known{ join ' ', map { basename($_) } $file, $other };
+    }
+}
+is(join("\n", @circles), '', 'no two files of a folder use each other');
 done_testing;

@@ -39,7 +39,7 @@ static const char *answer(const char *const *names, const int *pages, int count)
 {
     const sr_error_t *error = sr_signers_resolve(signers_for(names, pages, count), documents, pool);
 
-    if (error && error->code != SR_EVALIDATION) return "the wrong code";
+    if (error && error->code != SR_EBADREQUEST) return "the wrong code";
     return error ? error->message : "resolved";
 }
 

@@ -30,7 +30,7 @@ static void is_refused(const char *text, bool send_email, const char *message)
     const sr_error_t *error = parse(&signers, text, send_email);
 
     is_str(error ? error->message : NULL, message, "%.100s", text);
-    if (error && error->code != SR_EVALIDATION) ok(false, "the code is SR_EVALIDATION");
+    if (error && error->code != SR_EBADREQUEST) ok(false, "the code is SR_EBADREQUEST");
 }
 
 typedef struct case_t {

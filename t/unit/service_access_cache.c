@@ -1,6 +1,6 @@
 /* service_seen.c: tests of src/service/access_cache.c: what was put in is found, nothing else ever is, the oldest make
  * room, and threads may do all this at once. */
-#include "service/service.h"
+#include "service/private.h"
 #include "tap.h"
 
 #include <apr_general.h>

@@ -24,19 +24,18 @@ typedef struct attempt_t {
 static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *text)
 {
     attempt_t *made = apr_pcalloc(pool, sizeof *made);
-    apr_array_header_t *uploads = apr_array_make(pool, count, sizeof(sr_upload_t));
+    sr_uploads_t *uploads = apr_palloc(pool, sizeof *uploads);
+    *uploads = (sr_uploads_t){documents, apr_array_make(pool, count, sizeof(sr_upload_t)), pool};
     made->service.pdf = workers;
     for (int i = 0; i < count; i++) {
         pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 3, .trailer = apr_psprintf(pool, "/X(%s %d)", text, i)});
-        sr_upload_t *upload = apr_array_push(uploads);
-        *upload = (sr_upload_t){.name = apr_psprintf(pool, "d%d", i), .declared_pdf = true};
-        if (sr_spool_begin(&upload->spool, documents, pool) || sr_spool_write(upload->spool, pdf.data, pdf.size)
-            || sr_spool_end(upload->spool, &upload->sha256, &upload->size))
+        if (sr_service_receive_begin(uploads, apr_psprintf(pool, "d%d", i), NULL, true)
+            || sr_service_receive_data(uploads, pdf.data, pdf.size) || sr_service_receive_end(uploads))
             abort();
         free(pdf.data);
     }
     static const sr_token_t caller = {.organization_uuid = "00000000-0000-4000-8000-000000000001"};
-    made->request = (sr_create_t){.caller = &caller, .uploads = uploads, .documents = documents};
+    made->request = (sr_create_t){.caller = &caller, .uploads = uploads};
     return made;
 }
 
@@ -105,7 +104,7 @@ static void test_late(sr_pdf_pool_t *workers)
        error ? error->message : "");
     APR_ARRAY_IDX(attempt->intake.files, 0, sr_files_t).pdf->used = 4 * APR_USEC_PER_SEC;
     error = prove(attempt);
-    ok(error && error->code == SR_EVALIDATION, "unless the documents took the processor time");
+    ok(error && error->code == SR_EBADREQUEST, "unless the documents took the processor time");
     is_str(error ? error->message : "", "Document d0 cannot be signed: it takes too long to read", "and is told so");
 }
 

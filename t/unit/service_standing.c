@@ -1,5 +1,5 @@
 /* service_standing.c: tests of src/service/standing.c: what stands is known for a second, and not after a signature. */
-#include "service/service.h"
+#include "service/private.h"
 #include "tap.h"
 
 #include <apr_general.h>

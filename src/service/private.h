@@ -1,0 +1,75 @@
+/* private.h: what use cases share. For src/service alone. */
+#ifndef SR_SERVICE_PRIVATE_H
+#define SR_SERVICE_PRIVATE_H
+
+#include "service/setup.h"
+
+/* ------------------------------------------------------------------------------------------------- call.c */
+/* Borrows a connection, runs one operation, gives the connection back at once, and turns every outcome but SR_OK
+ * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
+sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
+                            const char *const *arguments, int count, apr_pool_t *pool);
+/* The same for an operation whose answer is one body. */
+sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
+                                const char *const *arguments, int count, apr_pool_t *pool);
+/* After the commit of what may have an event for webhooks. */
+void sr_service_wake(const sr_service_t *service);
+/* The same for the work on the documents of one submission: the questions may have the same helper, which may have
+ * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
+sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
+/* The current time as the store takes it. */
+const char *sr_service_now(apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- receive.c */
+typedef struct sr_upload_t {
+    const char *name, *raw; /* decoded, and as sent */
+    bool declared_pdf;      /* its part said application/pdf, or no type: its content decides */
+    sr_spool_t *spool;      /* ended */
+    const char *sha256;
+    apr_off_t size;
+} sr_upload_t;
+struct sr_uploads_t {
+    sr_documents_t *documents; /* the folder the spools belong to */
+    apr_array_header_t *files; /* sr_upload_t */
+    apr_pool_t *pool;
+};
+
+/* ------------------------------------------------------------------------------------------------- list.c */
+/* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
+sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
+                            const sr_list_query_t *query, const char *const *filters, int filter_count,
+                            apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- recent.c */
+/* A table of fixed size, for any number of threads; NULL when there is no memory. Keys are SHA-256 in hexadecimal, each
+ * with a value of `value_size` bytes, which is copied. What is kept may be forgotten at any time. */
+sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
+/* `recent` may be NULL: nothing is kept. */
+bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
+void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
+
+/* ------------------------------------------------------------------------------------------------- seen.c */
+#define SR_SEEN_OWNER_LENGTH 16
+/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_access_cache_add was given, and a NUL. */
+bool sr_access_cache_has(sr_access_cache_t *seen, const char *digest, char *owner);
+void sr_access_cache_add(sr_access_cache_t *seen, const char *digest, const char *owner);
+
+/* --------------------------------------------------------------------------------------------- standing.c */
+/* Which version of a document (uuid) is current, and its owner as above, if that was found out in the last second and
+ * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
+ * SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: nothing is kept. */
+bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
+                     char *owner);
+/* `count`: sr_standing_count before the database was asked. */
+void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
+                     const char *version, const char *owner);
+apr_uint32_t sr_standing_count(const char *document);
+/* After the commit of what changed it, and before anybody is told. */
+void sr_standing_changed(const char *document);
+
+/* ----------------------------------------------------------------------------------------------- folder.c */
+/* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
+ * SR_EUNAVAILABLE. */
+sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool);
+
+#endif
