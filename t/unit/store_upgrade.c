@@ -73,7 +73,7 @@ static const char *state_of(const base_t *base, apr_pool_t *pool)
 static bool upgrade(const base_t *base, int call)
 {
     const pid_t child = fork();
-    int status;
+    int status = 0;
 
     if (child == 0) {
         link_t l;
