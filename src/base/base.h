@@ -45,7 +45,8 @@ typedef struct sr_error_t {
     const char *cause;   /* for the log, or NULL */
     const char *file;    /* where it was made */
     int line;
-    int retry_after; /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: http's default */
+    int retry_after;                /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: http's default */
+    const struct sr_error_t *child; /* the error that this one comes from, or NULL */
 } sr_error_t;
 
 /* All of the error lives in `pool`, which must outlive its reader (in a request: r->pool). */
@@ -54,6 +55,14 @@ sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_
 /* Sets the private cause of an error and returns it. */
 sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Sets the error that this one comes from, in a pool that lives as long, and returns it. The log shows both. */
+sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child);
+/* A copy in another pool, with all that it comes from: for who clears the pool of the first. NULL of NULL. */
+sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool);
+/* For the log: "message (cause)", and the same of each error that it comes from, with the places where they were made
+ * if wanted. Never for clients. */
+const char *sr_error_text(const sr_error_t *error, bool places, apr_pool_t *pool);
 
 /* Sets after how many seconds the client may try again, and returns the error. */
 sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);

@@ -28,6 +28,33 @@ sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *fo
     return error;
 }
 
+sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child)
+{
+    error->child = child;
+    return error;
+}
+
+sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool)
+{
+    if (!error) return NULL;
+    sr_error_t *copy = apr_pmemdup(pool, error, sizeof *error);
+    copy->message = apr_pstrdup(pool, error->message);
+    copy->cause = apr_pstrdup(pool, error->cause);
+    copy->child = sr_error_copy(error->child, pool);
+    return copy;
+}
+
+const char *sr_error_text(const sr_error_t *error, bool places, apr_pool_t *pool)
+{
+    const char *text = "", *between = "";
+    for (; error; error = error->child, between = ", because: ") {
+        const char *place = places ? apr_psprintf(pool, " at %s:%d", error->file, error->line) : "";
+        text = apr_psprintf(pool, "%s%s%s (%s)%s", text, between, error->message,
+                            error->cause ? error->cause : "no further cause", place);
+    }
+    return text;
+}
+
 sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait)
 {
     error->retry_after = (int)((wait + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC);

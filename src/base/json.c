@@ -108,7 +108,9 @@ sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool)
     sr_error_t *const error = sr_json_parse(value, text, strlen(text), pool);
 
     if (!error || error->code != SR_EBADREQUEST) return error;
-    return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "stored JSON: %s", error->message);
+    return sr_error_from(
+        sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "stored JSON: %s", error->message),
+        error);
 }
 
 /* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */

@@ -191,8 +191,7 @@ static bool has_body(const request_rec *r)
 static void log_error(sr_http_t *http, const sr_error_t *error, int level)
 {
     if (level <= APLOG_ERR)
-        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s (%s) at %s:%d", error->message,
-                      error->cause ? error->cause : "no further cause", error->file, error->line);
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s", sr_error_text(error, true, http->pool));
     else
         ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s",
                       answers[error->code].status, error->file, error->line, error->cause ? ": " : "",

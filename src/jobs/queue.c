@@ -161,8 +161,8 @@ static void note_trouble(sr_jobs_t *d, int number, const sr_error_t *error)
 
     if (!database->retry)
         d->options.notice(d->options.baton, true,
-                          apr_psprintf(d->batch_pool, "webhooks wait for the database: %s (%s)", error->message,
-                                       error->cause ? error->cause : "no further cause"));
+                          apr_psprintf(d->batch_pool, "webhooks wait for the database: %s",
+                                       sr_error_text(error, false, d->batch_pool)));
     database->retry = database->retry ? database->retry * 2 : RETRY_MIN;
     if (database->retry > RETRY_MAX) database->retry = RETRY_MAX;
     database->retry_at = sr_jobs_clock() + database->retry + jitter(d, database->retry / 4);

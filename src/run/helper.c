@@ -46,8 +46,8 @@ void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const
                                       .baton = main_server};
     sr_error_t *error = sr_pdf_pool_create(&helpers, &options, pchild);
     if (error)
-        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0301: no PDF helpers: %s (%s)", error->message,
-                     error->cause ? error->cause : "no further cause");
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0301: no PDF helpers: %s",
+                     sr_error_text(error, false, pchild));
 }
 
 sr_pdf_pool_t *sr_run_helper(void)

@@ -106,9 +106,7 @@ sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, ap
         apr_pool_t *scratch;
         apr_pool_create(&scratch, pool);
         error = delete_oldest(descriptor, root, limit, scratch);
-        if (error)
-            error = sr_error_because(sr_error(pool, error->code, "%s", error->message), pool, "%s",
-                                     error->cause ? error->cause : "no further cause");
+        error = sr_error_copy(error, pool);
         apr_pool_destroy(scratch);
         release(descriptor, LOCK_WALK);
     }

@@ -28,6 +28,18 @@ int main(void)
     ok(sr_error_because(error, pool, "errno %d", 28) == error, "because gives the same error");
     is_str(error->cause, "errno 28", "the cause is formatted");
 
+    sr_error_t *first = sr_error(pool, SR_EUNAVAILABLE, "away");
+    ok(sr_error_from(error, first) == error && error->child == first, "an error comes from another");
+    is_str(sr_error_text(error, false, pool),
+           "File a.pdf is over 12 bytes (errno 28), because: away (no further cause)", "the log has both");
+    ok(strstr(sr_error_text(error, true, pool), "base_error.c:") != NULL, "and where they were made, if wanted");
+    apr_pool_t *other;
+    apr_pool_create(&other, pool);
+    sr_error_t *copy = sr_error_copy(sr_error_copy(error, other), pool);
+    apr_pool_destroy(other);
+    is_str(sr_error_text(copy, true, pool), sr_error_text(error, true, pool), "a copy outlives the first pool");
+    ok(!sr_error_copy(NULL, pool), "no error has no copy");
+
     ok(pass_on(error, &went_on) == error && !went_on, "SR_TRY returns an error at once");
     ok(pass_on(NULL, &went_on) == NULL && went_on, "SR_TRY goes on after success");
 
