@@ -171,6 +171,8 @@ bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *
  */
 /* Now, in whole milliseconds: what is stored is then exactly what JSON shows, so that it can be compared with. */
 apr_time_t sr_time_now(void);
+/* For tests: sr_time_now returns this time from now on, in all threads. 0: the host's clock again. */
+void sr_time_stop(apr_time_t at);
 /* "2026-11-20T18:09:23.123Z" */
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
 /* As a JSON string, or JSON null for 0. New reference. */

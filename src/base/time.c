@@ -2,6 +2,7 @@
  * Written by hand because strptime follows the locale and takes neither fractions nor "Z". */
 #include "base/base.h"
 
+#include <apr_atomic.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,9 +23,18 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(microseconds / 1000));
 }
 
+static volatile apr_uint64_t stopped_at; /* 0: the host's clock */
+
 apr_time_t sr_time_now(void)
 {
-    return apr_time_now() / 1000 * 1000;
+    const apr_time_t at = (apr_time_t)apr_atomic_read64(&stopped_at);
+
+    return (at ? at : apr_time_now()) / 1000 * 1000;
+}
+
+void sr_time_stop(apr_time_t at)
+{
+    apr_atomic_set64(&stopped_at, (apr_uint64_t)at);
 }
 
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool)

@@ -185,6 +185,29 @@ static const char *of_failure(sr_call_t *call, CURLcode code, const char **detai
     return call->said;
 }
 
+/* Faults of a connection that may pass. */
+static bool may_pass(CURLcode code)
+{
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING: return true;
+    default: return false;
+    }
+}
+
+/* True if it is certain that the mail server has not accepted the mail, and if it may accept it later: it said so (4yz,
+ * RFC 5321, 4.2.1), or the connection failed before a byte of the message was sent. If it failed later, the server may
+ * have the mail. */
+static bool is_unaccepted(const sr_call_t *call, CURLcode code, long status)
+{
+    if (code == CURLE_OK || status >= 500) return false;
+    return status >= 400 || (!call->sent && may_pass(code));
+}
+
 /* The mail server has the mail, or it has not: it said so in a status of three digits. */
 static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
@@ -193,6 +216,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     result->status = (int)status;
     result->success = code == CURLE_OK;
+    result->unaccepted = is_unaccepted(call, code, status);
     result->error = result->success                ? NULL
                     : status >= 400 && *call->said ? call->said
                                                    : of_failure(call, code, &result->detail);
@@ -201,6 +225,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
     result->detail = NULL;
+    result->unaccepted = false; /* an answer of HTTP does not say what its sender has done already */
     if (call->is_mail) {
         end_mail(call, result, code);
         return;

@@ -266,5 +266,5 @@ void sr_destinations_shares(json_t *batch, sr_destinations_t *all, int database)
     }
     json_object_set_new(batch, "organizations", organizations);
     json_object_set_new(batch, "after", cursors_json(all, database));
-    json_object_set_new(batch, "lanes", listed_json(all, database, &shares[0]));
+    json_object_set_new(batch, "destinations", listed_json(all, database, &shares[0]));
 }

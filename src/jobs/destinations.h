@@ -55,7 +55,7 @@ bool sr_destinations_is_stalled(apr_interval_time_t since);
 bool sr_destinations_is_full(const sr_destinations_t *all, const sr_destination_t *destination);
 /* How many calls of the destination may be under way. */
 int sr_destinations_calls(const sr_destinations_t *all, const sr_destination_t *destination);
-/* Adds to a batch what SR_OP_DELIVERY_TURN needs to know of shares. */
+/* Adds to a batch what SR_OP_JOB_BATCH needs to know of shares. */
 void sr_destinations_shares(json_t *batch, sr_destinations_t *all, int database);
 
 #endif

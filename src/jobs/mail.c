@@ -181,11 +181,9 @@ static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invita
     return true;
 }
 
-CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, const char **fault, apr_pool_t *pool)
+CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char **fault,
+                    apr_pool_t *pool)
 {
-    json_t *invitation;
-
-    if (sr_json_parse(&invitation, body, strlen(body), pool)) invitation = NULL;
     *fault = fault_of(mail, invitation);
     if (*fault) return NULL;
     const bool elsewhere = sr_letter_is_test(invitation) && mail->test_to;
@@ -203,10 +201,11 @@ CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const char *body, co
     return call->easy;
 }
 
-void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const char *body, sr_call_result_t *result, apr_pool_t *pool)
+void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, sr_call_result_t *result,
+                  apr_pool_t *pool)
 {
     *result = (sr_call_result_t){.status = 0};
-    if (!sr_mail_begin(call, mail, body, &result->error, pool)) return;
+    if (!sr_mail_begin(call, mail, invitation, &result->error, pool)) return;
     result->detail = sr_maildir_write(mail->folder, call->body, pool);
     result->success = !result->detail;
     if (result->detail) result->error = "the mail could not be kept in the server's folder";

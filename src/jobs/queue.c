@@ -1,33 +1,48 @@
-/* queue.c: the delivery thread's loop. A turn with a database records what ended and claims what there is room for,
- * in one transaction; then all calls under way go on at once (transfers.c). Now and then one process of the machine
- * surveys the database: what died with its process is recorded as that, and how much waits is seen. */
-#include "jobs/owner.h"
-#include "jobs/transfers.h"
-
+/* queue.c: the loop of the job thread. A batch is one transaction with a database: it records what ended and claims
+ * jobs for which there is room. Then all calls that are under way go on at once (transfers.c). Every few seconds one
+ * process of the machine surveys the database: it ends the claims of dead processes, and counts what waits.
+ *
+ * The states of a job (the column `state`):
+ *
+ *     INSERT, due later          INSERT, due now
+ *            │                         │
+ *            ▼        due_at           ▼          claim              the attempt ended
+ *        scheduled ────────────────▶ pending ──────────────▶ claimed ──────────────────▶ done
+ *            ▲                         ▲                      │ │ │   success, or failure    ▲
+ *            │                         └── released: it was ──┘ │ │                          │
+ *            │                             not begun            │ └── its process died, or ──┘
+ *            └── it failed, and its kind allows ────────────────┘     its lease is over: "interrupted,
+ *                another attempt (attempts + 1)                       outcome unknown"
+ *
+ * A kind whose work may be done twice (SR_REPEAT_FAILED) is scheduled again too if its process died. A process that
+ * was thought dead may still record the truth about a job that is done. Leases are compared by the database's clock.
+ * When a job is due, and when it was, is told by the clock of the service (sr_time_now), as all times of rows. */
 #include <apr_atomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "jobs/kinds.h"
+#include "jobs/owner.h"
+#include "jobs/transfers.h"
 #include "metrics/metrics.h"
 
-#define LEASE apr_time_from_sec(30)  /* twice what a call may take: a process that lives has recorded it by then */
-#define LINGER apr_time_from_msec(4) /* what ended may wait that long for company */
-#define LOOK_MIN apr_time_from_sec(2)
-#define GLANCE apr_time_from_msec(250) /* at calls under way: do they take long? */
-#define LOOK_JITTER apr_time_from_sec(3)
+#define LINGER apr_time_from_msec(4) /* a result may wait that long for others */
+#define POLL_MIN apr_time_from_sec(2)
+#define POLL_JITTER apr_time_from_sec(3)
+#define GLANCE apr_time_from_msec(250) /* how often calls under way are looked at: do they take long? */
 #define SURVEY apr_time_from_sec(5)
-#define ADDRESSES apr_time_from_sec(30)   /* this host's own are read again */
-#define RETRY_MIN apr_time_from_msec(500) /* where the database is away; doubled each time */
+#define ADDRESSES apr_time_from_sec(30)   /* how often this host's own addresses are read again */
+#define RETRY_MIN apr_time_from_msec(500) /* if the database is away; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
 
 typedef struct database_t {
     volatile apr_uint32_t woken;
-    apr_uint64_t batches; /* that came through: the next one's claims are named by it */
+    apr_uint64_t batches; /* that were committed: the claims of the next one are named by it */
     json_t *ended, *released;
     apr_time_t first_ended;
-    bool more;        /* the last turn gave all it was asked for */
-    apr_int64_t from; /* the organization it ended with */
-    apr_time_t look_at, retry_at;
+    bool more;        /* the last batch gave all it was asked for */
+    apr_int64_t from; /* the organization that it ended with; -1: begin with the first */
+    apr_time_t poll_at, retry_at;
     apr_interval_time_t retry;
 } database_t;
 
@@ -45,277 +60,323 @@ struct sr_jobs_t {
 
 /* --- making it */
 
-static apr_status_t release(void *data)
+static apr_status_t queue_cleanup(void *data)
 {
-    sr_jobs_t *d = data;
+    sr_jobs_t *jobs = data;
 
-    for (int i = 0; i < d->options.databases; i++) {
-        json_decref(d->databases[i].ended);
-        json_decref(d->databases[i].released);
+    for (int i = 0; i < jobs->options.databases; i++) {
+        json_decref(jobs->databases[i].ended);
+        json_decref(jobs->databases[i].released);
     }
-    curl_multi_cleanup(d->transfers.multi);
+    curl_multi_cleanup(jobs->transfers.multi);
     return APR_SUCCESS;
 }
 
-/* What is to be recorded of a transfer, by the next turn. */
-static void over(void *baton, const sr_transfer_t *transfer, const sr_call_result_t *result)
+/* Keeps what the next batch records of a transfer. */
+static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr_call_result_t *result)
 {
-    sr_jobs_t *d = baton;
-    database_t *database = &d->databases[transfer->database];
+    sr_jobs_t *jobs = baton;
+    database_t *database = &jobs->databases[transfer->database];
     json_t *row = json_object();
 
     if (!json_array_size(database->ended) && !json_array_size(database->released))
         database->first_ended = sr_jobs_clock();
-    json_object_set_new(row, "id", json_integer((json_int_t)apr_atoi64(transfer->id)));
+    json_object_set_new(row, "id", json_integer(transfer->job.id));
     json_object_set_new(row, "claim", json_string(transfer->claim));
     if (result) {
+        const apr_interval_time_t pause = sr_job_pause(&transfer->job, result);
         json_object_set_new(row, "status", result->status ? json_integer(result->status) : json_null());
         json_object_set_new(row, "success", json_boolean(result->success));
         json_object_set_new(row, "error", sr_json_string_or_null(result->error));
+        json_object_set_new(row, "due_at", pause ? json_integer(sr_time_now() + pause) : json_null());
     }
     json_array_append_new(result ? database->ended : database->released, row);
 }
 
-sr_error_t *sr_jobs_create(sr_jobs_t **deliver, const sr_jobs_options_t *options, apr_pool_t *pool)
+sr_error_t *sr_jobs_create(sr_jobs_t **jobs, const sr_jobs_options_t *options, apr_pool_t *pool)
 {
-    sr_jobs_t *d = *deliver = apr_pcalloc(pool, sizeof *d);
+    sr_jobs_t *made = *jobs = apr_pcalloc(pool, sizeof *made);
 
-    d->options = *options;
-    d->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *d->databases);
-    for (int i = 0; i < options->databases; i++) {
-        d->databases[i].ended = json_array();
-        d->databases[i].released = json_array();
-    }
-    d->transfers = (sr_transfers_t){.options = &d->options, .multi = curl_multi_init(), .over = over, .baton = d};
-    apr_pool_cleanup_register(pool, d, release, apr_pool_cleanup_null);
-    if (!d->transfers.multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
-    curl_multi_setopt(d->transfers.multi, CURLMOPT_MAXCONNECTS, (long)SR_TRANSFERS);
-    apr_pool_create(&d->batch_pool, pool);
-    d->owner = sr_owner_name(pool);
-    d->jitter = (unsigned)strtoul(sr_uuid_make(pool), NULL, 16);
-    return sr_transfers_make(&d->transfers, pool);
+    made->options = *options;
+    sr_kinds_default(&made->options);
+    made->databases = apr_pcalloc(pool, (apr_size_t)options->databases * sizeof *made->databases);
+    for (int i = 0; i < options->databases; i++)
+        made->databases[i] = (database_t){.ended = json_array(), .released = json_array(), .from = -1};
+    made->transfers =
+        (sr_transfers_t){.options = &made->options, .multi = curl_multi_init(), .over = queue_note_over, .baton = made};
+    apr_pool_cleanup_register(pool, made, queue_cleanup, apr_pool_cleanup_null);
+    if (!made->transfers.multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
+    curl_multi_setopt(made->transfers.multi, CURLMOPT_MAXCONNECTS, (long)SR_TRANSFERS);
+    apr_pool_create(&made->batch_pool, pool);
+    made->owner = sr_owner_name(pool);
+    made->jitter = (unsigned)strtoul(sr_uuid_make(pool), NULL, 16);
+    return sr_transfers_make(&made->transfers, pool);
 }
 
-void sr_jobs_wake(sr_jobs_t *deliver, int database)
+void sr_jobs_wake(sr_jobs_t *jobs, int database)
 {
-    apr_atomic_set32(&deliver->databases[database].woken, 1);
-    curl_multi_wakeup(deliver->transfers.multi);
+    apr_atomic_set32(&jobs->databases[database].woken, 1);
+    curl_multi_wakeup(jobs->transfers.multi);
 }
 
-void sr_jobs_stop(sr_jobs_t *deliver, apr_interval_time_t grace)
+void sr_jobs_stop(sr_jobs_t *jobs, apr_interval_time_t grace)
 {
-    apr_atomic_set64(&deliver->stop_at, (apr_uint64_t)(sr_jobs_clock() + grace));
-    apr_atomic_set32(&deliver->stopping, 1);
-    curl_multi_wakeup(deliver->transfers.multi);
+    apr_atomic_set64(&jobs->stop_at, (apr_uint64_t)(sr_jobs_clock() + grace));
+    apr_atomic_set32(&jobs->stopping, 1);
+    curl_multi_wakeup(jobs->transfers.multi);
 }
 
-static bool is_stopping(sr_jobs_t *d)
+static bool is_stopping(sr_jobs_t *jobs)
 {
-    return apr_atomic_read32(&d->stopping) != 0;
+    return apr_atomic_read32(&jobs->stopping) != 0;
 }
 
-static apr_time_t stop_at(sr_jobs_t *d)
+static apr_time_t stop_at(sr_jobs_t *jobs)
 {
-    return (apr_time_t)apr_atomic_read64(&d->stop_at);
+    return (apr_time_t)apr_atomic_read64(&jobs->stop_at);
 }
 
-static apr_interval_time_t jitter(sr_jobs_t *d, apr_interval_time_t most)
+static apr_interval_time_t jitter(sr_jobs_t *jobs, apr_interval_time_t most)
 {
-    d->jitter = d->jitter * 1103515245 + 12345;
-    return (apr_interval_time_t)(d->jitter >> 8) * most >> 24;
+    jobs->jitter = jobs->jitter * 1103515245 + 12345;
+    return (apr_interval_time_t)(jobs->jitter >> 8) * most >> 24;
 }
 
-/* --- turns */
+/* --- asking a database */
 
-static const char *batch_text(sr_jobs_t *d, int number, const char *claim, int rows)
+static sr_error_t *queue_run(sr_jobs_t *jobs, int number, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
+                             const char *argument)
 {
-    const database_t *database = &d->databases[number];
-    json_t *batch = sr_json_own(json_object(), d->batch_pool);
-
-    json_object_set_new(batch, "claim", json_string(claim));
-    json_object_set_new(batch, "lease", json_integer(LEASE));
-    json_object_set_new(batch, "rows", json_integer(rows));
-    json_object_set_new(batch, "from", json_integer((json_int_t)database->from));
-    sr_destinations_shares(batch, &d->transfers.destinations, number);
-    json_object_set(batch, "ended", database->ended);
-    json_object_set(batch, "released", database->released);
-    return sr_json_text(batch, d->batch_pool);
-}
-
-static sr_error_t *ask(sr_jobs_t *d, int number, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
-                       const char *argument)
-{
-    sr_store_source_t *source = d->options.database(d->options.baton, number, d->batch_pool);
+    sr_store_source_t *source = jobs->options.database(jobs->options.baton, number, jobs->batch_pool);
     sr_store_t *store;
 
     source->reads = sr_store_reads(op);
-    SR_TRY(source->borrow(source, &store, d->batch_pool));
-    sr_error_t *error = sr_store_run(store, op, outcome, rows, &argument, argument ? 1 : 0, d->batch_pool);
+    SR_TRY(source->borrow(source, &store, jobs->batch_pool));
+    sr_error_t *error = sr_store_run(store, op, outcome, rows, &argument, 1, jobs->batch_pool);
     source->give_back(source, store);
     return error;
 }
 
-static void note_trouble(sr_jobs_t *d, int number, const sr_error_t *error)
+static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
 {
-    database_t *database = &d->databases[number];
+    database_t *database = &jobs->databases[number];
 
     if (!database->retry)
-        d->options.notice(d->options.baton, true,
-                          apr_psprintf(d->batch_pool, "webhooks wait for the database: %s",
-                                       sr_error_text(error, false, d->batch_pool)));
+        jobs->options.notice(jobs->options.baton, true,
+                             apr_psprintf(jobs->batch_pool, "webhooks wait for the database: %s",
+                                          sr_error_text(error, false, jobs->batch_pool)));
     database->retry = database->retry ? database->retry * 2 : RETRY_MIN;
     if (database->retry > RETRY_MAX) database->retry = RETRY_MAX;
-    database->retry_at = sr_jobs_clock() + database->retry + jitter(d, database->retry / 4);
-    database->look_at = 0;
+    database->retry_at = sr_jobs_clock() + database->retry + jitter(jobs, database->retry / 4);
+    database->poll_at = 0;
 }
 
-static void note_health(sr_jobs_t *d, int number)
+static void note_health(sr_jobs_t *jobs, int number)
 {
-    database_t *database = &d->databases[number];
+    database_t *database = &jobs->databases[number];
 
-    if (database->retry) d->options.notice(d->options.baton, false, "the database is back, webhooks go on");
+    if (database->retry) jobs->options.notice(jobs->options.baton, false, "the database is back, webhooks go on");
     database->retry = database->retry_at = 0;
-    database->look_at = sr_jobs_clock() + LOOK_MIN + jitter(d, LOOK_JITTER);
+    database->poll_at = sr_jobs_clock() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }
 
-/* A turn of which nobody knows whether it came through is repeated under the same name: its claims are given again. Who
- * stops wants none. */
-static void run_batch(sr_jobs_t *d, int number)
+static const char *queue_now(sr_jobs_t *jobs)
 {
-    database_t *database = &d->databases[number];
-    const int rows = is_stopping(d) ? 0 : SR_TRANSFERS - d->transfers.busy;
-    const char *claim = apr_psprintf(d->batch_pool, "%s.%" APR_UINT64_T_FMT "%s", d->owner, database->batches,
-                                     is_stopping(d) ? ".stop" : "");
-    const apr_time_t since = sr_jobs_clock(); /* before: a process that is stopped meanwhile gives back what it gets */
-    apr_array_header_t *claims;
-    sr_outcome_t outcome;
+    return apr_psprintf(jobs->batch_pool, "%" APR_TIME_T_FMT, sr_time_now());
+}
+
+/* The next poll is when the next job is due, unless another poll comes before. `row` is {"due_in"}. */
+static void note_due(sr_jobs_t *jobs, int number, const char *row)
+{
+    database_t *database = &jobs->databases[number];
+    json_t *object;
+
+    if (!row || sr_json_read(&object, row, jobs->batch_pool)) return;
+    const json_t *due_in = json_object_get(object, "due_in");
+    const apr_time_t due = sr_jobs_clock() + json_integer_value(due_in);
+    if (json_is_integer(due_in) && due < database->poll_at) database->poll_at = due;
+}
+
+/* --- batches */
+
+static const char *batch_text(sr_jobs_t *jobs, int number, const char *claim, int rows)
+{
+    const database_t *database = &jobs->databases[number];
+    json_t *batch = sr_json_own(json_object(), jobs->batch_pool);
+
+    json_object_set_new(batch, "claim", json_string(claim));
+    json_object_set_new(batch, "now", json_integer(sr_time_now()));
+    json_object_set_new(batch, "leases", sr_kinds_leases(&jobs->options));
+    json_object_set_new(batch, "rows", json_integer(rows));
+    json_object_set_new(batch, "from", json_integer((json_int_t)database->from));
+    sr_destinations_shares(batch, &jobs->transfers.destinations, number);
+    json_object_set(batch, "ended", database->ended);
+    json_object_set(batch, "released", database->released);
+    return sr_json_text(batch, jobs->batch_pool);
+}
+
+/* Takes the claims of a batch: how many there were. A claim that cannot be read is not taken. It ends with its lease.
+ */
+static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t since, const apr_array_header_t *rows)
+{
+    const sr_destination_t *destination;
     int count = 0;
 
-    if (rows) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes again */
-    sr_error_t *error = ask(d, number, SR_OP_DELIVERY_TURN, &outcome, &claims, batch_text(d, number, claim, rows));
+    for (int i = 0; i < rows->nelts - 1; i++, count++) {
+        const char *row = APR_ARRAY_IDX(rows, i, sr_row_t).body;
+        if (!jobs->transfers.free) continue;
+        sr_error_t *error =
+            sr_transfers_take(&destination, &jobs->transfers, number, claim, since, row, jobs->batch_pool);
+        if (error) jobs->options.notice(jobs->options.baton, true, error->message);
+        else jobs->databases[number].from = destination->organization;
+    }
+    return count;
+}
+
+/* If it is not known whether a batch was committed, it is repeated under the same name, and its claims are given again.
+ * A thread that stops claims nothing. */
+static void batch_run(sr_jobs_t *jobs, int number)
+{
+    database_t *database = &jobs->databases[number];
+    const int room = is_stopping(jobs) ? 0 : SR_TRANSFERS - jobs->transfers.busy;
+    const char *claim = apr_psprintf(jobs->batch_pool, "%s.%" APR_UINT64_T_FMT "%s", jobs->owner, database->batches,
+                                     is_stopping(jobs) ? ".stop" : "");
+    const apr_time_t since = sr_jobs_clock(); /* before: if this process is stopped meanwhile, it releases the claims */
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    if (room) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes it again */
+    sr_error_t *error =
+        queue_run(jobs, number, SR_OP_JOB_BATCH, &outcome, &rows, batch_text(jobs, number, claim, room));
 
     if (error) {
-        note_trouble(d, number, error);
+        note_trouble(jobs, number, error);
         return;
     }
-    note_health(d, number);
+    note_health(jobs, number);
     database->batches++;
     json_array_clear(database->ended);
     json_array_clear(database->released);
-    for (int i = 0; i < claims->nelts; i++) {
-        const sr_row_t *row = &APR_ARRAY_IDX(claims, i, sr_row_t);
-        if (!row->body || !d->transfers.free) continue;
-        database->from = sr_transfers_take(&d->transfers, number, claim, since, row)->organization;
-        count++;
-    }
-    database->more = rows > 0 && count == rows;
-    if (!database->more) database->from = 0;
+    const int count = batch_take(jobs, number, claim, since, rows);
+    database->more = room > 0 && count == room;
+    if (!database->more) database->from = -1;
+    note_due(jobs, number, rows->nelts ? APR_ARRAY_IDX(rows, rows->nelts - 1, sr_row_t).body : NULL);
 }
 
-/* By chance or by time: is there anything? */
-static bool finds_something(sr_jobs_t *d, int number)
+/* Asks the database whether a job is due. Another process may have written one. */
+static bool poll_finds(sr_jobs_t *jobs, int number)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-    sr_error_t *error = ask(d, number, SR_OP_DELIVERY_POLL, &outcome, &rows, NULL);
+    sr_error_t *error = queue_run(jobs, number, SR_OP_JOB_POLL, &outcome, &rows, queue_now(jobs));
 
-    if (error) note_trouble(d, number, error);
-    else note_health(d, number);
-    return !error && outcome == SR_OK;
+    if (error) {
+        note_trouble(jobs, number, error);
+        return false;
+    }
+    note_health(jobs, number);
+    if (outcome != SR_OK) note_due(jobs, number, rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL);
+    return outcome == SR_OK;
 }
 
-static apr_uint64_t member(const json_t *object, const char *name)
+/* --- surveys */
+
+static apr_uint64_t survey_member(const json_t *object, const char *name)
 {
     return (apr_uint64_t)json_integer_value(json_object_get(object, name));
 }
 
-static sr_error_t *ask_survey(sr_jobs_t *d, int number, json_t **seen, const json_t *dead)
+static sr_error_t *survey_ask(sr_jobs_t *jobs, int number, json_t **seen, json_t *dead)
 {
+    json_t *survey = sr_json_own(json_object(), jobs->batch_pool);
     apr_array_header_t *rows;
     sr_outcome_t outcome;
 
-    SR_TRY(ask(d, number, SR_OP_DELIVERY_SURVEY, &outcome, &rows, sr_json_text(dead, d->batch_pool)));
-    return sr_json_read(seen, APR_ARRAY_IDX(rows, 0, sr_row_t).body, d->batch_pool);
+    json_object_set_new(survey, "now", json_integer(sr_time_now()));
+    json_object_set(survey, "dead", dead);
+    json_object_set_new(survey, "repeated", sr_kinds_repeated(&jobs->options));
+    SR_TRY(queue_run(jobs, number, SR_OP_JOB_SURVEY, &outcome, &rows, sr_json_text(survey, jobs->batch_pool)));
+    return sr_json_read(seen, APR_ARRAY_IDX(rows, 0, sr_row_t).body, jobs->batch_pool);
 }
 
-/* Of those who have claims, the processes of this machine that are dead. */
-static json_t *dead_of(sr_jobs_t *d, const json_t *seen)
+/* Of the processes that have claims, those of this machine that are dead. */
+static json_t *survey_dead(sr_jobs_t *jobs, const json_t *seen)
 {
-    json_t *dead = sr_json_own(json_array(), d->batch_pool), *owner;
+    json_t *dead = sr_json_own(json_array(), jobs->batch_pool), *owner;
     size_t i;
 
     json_array_foreach(json_object_get(seen, "owners"), i,
-                       owner) if (json_is_string(owner) && sr_owner_is_dead(d->owner, json_string_value(owner)))
+                       owner) if (json_is_string(owner) && sr_owner_is_dead(jobs->owner, json_string_value(owner)))
         json_array_append(dead, owner);
     return dead;
 }
 
-/* By whichever process of this machine comes first: ends what was lost, and sees how much there is. */
-static void survey(sr_jobs_t *d, int number)
+/* Ends what was lost, and counts what there is. One process of this machine does it for all. */
+static void survey_run(sr_jobs_t *jobs, int number)
 {
     json_t *seen = NULL;
 
-    if (is_stopping(d) || sr_jobs_clock() < d->databases[number].retry_at) return;
+    if (is_stopping(jobs) || sr_jobs_clock() < jobs->databases[number].retry_at) return;
     if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, apr_time_now(), SURVEY)) return;
-    sr_error_t *error = ask_survey(d, number, &seen, sr_json_own(json_array(), d->batch_pool));
-    const apr_uint64_t late = error ? 0 : member(seen, "interrupted");
-    const json_t *dead = error ? NULL : dead_of(d, seen);
-    if (!error && json_array_size(dead)) error = ask_survey(d, number, &seen, dead);
+    sr_error_t *error = survey_ask(jobs, number, &seen, sr_json_own(json_array(), jobs->batch_pool));
+    const apr_uint64_t late = error ? 0 : survey_member(seen, "interrupted");
+    json_t *dead = error ? NULL : survey_dead(jobs, seen);
+    if (!error && json_array_size(dead)) error = survey_ask(jobs, number, &seen, dead);
     if (error) {
-        note_trouble(d, number, error);
+        note_trouble(jobs, number, error);
         return;
     }
-    const apr_uint64_t interrupted = member(seen, "interrupted") + (json_array_size(dead) ? late : 0);
+    const apr_uint64_t interrupted = survey_member(seen, "interrupted") + (json_array_size(dead) ? late : 0);
     sr_metrics_count(SR_METRIC_LOST, 0, 0, interrupted);
-    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, member(seen, "waiting"));
-    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, member(seen, "under_way"));
-    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, member(seen, "oldest"));
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, survey_member(seen, "waiting"));
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, survey_member(seen, "under_way"));
+    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, survey_member(seen, "oldest"));
     sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)apr_time_now());
-    if (interrupted) apr_atomic_set32(&d->databases[number].woken, 1); /* others may have waited for those */
+    if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* others may have waited for those */
 }
+
+/* --- the loop */
 
 static size_t to_record(const database_t *database)
 {
     return json_array_size(database->ended) + json_array_size(database->released);
 }
 
-/* At once when most are over, or when the first has waited for company long enough. */
-static bool wants_to_record(const sr_jobs_t *d, const database_t *database, apr_time_t now)
+/* True if most transfers are over, or if the first result has waited for others long enough. */
+static bool wants_to_record(const sr_jobs_t *jobs, const database_t *database, apr_time_t now)
 {
     const size_t count = to_record(database);
 
-    return count && (count >= (size_t)d->transfers.busy || now - database->first_ended >= LINGER);
+    return count && (count >= (size_t)jobs->transfers.busy || now - database->first_ended >= LINGER);
 }
 
-static bool has_room(sr_jobs_t *d)
+static bool has_room(sr_jobs_t *jobs)
 {
-    return d->transfers.busy <= SR_TRANSFERS * 3 / 4 && !is_stopping(d);
+    return jobs->transfers.busy <= SR_TRANSFERS * 3 / 4 && !is_stopping(jobs);
 }
 
-static bool is_due(sr_jobs_t *d, int number)
+static bool batch_is_due(sr_jobs_t *jobs, int number)
 {
-    database_t *database = &d->databases[number];
+    database_t *database = &jobs->databases[number];
     const apr_time_t now = sr_jobs_clock();
     const bool woken = apr_atomic_read32(&database->woken) != 0;
 
     if (woken) database->retry_at = 0; /* somebody has just written there */
     if (now < database->retry_at) return false;
-    if (wants_to_record(d, database, now)) return true;
-    if (!has_room(d)) return false;
-    return woken || database->more || (now >= database->look_at && finds_something(d, number));
+    if (wants_to_record(jobs, database, now)) return true;
+    if (!has_room(jobs)) return false;
+    return woken || database->more || (now >= database->poll_at && poll_finds(jobs, number));
 }
 
-/* --- the loop */
-
-/* Milliseconds until something is due that no socket and nobody's wake tells of. */
-static int patience(sr_jobs_t *d)
+/* Milliseconds until something has to be done that neither a socket nor sr_jobs_wake reports. */
+static int patience(sr_jobs_t *jobs)
 {
     const apr_time_t now = sr_jobs_clock();
-    apr_time_t until = is_stopping(d) ? stop_at(d) : now + (d->transfers.busy ? GLANCE : LOOK_MIN);
+    apr_time_t until = is_stopping(jobs) ? stop_at(jobs) : now + (jobs->transfers.busy ? GLANCE : POLL_MIN);
 
-    for (int i = 0; i < d->options.databases; i++) {
-        const database_t *database = &d->databases[i];
-        apr_time_t at = has_room(d) ? database->more ? now : database->look_at : until;
+    for (int i = 0; i < jobs->options.databases; i++) {
+        const database_t *database = &jobs->databases[i];
+        apr_time_t at = has_room(jobs) ? database->more ? now : database->poll_at : until;
         if (to_record(database) && database->first_ended + LINGER < at) at = database->first_ended + LINGER;
         if (at < database->retry_at) at = database->retry_at;
         if (at < until) until = at;
@@ -323,30 +384,30 @@ static int patience(sr_jobs_t *d)
     return until <= now ? 0 : (int)((until - now + 999) / 1000);
 }
 
-static void refresh_addresses(sr_jobs_t *d)
+static void refresh_addresses(sr_jobs_t *jobs)
 {
-    if (sr_jobs_clock() < d->addresses_at) return;
-    d->addresses_at = sr_jobs_clock() + ADDRESSES;
+    if (sr_jobs_clock() < jobs->addresses_at) return;
+    jobs->addresses_at = sr_jobs_clock() + ADDRESSES;
     sr_address_refresh();
 }
 
-void sr_jobs_run(sr_jobs_t *deliver)
+void sr_jobs_run(sr_jobs_t *jobs)
 {
-    sr_jobs_t *d = deliver;
+    sr_transfers_t *transfers = &jobs->transfers;
 
-    while (!is_stopping(d) || (d->transfers.busy && sr_jobs_clock() < stop_at(d))) {
-        for (int i = 0; i < d->options.databases; i++) {
-            survey(d, i);
-            if (is_due(d, i)) run_batch(d, i);
+    while (!is_stopping(jobs) || (transfers->busy && sr_jobs_clock() < stop_at(jobs))) {
+        for (int i = 0; i < jobs->options.databases; i++) {
+            survey_run(jobs, i);
+            if (batch_is_due(jobs, i)) batch_run(jobs, i);
         }
-        refresh_addresses(d);
-        apr_pool_clear(d->batch_pool);
-        sr_transfers_go_on(&d->transfers, is_stopping(d));
-        for (int i = 0; d->transfers.shared && i < d->options.databases; i++) d->databases[i].more = true;
-        d->transfers.shared = false;
-        curl_multi_poll(d->transfers.multi, NULL, 0, patience(d), NULL);
+        refresh_addresses(jobs);
+        apr_pool_clear(jobs->batch_pool);
+        sr_transfers_go_on(transfers, is_stopping(jobs));
+        for (int i = 0; transfers->shared && i < jobs->options.databases; i++) jobs->databases[i].more = true;
+        transfers->shared = false;
+        curl_multi_poll(transfers->multi, NULL, 0, patience(jobs), NULL);
     }
-    sr_transfers_abandon(&d->transfers);
-    for (int i = 0; i < d->options.databases; i++)
-        if (to_record(&d->databases[i])) run_batch(d, i);
+    sr_transfers_abandon(transfers);
+    for (int i = 0; i < jobs->options.databases; i++)
+        if (to_record(&jobs->databases[i])) batch_run(jobs, i);
 }

@@ -83,7 +83,7 @@ typedef struct sr_row_t {
  * "revoked_at","parent" (uuid of the token that made it)}: what has no value is null.
  * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
  * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
- * sr_webhook_row): it becomes a call to make, where the submission's token has a URL for that kind. The body is the
+ * sr_webhook_row): it becomes a job, if the submission's token has a URL for that kind. The body is the
  * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
  * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other. */
 typedef enum sr_op_t {
@@ -172,30 +172,35 @@ typedef enum sr_op_t {
     /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
 
-    /* The delivery thread (src/jobs). */
-    /* → OK when there may be something for SR_OP_DELIVERY_TURN, else MISSING. Writes nothing. */
-    SR_OP_DELIVERY_POLL,
-    /* JSON ["<owner>", …] of processes that are dead → OK + {"interrupted","waiting","under_way","oldest"
-     * (microseconds),"owners":["<owner>", …]}: records their claims, and those whose lease is over, as "interrupted,
-     * outcome unknown" (should the truth still come, it replaces that), and tells how many there were, how many rows
-     * wait and are claimed (as far as 100,000), how long the oldest has waited, and whose claims there are (200 at
-     * most). A claim's owner is its name up to the first '.'. */
-    SR_OP_DELIVERY_SURVEY,
-    /* One JSON argument: {"claim","lease" (microseconds),"rows" (at most),
-     *  "lanes":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
+    /* The job thread (src/jobs). */
+    /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + {"due_in" (microseconds until the next one is
+     * due)|null (there is none)}. Writes nothing. */
+    SR_OP_JOB_POLL,
+    /* One JSON argument: {"now","dead":["<owner>", …] (processes that are dead),
+     *  "repeated":{"<kind>":{"attempts","pause" (microseconds)}}}
+     * → OK + {"interrupted","waiting","under_way","oldest" (microseconds),"owners":["<owner>", …]}: schedules the claims
+     * of the dead, and those whose lease is over, again if their kind is `repeated` and has attempts left. Records the
+     * others as "interrupted, outcome unknown" (if the truth is recorded later, it replaces that). Tells how many those
+     * were, how many jobs are pending and claimed (as far as 100,000), since when the oldest of the pending ones is
+     * due, and which processes have claims (200 at most). A claim's owner is its name up to the first '.'. */
+    SR_OP_JOB_SURVEY,
+    /* One JSON argument: {"claim","now","leases":{"<kind>":<microseconds>},"rows" (at most),
+     *  "destinations":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
      *  "share":{"room","new","slow"},"organizations":{"<id>":{"room","new","slow"}},"new","slow",
-     *  "from" (an organization's id, or 0),"after":{"<id>":"<destination>"},
-     *  "ended":[{"id","claim","status"|null,"success","error"|null}],"released":[{"id","claim"}]}
-     * → OK, a row for each claim: body is what to post, key "<id> <created_at> <organization> <destination> <url>"; the
-     * last row has neither. Records how the calls of `ended` went; gives back the claims of `released`, of which
-     * nothing has left; then claims what is pending for `lease` under the name `claim`:
+     *  "from" (an organization's id, or -1),"after":{"<id>":"<destination>"},
+     *  "ended":[{"id","claim","status"|null,"success","error"|null,"due_at"|null}],"released":[{"id","claim"}]}
+     * → OK, for each claim a row {"id","kind","organization" (its id),"destination","url"|null,"token" (uuid)|null,
+     *  "due_at","attempts" (that failed),"body"}, and a last row {"due_in"} as of SR_OP_JOB_POLL. Records how the jobs of
+     * `ended` ended: one with "due_at" failed, and is tried again then. Gives back the claims of `released`, for which
+     * nothing was sent. Makes the scheduled jobs pending that are due by `now`. Then claims pending jobs of the kinds
+     * that have a lease, for that time, under the name `claim`:
      * of a listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations
      * that are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
      * organizations together `new` and `slow` of those. Organizations take turns, beginning after `from`, and so do the
      * destinations of one that are not listed, beginning after `after`.
      * A later event of a submission waits for the earlier ones. Repeating it with the same `claim` gives the same
      * claims again. */
-    SR_OP_DELIVERY_TURN,
+    SR_OP_JOB_BATCH,
 
     /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"
      * {"uuid","firstname","lastname","email","organization_uuid","created_at"}. Lists give every row, oldest first. */

@@ -183,7 +183,7 @@ is(queued($submission->{uuid}), 2, 'and nothing more is called');
 # --- retention
 my @gc = ('gc', '--documents', suite->{dir} . '/documents');
 is(Sigreq::Here::ctl(@gc)->{history_deleted}, 0, 'gc keeps what is younger than 90 days');
-sql("UPDATE delivery SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'");    # of both rows
+sql("UPDATE job SET ended_at = ended_at - 8 * 86400000000 WHERE event_id = '$event'");    # of both rows
 is(Sigreq::Here::ctl(@gc, '--history-days', 9)->{history_deleted}, 0, 'kept for 9 days');
 is(Sigreq::Here::ctl(@gc, '--history-days', 7)->{history_deleted}, 2, 'but not for 7');
 is(scalar @{ history(submissionId => $submission->{uuid}) }, 0, '… where they are gone');

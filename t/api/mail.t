@@ -214,18 +214,32 @@ subtest 'a server that hangs, or is not there' => sub {
     ok(wait_for(sub { $receiver->received('/ok') }), 'the webhook of its submission does not wait for mail');
     my (undef, $row) = invite([{ email => 'quick@x.org' }]);
     is($row->{success}, Mojo::JSON::true(), 'another mail is sent meanwhile');
-    my $query = { submissionId => $made->{uuid}, event => 'invitation' };
-    my $rows  = $client->get('/webhooks/history', query => $query)->json->{data};
-    is(scalar @$rows, 0, '… before this one is given up');
-    wait_for(sub { @{ $rows = $client->get('/webhooks/history', query => $query)->json->{data} } });
-    is_deeply([map { $_->{error} } @$rows], ['the mail server took too long'], 'it is given up');
+    my $log = sub { join "\n", $apart->{httpd}->log =~ /SR0600: (invitation \d+ failed.*)/g };
+    my $later = qr/^invitation \d+ failed at attempt 1 of 5, the next is in 60 s: /m;
+    ok(wait_for(sub { $log->() =~ /${later}the mail server took too long$/m }), 'it is tried again, as the log says')
+        or diag $log->();
+    my $rows = sub { $client->get('/webhooks/history', query => { submissionId => $_[0]{uuid}, event => 'invitation' }) };
+    is_deeply($rows->($made)->json->{data}, [], '… and in no history before it is over');
     $client->post('/webhooks/sent-webhook-url', json => { url => undef });
-    for my $case (['smtp://127.0.0.1:1', qr/^Failed to connect to /], ['smtp://nowhere.invalid', qr/resolve/],
-        ["smtps://127.0.0.1:$box->{port}", qr/^no TLS connection: /]) {
+    for my $case (['smtp://127.0.0.1:1', qr/Failed to connect to /], ['smtp://nowhere.invalid', qr/.*resolve/]) {
         serve("SigreqSMTP $case->[0]", $to[1]);
-        (undef, $row) = invite([{ email => 'q@x.org' }]);
-        like($row->{error}, $case->[1], "$case->[0]: why not");
+        $made = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'q@x.org' }))->json;
+        ok(wait_for(sub { $log->() =~ /$later$case->[1]/ }), "$case->[0]: again later, and why") or diag $log->();
+        is_deeply($rows->($made)->json->{data}, [], '… it is not over');
     }
+    serve("SigreqSMTP smtps://127.0.0.1:$box->{port}", $to[1]);
+    (undef, $row) = invite([{ email => 'q@x.org' }]);
+    like($row->{error}, qr/^no TLS connection: /, 'a server without TLS, where TLS is demanded: never again');
+};
+
+subtest 'a server that refuses for a time' => sub {
+    serve(@to);
+    my $made = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'later@x.org' }))->json;
+    my $said = qr/SR0600: invitation \d+ failed at attempt 1 of 5, the next is in 60 s: 450 4\.2\.0 Greylisted/;
+    ok(wait_for(sub { $apart->{httpd}->log =~ $said }), 'the next attempt is later');
+    my $query = { submissionId => $made->{uuid}, event => 'invitation' };
+    is_deeply($client->get('/webhooks/history', query => $query)->json->{data}, [], 'it is not over');
+    is(scalar(grep { $_->{to}[0] eq 'later@x.org' } $box->mails), 0, 'no mail was accepted');
 };
 
 subtest 'passwords' => sub {

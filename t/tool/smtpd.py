@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # smtpd.py LOG [CERTIFICATE KEY USER PASSWORD [smtps]]: a mail server on the loopback for tests (aiosmtpd of Debian). Prints
 # its port; writes a line of JSON for each mail. With a certificate it wants STARTTLS (smtps: TLS from the first byte), and
-# the user's password. A mail to nobody@… is refused, one to slow@… takes its time.
+# the user's password. A mail to nobody@… is refused, one to
+# later@… for the time being, and one to slow@… takes its time.
 import asyncio, base64, json, socket, ssl, sys
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
@@ -11,6 +12,8 @@ class Handler:
     async def handle_RCPT(self, server, session, envelope, address, options):
         if address.startswith('nobody@'):
             return '550 5.1.1 No such user'
+        if address.startswith('later@'):
+            return '450 4.2.0 Greylisted'
         if address.startswith('slow@'):
             await asyncio.sleep(3600)
         envelope.rcpt_tos.append(address)

@@ -74,6 +74,10 @@ int main(void)
     is_str(sr_time_format(0, pool), "1970-01-01T00:00:00.000Z", "the beginning of time");
     is_str(sr_json_text(sr_json_own(sr_time_json(when), pool), pool), "\"2026-11-20T18:09:23.123Z\"", "as JSON");
     is_str(sr_json_text(sr_json_own(sr_time_json(0), pool), pool), "null", "0 is JSON null");
+    sr_time_stop(APR_TIME_C(1795198163123456));
+    is_int(sr_time_now(), APR_TIME_C(1795198163123000), "a clock that is stopped");
+    sr_time_stop(0);
+    ok(llabs(sr_time_now() - apr_time_now()) < apr_time_from_sec(60), "the host's clock again");
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

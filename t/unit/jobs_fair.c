@@ -1,11 +1,9 @@
-/* Fair shares in a real delivery thread, over a real database: receivers that accept and never answer, however many
+/* Fair shares in a real job thread, over a real database: receivers that accept and never answer, however many
  * they are and whatever they are called, delay neither another organization nor another destination of their own. */
-#include "delivery.h"
-#include "jobs/jobs.h"
+#include "jobs_thread.h"
 
 #include <apr_thread_proc.h>
 #include <arpa/inet.h>
-#include <pthread.h>
 #include <sys/socket.h>
 
 enum { HEALTHY = 30, SECONDS = 120 };
@@ -38,72 +36,7 @@ static void *answer_all(void *data)
     return NULL;
 }
 
-/* --- the thread's database */
-
-typedef struct lender_t {
-    sr_store_source_t source;
-    link_t link;
-} lender_t;
-
-static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
-{
-    link_t *link = &((lender_t *)source)->link;
-
-    (void)pool;
-    *store = link->store;
-    return link->store ? NULL : link_open(link);
-}
-
-static void give_back(sr_store_source_t *source, sr_store_t *store)
-{
-    (void)source;
-    (void)store;
-}
-
-static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
-{
-    lender_t *lender = baton;
-
-    (void)number;
-    (void)pool;
-    if (!lender->link.store) link_open(&lender->link);
-    return &lender->source;
-}
-
-static void notice(void *baton, bool grave, const char *message)
-{
-    (void)baton;
-    if (grave) printf("# %s\n", message);
-}
-
-static void *run(void *data)
-{
-    sr_jobs_run(data);
-    return NULL;
-}
-
 /* --- events */
-
-static long ask(link_t *l, const char *sql)
-{
-    apr_dbd_results_t *results = NULL;
-    apr_dbd_row_t *row = NULL;
-    apr_pool_t *pool;
-    long number = -1;
-
-    apr_pool_create(&pool, l->pool);
-    const int status = apr_dbd_select(l->base->driver, pool, l->handle, &results, sql, 1);
-    if (status) die(sql, apr_dbd_error(l->base->driver, l->handle, status));
-    while (apr_dbd_get_row(l->base->driver, pool, results, &row, -1) == 0)
-        if (apr_dbd_get_entry(l->base->driver, row, 0)) number = atol(apr_dbd_get_entry(l->base->driver, row, 0));
-    apr_pool_destroy(pool);
-    return number;
-}
-
-static bool is_pgsql(const link_t *l)
-{
-    return strcmp(l->base->driver_name, "pgsql") == 0;
-}
 
 /* So many events, each of a submission of its own; the host is an SQL expression. */
 static void add(link_t *l, int organization, int count, const char *host, int port)
@@ -128,10 +61,11 @@ static void add(link_t *l, int organization, int count, const char *host, int po
                             "WHERE organization_id = %d ORDER BY id LIMIT 1) s, %s",
                             prefix, columns, uuid_sql, columns, prefix, organization, numbers));
     execute(l, apr_psprintf(l->pool,
-                            "INSERT INTO %sdelivery (uuid, event_id, submission_id, token_id, user_id, "
-                            "organization_id, environment, kind, created_at, url, body) "
+                            "INSERT INTO %sjob (uuid, event_id, submission_id, token_id, user_id, "
+                            "organization_id, environment, state, kind, event, created_at, due_at, url, body) "
                             "SELECT uuid, uuid, id, token_id, user_id, "
-                            "organization_id, environment, 'sent', created_at, 'http://' || %s || ':%d/', '{\"x\":1}' "
+                            "organization_id, environment, 'pending', 'webhook', 'sent', created_at, created_at, "
+                            "'http://' || %s || ':%d/', '{\"x\":1}' "
                             "FROM %ssubmission WHERE id > %ld",
                             prefix, host, port, prefix, before));
 }
@@ -139,7 +73,7 @@ static void add(link_t *l, int organization, int count, const char *host, int po
 static long ended_at(link_t *l, int port, bool success)
 {
     return ask(l, apr_psprintf(l->pool,
-                               "SELECT count(*) FROM %sdelivery WHERE state = 'done' AND url LIKE '%%:%d/' AND "
+                               "SELECT count(*) FROM %sjob WHERE state = 'done' AND url LIKE '%%:%d/' AND "
                                "success = %s",
                                is_pgsql(l) ? "sigreq." : "", port,
                                is_pgsql(l) ? success ? "true" : "false"
@@ -159,7 +93,7 @@ static void set_up(link_t *l)
 
 /* --- the checks */
 
-static sr_jobs_t *deliver;
+static worker_t worker;
 
 /* One event after the other at a receiver that answers, while others hang. */
 static void check_healthy(link_t *l, int organization, int port, int hanging, const char *what)
@@ -172,7 +106,7 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
     for (int i = 0; i < HEALTHY && apr_time_now() - start < apr_time_from_sec(SECONDS); i++) {
         const long hung = ended_at(l, hanging, false);
         add(l, organization, 1, "'127.0.0.1'", port);
-        sr_jobs_wake(deliver, 0);
+        sr_jobs_wake(worker.jobs, 0);
         while ((ended = ended_at(l, port, true) - before) <= i && apr_time_now() - start < apr_time_from_sec(SECONDS))
             apr_sleep(2000);
         undisturbed += ended_at(l, hanging, false) == hung;
@@ -183,31 +117,20 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
 
 static long under_way(link_t *l)
 {
-    return ask(l, apr_psprintf(l->pool, "SELECT count(*) FROM %sdelivery WHERE state = 'claimed'",
-                               is_pgsql(l) ? "sigreq." : ""));
+    return ask(
+        l, apr_psprintf(l->pool, "SELECT count(*) FROM %sjob WHERE state = 'claimed'", is_pgsql(l) ? "sigreq." : ""));
 }
 
-/* A delivery thread of its own for each case: it knows nobody. */
+/* A job thread of its own for each case: it knows no destination. */
 static void check_case(const base_t *base, link_t *l, void (*check)(link_t *l))
 {
     apr_array_header_t *allowed = apr_array_make(base->pool, 1, sizeof(apr_ipsubnet_t *));
-    lender_t lender = {.source = {.borrow = borrow, .give_back = give_back}};
-    apr_pool_t *pool;
-    pthread_t thread;
 
     apr_ipsubnet_create(apr_array_push(allowed), "127.0.0.0", "8", base->pool);
-    link_connect(&lender.link, base, base->pool);
-    const sr_jobs_options_t options = {
-        .databases = 1, .database = database, .baton = &lender, .notice = notice, .agent = "t", .allowed = allowed};
-    apr_pool_create_unmanaged_ex(&pool, NULL, NULL);
-    ok(!sr_jobs_create(&deliver, &options, pool), "a delivery thread");
-    pthread_create(&thread, NULL, run, deliver);
+    worker_start(&worker, base, (sr_jobs_options_t){.allowed = allowed});
     check(l);
-    sr_jobs_stop(deliver, 0);
-    pthread_join(thread, NULL);
-    apr_pool_destroy(pool);
-    link_close(&lender.link);
-    execute(l, is_pgsql(l) ? "DELETE FROM sigreq.delivery" : "DELETE FROM delivery");
+    worker_stop(&worker);
+    execute(l, is_pgsql(l) ? "DELETE FROM sigreq.job" : "DELETE FROM job");
 }
 
 static int good, dead;
@@ -215,7 +138,7 @@ static int good, dead;
 static void other_organization(link_t *l)
 {
     add(l, 1, 1000, "'127.1.' || (id / 200 % 200) || '.' || (1 + id % 200)", dead);
-    sr_jobs_wake(deliver, 0);
+    sr_jobs_wake(worker.jobs, 0);
     check_healthy(l, 2, good, dead, "beside a thousand names that hang, another organization");
     ok(under_way(l) <= 64, "the names have a quarter of the slots: %ld", under_way(l));
 }
@@ -223,7 +146,7 @@ static void other_organization(link_t *l)
 static void same_organization(link_t *l)
 {
     add(l, 1, 1000, "'127.2.0.' || (1 + id % 50)", dead); /* twenty events for each of fifty */
-    sr_jobs_wake(deliver, 0);
+    sr_jobs_wake(worker.jobs, 0);
     check_healthy(l, 1, good, dead, "beside fifty receivers that hang, another one of their organization");
     ok(under_way(l) <= 64, "they have a call each: %ld", under_way(l));
 }

@@ -38,12 +38,13 @@ static void is_told(const char *what, bool alone, const char *pem)
 
 int main(void)
 {
-    static const char invitation[] = "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}";
+    static const char text[] = "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}";
     const sr_mail_t mail = {.url = "smtp://x.org", .from_address = "s@x.org", .templates = sr_mail_builtin};
     const sr_jobs_options_t system = {.agent = "test"}, given = {.agent = "test", .authorities = "PEM"};
     apr_pool_t *pool;
     sr_call_t *call;
     const char *fault;
+    json_t *invitation;
     apr_initialize();
     apr_pool_create(&pool, NULL);
     ok(!sr_call_create(&call, &system, pool), "nothing is given");
@@ -53,7 +54,8 @@ int main(void)
     memset(&told, 0, sizeof told);
     sr_call_begin(call, "https://x.org/", "{}");
     is_told("a call", true, "PEM");
-    ok(sr_mail_begin(call, &mail, invitation, &fault, pool) != NULL, "a mail");
+    ok(!sr_json_read(&invitation, text, pool) && sr_mail_begin(call, &mail, invitation, &fault, pool) != NULL,
+       "a mail");
     is_told("a mail", true, "PEM");
     sr_call_begin(call, "https://x.org/", "{}");
     is_told("another call", true, "PEM");

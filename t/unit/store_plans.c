@@ -43,8 +43,8 @@ static const char *costly_step(link_t *l, const char *text)
     return NULL;
 }
 
-/* The delivery thread sorts what it claims; but it may not look at every delivery there ever was. */
-static bool scans_deliveries(link_t *l, const char *text)
+/* The job thread sorts what it claims, but it may not look at every job there ever was. */
+static bool scans_jobs(link_t *l, const char *text)
 {
     char *sql = apr_pstrcat(l->pool, "EXPLAIN QUERY PLAN ", text, NULL);
     apr_dbd_results_t *results = NULL;
@@ -55,8 +55,8 @@ static bool scans_deliveries(link_t *l, const char *text)
     if (apr_dbd_select(l->base->driver, l->pool, l->handle, &results, sql, 1)) die(sql, "no plan");
     while (apr_dbd_get_row(l->base->driver, l->pool, results, &row, -1) == 0) {
         const char *step = apr_dbd_get_entry(l->base->driver, row, 3);
-        found = found || strcmp(step, "SCAN delivery") == 0 || strcmp(step, "SCAN d") == 0
-                || strcmp(step, "SCAN o") == 0 || strcmp(step, "SCAN c") == 0;
+        found = found || strcmp(step, "SCAN job") == 0 || strcmp(step, "SCAN d") == 0 || strcmp(step, "SCAN j") == 0
+                || strcmp(step, "SCAN l") == 0 || strcmp(step, "SCAN o") == 0 || strcmp(step, "SCAN c") == 0;
     }
     return found;
 }
@@ -79,13 +79,13 @@ int main(void)
             is_str(costly_step(&l, operation->statements[i].text), NULL, "%s, statement %d", operation->name, i + 1);
         }
     }
-    for (int op = SR_OP_DELIVERY_POLL; op <= SR_OP_DELIVERY_TURN; op++) {
+    for (int op = SR_OP_JOB_POLL; op <= SR_OP_JOB_BATCH; op++) {
         const sr_operation_t *operation = &sr_sql_sqlite3.operations[op];
         for (int i = 0; i < operation->count; i++) {
-            ok(!scans_deliveries(&l, operation->statements[i].text), "%s, statement %d", operation->name, i + 1);
+            ok(!scans_jobs(&l, operation->statements[i].text), "%s, statement %d", operation->name, i + 1);
         }
     }
-    ok(scans_deliveries(&l, "SELECT count(*) FROM delivery WHERE created_at > 5"), "a scan of all is noticed");
+    ok(scans_jobs(&l, "SELECT count(*) FROM job WHERE created_at > 5"), "a scan of all is noticed");
     ok(statements >= SR_OP_PING && steps > 3 * statements / 2, "%d statements of %d steps", statements, steps);
     is_str(costly_step(&l, "SELECT * FROM token t ORDER BY name"), "SCAN t", "a scan is noticed");
     ok(costly_step(&l, "SELECT * FROM token WHERE id > 5 ORDER BY name") != NULL, "and so is a sort");

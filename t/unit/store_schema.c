@@ -168,7 +168,7 @@ static void checks(base_t *base)
                        : "SELECT c.table_name || '.' || c.column_name COLLATE \"C\" FROM information_schema.columns c "
                          "JOIN information_schema.tables t USING (table_schema, table_name) "
                          "WHERE table_schema = 'sigreq' AND table_type = 'BASE TABLE' ORDER BY 1");
-    ok(strstr(found, "delivery.error\n") != NULL, "the columns are found");
+    ok(strstr(found, "job.error\n") != NULL, "the columns are found");
     if (columns) is_str(found, columns, "both databases have the same tables and columns");
     else columns = found;
     definitions(&l);

@@ -1,6 +1,6 @@
-/* Shares of the delivery thread on both databases: a wildcard domain has as many names as its owner likes, and they do
+/* Shares of the job thread on both databases: a wildcard domain has as many names as its owner likes, and they do
  * not take the turn of another organization; a walk over them goes on where the last one ended. */
-#include "delivery.h"
+#include "jobs.h"
 
 enum { NAMES = 200, ROUNDS = 20 };
 
@@ -12,18 +12,19 @@ static void add(link_t *l, unsigned n, const char *hash, const char *url)
     event(l, n, 1, "signed");
 }
 
-/* How many of what the last turn claimed have this word in their keys. */
+/* How many of what the last batch claimed go to a destination with this word. */
 static int claimed(link_t *l, const char *word)
 {
     int count = 0;
 
-    for (int i = 0; i < l->rows->nelts - 1; i++) count += strstr(key_at(l, i), word) != NULL;
+    for (int i = 0; i < l->rows->nelts - 1; i++) count += strstr(claim_member(l, i, "destination"), word) != NULL;
     return count;
 }
 
 static void checks(base_t *base)
 {
-    static const char shares[] = "\"share\":" SHARE(128, 32, 32) ",\"new\":64,\"slow\":64," NOBODY ",\"lanes\":{}";
+    static const char shares[] =
+        "\"share\":" SHARE(128, 32, 32) ",\"new\":64,\"slow\":64," NOBODY ",\"destinations\":{}";
     const char *after = "";
     int total = 0;
     link_t l;
@@ -37,31 +38,30 @@ static void checks(base_t *base)
         add(&l, i + 1, token_hash(1, l.pool), apr_psprintf(l.pool, "http://%03u.wild.org/", i));
     for (unsigned i = 0; i < 3; i++) add(&l, NAMES + i + 1, token_hash(2, l.pool), "http://zz.org/");
 
-    turn_of(&l, "w1", 100, shares, "");
+    batch_of(&l, "w1", 100, shares, "");
     is_int(claimed(&l, "wild.org"), 32, "of the names of one there are no more than its share");
     is_int(claimed(&l, "zz.org"), 1, "another organization has its own");
     const char *done = ended(&l, "w1", GOOD);
     total = claimed(&l, "wild.org");
-    turn_of(&l, "w2", 64, PLENTY ",\"lanes\":{\"2\":[" LANE("zz.org", false, 16) "]}", done);
+    batch_of(&l, "w2", 64, PLENTY ",\"destinations\":{\"2\":[" DESTINATION("zz.org", false, 16) "]}", done);
     is_int(claimed(&l, "zz.org"), 2, "… and the rest of it");
     total += claimed(&l, "wild.org");
-    turn_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
+    batch_of(&l, "w3", 0, shares, ended(&l, "w2", GOOD));
 
     for (int round = 0; round < ROUNDS && total < NAMES; round++) {
-        const char *turn =
+        const char *shares_of_round =
             apr_psprintf(l.pool,
                          "\"share\":" SHARE(128, 10, 32) ",\"new\":64,\"slow\":64,\"from\":1,\"organizations\":{},"
-                                                         "\"after\":{\"1\":\"%s\"},\"lanes\":{}",
+                                                         "\"after\":{\"1\":\"%s\"},\"destinations\":{}",
                          after);
-        turn_of(&l, apr_psprintf(l.pool, "x%d", round), 99, turn, "");
+        batch_of(&l, apr_psprintf(l.pool, "x%d", round), 99, shares_of_round, "");
         if (l.rows->nelts < 2) break;
-        const char *last = strstr(key_at(&l, l.rows->nelts - 2), "wild.org") - 4;
-        after = apr_pstrmemdup(l.pool, last, 12);
+        after = claim_member(&l, l.rows->nelts - 2, "destination");
         total += l.rows->nelts - 1;
-        turn_of(&l, "xx", 0, shares, ended(&l, apr_psprintf(l.pool, "x%d", round), GOOD));
+        batch_of(&l, "xx", 0, shares, ended(&l, apr_psprintf(l.pool, "x%d", round), GOOD));
     }
     is_int(total, NAMES, "all names have their turn");
-    RUN(&l, SR_OP_DELIVERY_POLL);
+    RUN(&l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(&l), "missing", "nothing is left");
     link_close(&l);
 }

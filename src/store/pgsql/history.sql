@@ -1,20 +1,21 @@
--- The delivery history: see engine.sql for the form of this file.
+-- The history of deliveries: see engine.sql for the form of this file.
 
 -- A row as store.h describes it. The URL is cut as the contract says.
-CREATE VIEW sigreq.delivery_row AS
+CREATE VIEW sigreq.job_row AS
     SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
-           d.ended_at, d.kind, d.success,
-           json_build_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.kind, 'submission', s.uuid,
+           d.ended_at, d.event, d.success,
+           json_build_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.event, 'submission', s.uuid,
                'token', t.uuid, 'url', left(d.url, 255), 'success', d.success, 'status', d.status, 'error', d.error,
                'created_at', d.created_at, 'ended_at', d.ended_at)::text AS body,
            d.ended_at || ':' || d.id AS key
-    FROM sigreq.delivery d
+    FROM sigreq.job d
     JOIN sigreq.submission s ON s.id = d.submission_id
     JOIN sigreq.token t ON t.id = d.token_id
+    WHERE d.event IS NOT NULL
 
 -- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
 CREATE FUNCTION sigreq.history_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
-    p_id bigint, p_kind text, p_submission uuid, p_success boolean)
+    p_id bigint, p_event text, p_submission uuid, p_success boolean)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
@@ -37,20 +38,20 @@ BEGIN
     IF p_direction = 'newer' THEN
         RETURN QUERY
         SELECT 'ok', r.body, r.key
-        FROM sigreq.delivery_row r
+        FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
-          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (p_event IS NULL OR r.event = p_event) AND (p_success IS NULL OR r.success = p_success)
           AND (v_submission IS NULL OR r.submission_id = v_submission)
         ORDER BY r.ended_at, r.id
         LIMIT p_limit;
     ELSE
         RETURN QUERY
         SELECT 'ok', r.body, r.key
-        FROM sigreq.delivery_row r
+        FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
-          AND (p_kind IS NULL OR r.kind = p_kind) AND (p_success IS NULL OR r.success = p_success)
+          AND (p_event IS NULL OR r.event = p_event) AND (p_success IS NULL OR r.success = p_success)
           AND (v_submission IS NULL OR r.submission_id = v_submission)
         ORDER BY r.ended_at DESC, r.id DESC
         LIMIT p_limit;
@@ -69,7 +70,7 @@ DECLARE
 BEGIN
     SELECT e.* INTO d
     FROM sigreq.token t
-    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+    JOIN sigreq.job e ON (e.user_id, e.organization_id, e.environment)
                             = (t.user_id, t.organization_id, t.environment)
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
       AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
@@ -77,32 +78,32 @@ BEGIN
     IF NOT FOUND THEN
         RETURN sigreq.why_nothing(p_hash, p_now);
     END IF;
-    IF EXISTS (SELECT 1 FROM sigreq.delivery WHERE uuid = p_uuid AND event_id = p_event) THEN
-        RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+    IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = p_event) THEN
+        RETURN (SELECT E'ok\n' || body FROM sigreq.job_row WHERE uuid = p_uuid);
     END IF;
     IF d.kind = 'invitation' THEN
         v_url := d.url;
         v_most := 1;
         v_since := p_now - 600000000;
     ELSE
-        SELECT sigreq.webhook_url(t, d.kind) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
+        SELECT sigreq.webhook_url(t, d.event) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
     END IF;
     IF v_url IS NULL THEN
         RETURN 'conflict';
     END IF;
-    PERFORM 1 FROM sigreq.delivery WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
+    PERFORM 1 FROM sigreq.job WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
     IF FOUND THEN
         RETURN 'stale';
     END IF;
-    IF (SELECT count(*) FROM sigreq.delivery
+    IF (SELECT count(*) FROM sigreq.job
         WHERE event_id = p_event AND uuid <> event_id AND created_at > v_since) >= v_most THEN
         RETURN 'quota';
     END IF;
-    INSERT INTO sigreq.delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind,
-                                 created_at, url, body)
-    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, p_now,
-            v_url, d.body);
-    RETURN (SELECT E'ok\n' || body FROM sigreq.delivery_row WHERE uuid = p_uuid);
+    INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
+                            event, created_at, due_at, url, body)
+    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
+            d.kind, d.event, p_now, p_now, v_url, d.body);
+    RETURN (SELECT E'ok\n' || body FROM sigreq.job_row WHERE uuid = p_uuid);
 END $$
 
 -- Whom an event invites, before it is called once more.
@@ -114,7 +115,7 @@ BEGIN
     SELECT json_build_object('organization', o.uuid, 'environment', e.environment, 'url', e.url) INTO v_body
     FROM sigreq.token t
     JOIN sigreq.organization o ON o.id = t.organization_id
-    JOIN sigreq.delivery e ON (e.user_id, e.organization_id, e.environment)
+    JOIN sigreq.job e ON (e.user_id, e.organization_id, e.environment)
                             = (t.user_id, t.organization_id, t.environment)
     WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
       AND e.uuid = p_event AND e.kind = 'invitation';
@@ -129,7 +130,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_deleted bigint;
 BEGIN
-    DELETE FROM sigreq.delivery WHERE state = 'done' AND ended_at < p_before;
+    DELETE FROM sigreq.job WHERE state = 'done' AND ended_at < p_before;
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
     RETURN E'ok\n{"deleted":' || v_deleted || '}';
 END $$

@@ -97,7 +97,7 @@ BEGIN
     SELECT r.document, r.number, p.signer, r.sha256, r.size, r.whole_sha256, r.whole_size, p.now
     FROM json_to_recordset(p.revisions)
          AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
-    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
+    PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
     RETURN 'ok';
 END $$
 

@@ -140,7 +140,7 @@ BEGIN
     INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
     SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
     FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
-    PERFORM sigreq.delivery_write(v_id, p.now, p.webhooks);
+    PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
     RETURN E'ok\n' || p.view;
 END $$
 

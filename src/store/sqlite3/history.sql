@@ -1,17 +1,18 @@
--- The delivery history: see engine.sql for the form of this file.
+-- The history of deliveries: see engine.sql for the form of this file.
 
 -- A row as store.h describes it. The URL is cut as the contract says.
-CREATE VIEW delivery_row AS
+CREATE VIEW job_row AS
     SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
-           d.ended_at, d.kind, d.success,
-           json_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.kind, 'submission', s.uuid,
+           d.ended_at, d.event, d.success,
+           json_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.event, 'submission', s.uuid,
                'token', t.uuid, 'url', substr(d.url, 1, 255), 'success',
                json(CASE d.success WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END),
                'status', d.status, 'error', d.error, 'created_at', d.created_at, 'ended_at', d.ended_at) AS body,
            d.ended_at || ':' || d.id AS key
-    FROM delivery d
+    FROM job d
     JOIN submission s ON s.id = d.submission_id
     JOIN token t ON t.id = d.token_id
+    WHERE d.event IS NOT NULL
 
 -- @op HISTORY_LIST 9
 -- @answer
@@ -30,28 +31,28 @@ me AS MATERIALIZED (
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 SELECT 'ok', r.body, r.key FROM (
-    SELECT d.id FROM delivery d
+    SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
-      AND d.environment = (SELECT environment FROM me) AND d.state = 'done'
+      AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) < (SELECT high_at, id FROM b)
-      AND ((SELECT kind FROM b) IS NULL OR d.kind = (SELECT kind FROM b))
+      AND ((SELECT kind FROM b) IS NULL OR d.event = (SELECT kind FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at DESC, d.id DESC
     LIMIT (SELECT n FROM b)) page
-CROSS JOIN delivery_row r ON r.id = page.id
+CROSS JOIN job_row r ON r.id = page.id
 UNION ALL
 SELECT 'ok', r.body, r.key FROM (
-    SELECT d.id FROM delivery d
+    SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
-      AND d.environment = (SELECT environment FROM me) AND d.state = 'done'
+      AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) > (SELECT low_at, id FROM b)
-      AND ((SELECT kind FROM b) IS NULL OR d.kind = (SELECT kind FROM b))
+      AND ((SELECT kind FROM b) IS NULL OR d.event = (SELECT kind FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at, d.id
     LIMIT (SELECT n FROM b)) page
-CROSS JOIN delivery_row r ON r.id = page.id
+CROSS JOIN job_row r ON r.id = page.id
 
 -- One at a time, five in a minute, and an invitation once in ten minutes.
 -- @op HISTORY_REDELIVER 4 write
@@ -60,19 +61,19 @@ WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lo
 found AS MATERIALIZED (
     SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind,
            iif(d.kind = 'invitation', d.url,
-               (SELECT l.urls->>d.kind FROM listener l WHERE l.submission_id = d.submission_id)) AS url
+               (SELECT l.urls->>d.event FROM listener l WHERE l.submission_id = d.submission_id)) AS url
     FROM a
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
+    LEFT JOIN job d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
                         AND d.organization_id = t.organization_id AND d.environment = t.environment),
 judged AS MATERIALIZED (
     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
-                WHEN EXISTS (SELECT 1 FROM delivery d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
+                WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
                 WHEN url IS NULL THEN 'conflict'
-                WHEN EXISTS (SELECT 1 FROM delivery d
+                WHEN EXISTS (SELECT 1 FROM job d
                              WHERE d.event_id = found.event AND d.uuid <> d.event_id AND d.state <> 'done') THEN 'stale'
-                WHEN (SELECT count(*) FROM delivery d
+                WHEN (SELECT count(*) FROM job d
                       WHERE d.event_id = found.event AND d.uuid <> d.event_id
                         AND d.created_at > found.now - iif(found.kind = 'invitation', 600000000, 60000000))
                      >= iif(found.kind = 'invitation', 1, 5) THEN 'quota' END AS outcome
@@ -80,17 +81,17 @@ judged AS MATERIALIZED (
 SELECT outcome, NULL, NULL FROM judged WHERE outcome IS NOT NULL
 
 WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s))
-INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
-                      url, body)
-SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, a.now,
-       iif(d.kind = 'invitation', d.url, l.urls->>d.kind), d.body
-FROM a CROSS JOIN delivery d CROSS JOIN listener l
+INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
+                 created_at, due_at, url, body)
+SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending', d.kind,
+       d.event, a.now, a.now, iif(d.kind = 'invitation', d.url, l.urls->>d.event), d.body
+FROM a CROSS JOIN job d CROSS JOIN listener l
 WHERE d.uuid = a.event AND l.submission_id = d.submission_id
 ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
 WITH a(hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN delivery_row r WHERE r.uuid = a.uuid
+SELECT 'ok', r.body, NULL FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
 
 -- @op HISTORY_INVITATION 3
 -- @answer
@@ -101,14 +102,14 @@ found AS MATERIALIZED (
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.kind = 'invitation' AND d.user_id = t.user_id
+    LEFT JOIN job d ON d.uuid = a.event AND d.kind = 'invitation' AND d.user_id = t.user_id
                         AND d.organization_id = t.organization_id AND d.environment = t.environment)
 SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
        json_object('organization', organization, 'environment', environment, 'url', url), NULL
 FROM found
 
 -- @op ADMIN_HISTORY_EXPIRE 1 write
-DELETE FROM delivery WHERE state = 'done' AND ended_at < CAST(%s AS INTEGER)
+DELETE FROM job WHERE state = 'done' AND ended_at < CAST(%s AS INTEGER)
 
 -- @answer
 SELECT 'ok', json_object('deleted', changes()), NULL

@@ -102,11 +102,12 @@ SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(p.j->>'$.signe
 FROM p CROSS JOIN json_each(p.j, '$.revisions') r
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
-                      url, body)
+INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
+                 created_at, due_at, url, body)
 SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
-       l.organization_id, l.environment, w.value->>'$.kind', p.j->>'$.now',
-       coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
+       l.organization_id, l.environment, 'pending',
+       iif(w.value->>'$.kind' = 'invitation', 'invitation', 'webhook'), w.value->>'$.kind', p.j->>'$.now',
+       p.j->>'$.now', coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
 FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
 WHERE l.submission = lower(p.j->>'$.submission')
   AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL

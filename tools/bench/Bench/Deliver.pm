@@ -95,12 +95,21 @@ sub sql {    # as the module's role; gives what it prints
     return Bench::Server::said('sqlite3', 'sh', '-c', 'sqlite3 -batch "$1" <"$2"', 'sh', $host->{params}, $file);
 }
 
-sub waiting { my $said = sql(@_, "SELECT count(*) FROM delivery WHERE state <> 'done';\n"); return $said + 0 }
+# The table of jobs. Builds before it had another name are compared with this one (make bench BASE=…).
+sub table {
+    my ($server, $host) = @_;
+    my $found = sql($server, $host, $host->{driver} eq 'pgsql'
+        ? "SELECT count(*) FROM pg_tables WHERE schemaname = 'sigreq' AND tablename = 'job';\n"
+        : "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'job';\n");
+    return $found > 0 ? 'job' : 'delivery';
+}
+
+sub waiting { my $said = sql(@_, "SELECT count(*) FROM @{[table(@_)]} WHERE state <> 'done';\n"); return $said + 0 }
 
 sub empty {
     my ($server, $host) = @_;
     sleep 0.1 while waiting($server, $host);
-    sql($server, $host, "DELETE FROM delivery;\n");
+    sql($server, $host, "DELETE FROM @{[table($server, $host)]};\n");
 }
 
 # So many calls, each of a submission of its own (which are there from now on). The URL is an SQL expression of its id.
@@ -118,10 +127,13 @@ sub fill {
     sql($server, $host, <<"SQL") if $have < $count;
 INSERT INTO submission (uuid, $columns) SELECT $uuid, $columns FROM (SELECT * FROM submission LIMIT 1) s, $numbers AS n;
 SQL
+    my ($table, $more, $values) = (table($server, $host), '', '');
+    ($more, $values) = ('event, state, due_at, ', "'sent', 'pending', created_at, ") if $table eq 'job';
+    my $kind = $table eq 'job' ? 'webhook' : 'sent';
     sql($server, $host, <<"SQL");
-INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
-    url, body)
-SELECT u, u, id, token_id, user_id, organization_id, environment, 'sent', created_at, $url, '$body'
+INSERT INTO $table (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
+    $more url, body)
+SELECT u, u, id, token_id, user_id, organization_id, environment, '$kind', created_at, $values $url, '$body'
 FROM (SELECT $uuid AS u, s.* FROM submission s LIMIT $count) s;
 SQL
 }
@@ -132,8 +144,9 @@ sub calls {
     empty($server, $host);
     fill($server, $host, $count, "'http://127.0.0.1:$receiver->{port}/'");
     sleep 0.2 while waiting($server, $host);
-    my ($failed, $took) = split /\|/, sql($server, $host, <<'SQL');
-SELECT sum(CASE WHEN success THEN 0 ELSE 1 END), max(ended_at) - min(ended_at) FROM delivery;
+    my $table = table($server, $host);
+    my ($failed, $took) = split /\|/, sql($server, $host, <<"SQL");
+SELECT sum(CASE WHEN success THEN 0 ELSE 1 END), max(ended_at) - min(ended_at) FROM $table;
 SQL
     die "$failed of $count calls failed\n" if $failed > 0;
     return $count / ($took / 1e6);
@@ -145,7 +158,7 @@ sub durations {    # creates submissions one by one; from the event to the end o
     my ($server, $host, $count) = @_;
     my @uuids = map { sleep 0.05; Bench::Upload::create($server, $host)->{uuid} } 1 .. $count;
     my $in    = join ',', map {"'$_'"} @uuids;
-    my $query = "FROM delivery d JOIN submission s ON s.id = d.submission_id WHERE s.uuid IN ($in)";
+    my $query = "FROM @{[table($server, $host)]} d JOIN submission s ON s.id = d.submission_id WHERE s.uuid IN ($in)";
     my $done  = "SELECT count(*) $query AND d.state = 'done';\n";
     for (1 .. 100) { last if sql($server, $host, $done) == $count; sleep 0.1 }
     return sort { $a <=> $b } map { $_ / 1000 } split ' ',

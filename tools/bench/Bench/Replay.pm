@@ -25,8 +25,8 @@ sub script {
         if ($line =~ /LOG:  (?:statement|execute [^:]*): (.*)/) { push @statements, $1 }
         elsif ($line =~ /DETAIL:  parameters: (.*)/) { $statements[-1] = with_literals($statements[-1], $1) }
     }
-    # the delivery thread asks now and then
-    @statements = grep { !/pg_reload_conf|ALTER SYSTEM|sigreq\.delivery_/ } @statements;
+    # the job thread asks now and then
+    @statements = grep { !/pg_reload_conf|ALTER SYSTEM|sigreq\.(?:delivery|job)_/ } @statements;
     "@statements" =~ /$expected/ or die "$name did not call $expected:\n@statements\n";
     s/($uuid)/substr($1, 0, 24) . ':tail'/ge for @statements;
     return Bench::Server::spew("$server->{dir}/$name.pgbench", join "\n", @sets, map({"$_;"} @statements), '');

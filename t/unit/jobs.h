@@ -1,16 +1,16 @@
-/* delivery.h: what the tests of webhook calls in the store share: events, and turns of the delivery thread. */
-#ifndef SR_TEST_DELIVERY_H
-#define SR_TEST_DELIVERY_H
+/* jobs.h: what the tests of jobs in the store share: events, and batches of the job thread. */
+#ifndef SR_TEST_JOBS_H
+#define SR_TEST_JOBS_H
 
 #include "store.h"
 
 #define NOW ((apr_time_t)1790000000000000)
-#define LEASE "30000000"
+#define LEASES "{\"webhook\":30000000,\"invitation\":30000000}"
 
 static const char *now_text;
 static unsigned events; /* made so far */
 
-/* An event of submission `n` (its step's state follows from how many it had). */
+/* An event of submission `n`, which had `seen` events before. */
 static inline const char *event(link_t *l, unsigned n, int seen, const char *kind)
 {
     const char *id = uuid(9, ++events, l->pool);
@@ -55,38 +55,49 @@ static inline void set_url(link_t *l, const char *token, const char *kind, const
 #define NOBODY "\"from\":0,\"after\":{},\"organizations\":{}"
 #define PLENTY "\"share\":" SHARE(99, 99, 99) ",\"new\":99,\"slow\":99," NOBODY
 
-/* One turn that knows these lanes; the claims' destinations come as "a b c". */
-static inline const char *turn_of(link_t *l, const char *claim, int rows, const char *shares, const char *more)
+/* A member of the n-th claim of the last batch: a string as it is, anything else as JSON. */
+static inline const char *claim_member(const link_t *l, int index, const char *name)
+{
+    const char *text = member(APR_ARRAY_IDX(l->rows, index, sr_row_t).body, name, l->pool);
+
+    return text && *text == '"' ? apr_pstrndup(l->pool, text + 1, strlen(text) - 2) : text;
+}
+
+/* One batch that knows these destinations; the claims' destinations come as "a b c". */
+static inline const char *batch_of(link_t *l, const char *claim, int rows, const char *shares, const char *more)
 {
     const char *said = "";
 
-    RUN(l, SR_OP_DELIVERY_TURN,
-        apr_psprintf(l->pool, "{\"claim\":\"%s\",\"lease\":" LEASE ",\"rows\":%d,%s%s}", claim, rows, shares,
-                     *more ? more : ",\"ended\":[]"));
+    RUN(l, SR_OP_JOB_BATCH,
+        apr_psprintf(l->pool, "{\"claim\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"leases\":" LEASES ",\"rows\":%d,%s%s}",
+                     claim, NOW, rows, shares, *more ? more : ",\"ended\":[]"));
     if (strcmp(link_outcome(l), "ok") != 0) return link_outcome(l);
-    for (int i = 0; i < l->rows->nelts - 1; i++) {
-        char *key = apr_pstrdup(l->pool, key_at(l, i)); /* id, time, organization, destination */
-        for (int word = 0; word < 3; word++) apr_strtok(word ? NULL : key, " ", &key);
-        said = apr_pstrcat(l->pool, said, *said ? " " : "", apr_strtok(NULL, " ", &key), NULL);
-    }
-    ok(l->rows->nelts > 0 && !APR_ARRAY_IDX(l->rows, l->rows->nelts - 1, sr_row_t).body, "the last row is empty");
+    for (int i = 0; i < l->rows->nelts - 1; i++)
+        said = apr_pstrcat(l->pool, said, *said ? " " : "", claim_member(l, i, "destination"), NULL);
+    ok(l->rows->nelts > 0 && !claim_member(l, l->rows->nelts - 1, "id"), "the last row is no claim");
     return said;
 }
 
-#define LANES(text) "\"lanes\":{\"1\":[" text "]}"
-#define LANE(name, slow, room) "[\"" name "\"," #slow "," #room "]"
+#define LISTED(text) "\"destinations\":{\"1\":[" text "]}"
+#define DESTINATION(name, slow, room) "[\"" name "\"," #slow "," #room "]"
 
-/* The `ended` of everything the last turn claimed. */
+/* The `ended` of everything the last batch claimed. */
 static inline const char *ended(link_t *l, const char *claim, const char *rest)
 {
     const char *said = "";
 
     for (int i = 0; i < l->rows->nelts - 1; i++) {
-        const char *key = key_at(l, i);
-        said = apr_pstrcat(l->pool, said, i ? "," : "", "{\"id\":", apr_pstrndup(l->pool, key, strcspn(key, " ")),
-                           ",\"claim\":\"", claim, "\",", rest, "}", NULL);
+        said = apr_pstrcat(l->pool, said, i ? "," : "", "{\"id\":", claim_member(l, i, "id"), ",\"claim\":\"", claim,
+                           "\",", rest, "}", NULL);
     }
     return apr_pstrcat(l->pool, ",\"ended\":[", said, "]", NULL);
+}
+
+/* The argument of a survey of these dead processes, as JSON. */
+static inline const char *survey_of(link_t *l, const char *dead)
+{
+    return apr_psprintf(l->pool, "{\"now\":%" APR_TIME_T_FMT ",\"dead\":%s,\"repeated\":{}}",
+                        NOW + apr_time_from_sec(10), dead);
 }
 
 #define GOOD "\"status\":204,\"success\":true,\"error\":null"

@@ -1,19 +1,20 @@
 /* Webhook calls on both databases: which rows an event makes, which are claimed and in what order, what is recorded,
  * what becomes of claims whose process died, the history, and calling once more. */
-#include "delivery.h"
+#include "jobs.h"
 
 static const char hash[] = "00000000000000000000000000000000000000000000000000000000000000a1";
 static const char hash_other[] = "00000000000000000000000000000000000000000000000000000000000000a2";
 
-/* One turn for which all destinations answer, `each` for each. */
-static const char *turn(link_t *l, const char *claim, int rows, int each, const char *more)
+/* One batch for which all destinations answer, `each` for each. */
+static const char *batch(link_t *l, const char *claim, int rows, int each, const char *more)
 {
     static const char *const hosts[] = {"a.org", "b.org", "c.org", "r.org", "new.org", "user.example.org:8443", NULL};
-    const char *lanes = "";
+    const char *listed = "";
 
     for (int i = 0; hosts[i]; i++)
-        lanes = apr_psprintf(l->pool, "%s%s[\"%s\",false,%d]", lanes, i ? "," : "", hosts[i], each);
-    return turn_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"lanes\":{\"1\":[", lanes, "]}", NULL), more);
+        listed = apr_psprintf(l->pool, "%s%s[\"%s\",false,%d]", listed, i ? "," : "", hosts[i], each);
+    return batch_of(l, claim, rows, apr_pstrcat(l->pool, PLENTY ",\"destinations\":{\"1\":[", listed, "]}", NULL),
+                    more);
 }
 
 static void set_up(link_t *l)
@@ -36,35 +37,37 @@ static void check_rows(link_t *l)
 {
     const char *id, *body;
 
-    RUN(l, SR_OP_DELIVERY_POLL);
+    RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "missing", "nothing to do");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(member(body, "waiting", l->pool), "0", "nor to count");
     is_str(member(body, "oldest", l->pool), "0", "… nor old");
     event(l, 1, 1, "signed");
-    is_str(turn(l, "none", 10, 10, ""), "", "no URL, no row");
+    is_str(batch(l, "none", 10, 10, ""), "", "no URL, no row");
     set_url(l, hash, "signed", "HTTPS://User.Example.org:8443?x=1&\"é\"");
     id = event(l, 1, 2, "signed");
-    RUN(l, SR_OP_DELIVERY_POLL);
+    RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "ok", "something to do");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(member(body, "waiting", l->pool), "1", "one waits");
     ok(strtoll(member(body, "oldest", l->pool), NULL, 10) > 1000000, "… for long, as its time is long ago");
-    is_str(turn(l, "c1", 10, 10, ""), "user.example.org:8443", "claimed by its host");
-    body = APR_ARRAY_IDX(l->rows, 0, sr_row_t).body;
-    is_str(member(body, "userTokenId", l->pool), apr_psprintf(l->pool, "\"%s\"", uuid(7, 1, l->pool)), "the token");
-    is_str(member(body, "webhookUrl", l->pool), "\"HTTPS://User.Example.org:8443?x=1&\\\"é\\\"\"", "the URL");
-    is_str(member(body, "n", l->pool), "\"é 2\"", "and the event's own");
-    is_str(strrchr(key_at(l, 0), ' ') + 1, "HTTPS://User.Example.org:8443?x=1&\"é\"", "what to call");
-    is_str(turn(l, "c2", 10, 10, ""), "", "nobody else gets it");
-    is_str(turn(l, "c1", 10, 10, ""), "user.example.org:8443", "the same turn again gets it again");
-    is_str(turn(l, "c3", 10, 10, ended(l, "wrong", GOOD)), "", "whose claim it is not cannot end it");
+    is_str(batch(l, "c1", 10, 10, ""), "user.example.org:8443", "claimed by its host");
+    is_str(claim_member(l, 0, "kind"), "webhook", "what it is");
+    is_str(claim_member(l, 0, "token"), uuid(7, 1, l->pool), "the token");
+    is_str(claim_member(l, 0, "url"), "HTTPS://User.Example.org:8443?x=1&\\\"é\\\"", "what to call");
+    is_str(claim_member(l, 0, "body"), apr_psprintf(l->pool, "{\"n\":\"é %u\"}", events), "the event's own");
+    is_str(claim_member(l, 0, "attempts"), "0", "it is the first attempt");
+    is_str(claim_member(l, 0, "due_at"), number(NOW + 2, l->pool), "… which is due since the event");
+    is_str(member(APR_ARRAY_IDX(l->rows, 1, sr_row_t).body, "due_in", l->pool), "null", "nothing is due later");
+    is_str(batch(l, "c2", 10, 10, ""), "", "nobody else gets it");
+    is_str(batch(l, "c1", 10, 10, ""), "user.example.org:8443", "the same batch again gets it again");
+    is_str(batch(l, "c3", 10, 10, ended(l, "wrong", GOOD)), "", "whose claim it is not cannot end it");
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, NULL);
     is_int(l->rows->nelts, 0, "no history yet");
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 1, l->pool));
     is_str(link_outcome(l), "missing", "nothing to repeat yet");
-    turn(l, "c1", 10, 10, "");
-    turn(l, "c4", 10, 10, ended(l, "c1", GOOD));
+    batch(l, "c1", 10, 10, "");
+    batch(l, "c4", 10, 10, ended(l, "c1", GOOD));
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, NULL);
     is_int(l->rows->nelts, 1, "then it is history");
     is_str(member(body, "event_id", l->pool), apr_psprintf(l->pool, "\"%s\"", id), "its event");
@@ -84,13 +87,13 @@ static void check_order(link_t *l)
     event(l, 2, 1, "signed");
     event(l, 2, 2, "completed");
     event(l, 3, 1, "refused");
-    claimed = turn(l, "o1", 10, 10, "");
+    claimed = batch(l, "o1", 10, 10, "");
     is_str(claimed, "a.org a.org", "the later event waits, those of others do not");
-    is_str(turn(l, "o2", 10, 10, ""), "", "also while the earlier is on its way");
-    turn(l, "o1", 10, 10, "");
-    is_str(turn(l, "o3", 10, 10, ended(l, "o1", "\"status\":500,\"success\":false,\"error\":\"5 'x'\"")), "b.org",
+    is_str(batch(l, "o2", 10, 10, ""), "", "also while the earlier is on its way");
+    batch(l, "o1", 10, 10, "");
+    is_str(batch(l, "o3", 10, 10, ended(l, "o1", "\"status\":500,\"success\":false,\"error\":\"5 'x'\"")), "b.org",
            "and comes when that is over, however it ended");
-    turn(l, "o4", 0, 0, ended(l, "o3", GOOD));
+    batch(l, "o4", 0, 0, ended(l, "o3", GOOD));
 }
 
 /* Two events for each of three destinations of one organization, one for one of another. */
@@ -102,32 +105,36 @@ static void check_shares(link_t *l)
         set_url(l, hash, "signed", hosts[i % 3]);
         event(l, (unsigned)i + 3, i ? 1 : 2, "signed");
     }
-    is_str(turn_of(l, "s0", 0, PLENTY "," LANES(""), ""), "", "no rows, no claims");
-    is_str(turn_of(l, "s1", 1, PLENTY "," LANES(""), ""), "a.org", "of destinations that nobody knows one each");
-    is_str(turn_of(l, "s2", 9,
-                   "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                                                "\"after\":{\"1\":\"b.org\"}," LANES(
-                                                    LANE("a.org", true, 0) "," LANE("b.org", true, 0)),
-                   ""),
+    is_str(batch_of(l, "s0", 0, PLENTY "," LISTED(""), ""), "", "no rows, no claims");
+    is_str(batch_of(l, "s1", 1, PLENTY "," LISTED(""), ""), "a.org", "of destinations that nobody knows one each");
+    is_str(batch_of(l, "s2", 9,
+                    "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
+                                                 "\"after\":{\"1\":\"b.org\"}," LISTED(
+                                                     DESTINATION("a.org", true, 0) "," DESTINATION("b.org", true, 0)),
+                    ""),
            "c.org", "one that is listed without room waits");
-    is_str(turn_of(l, "s3", 9,
-                   "\"share\":" SHARE(99, 1, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
-                                                "\"after\":{\"1\":\"b.org\"}," LANES(LANE("c.org", true, 0)),
-                   ""),
+    is_str(batch_of(l, "s3", 9,
+                    "\"share\":" SHARE(99, 1, 9) ",\"new\":9,\"slow\":9,\"from\":0,\"organizations\":{},"
+                                                 "\"after\":{\"1\":\"b.org\"}," LISTED(DESTINATION("c.org", true, 0)),
+                    ""),
            "a.org", "from there on, and around, as many as the share says");
-    is_str(turn_of(l, "s4", 9,
-                   "\"share\":" SHARE(99, 9, 9) ",\"new\":0,\"slow\":0," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
+    is_str(batch_of(l, "s4", 9,
+                    "\"share\":" SHARE(99, 9, 9) ",\"new\":0,\"slow\":0," NOBODY
+                                                 "," LISTED(DESTINATION("b.org", true, 9)),
+                    ""),
            "", "none where all together have enough");
-    is_str(turn_of(l, "s5", 9,
-                   "\"share\":" SHARE(99, 9, 1) ",\"new\":0,\"slow\":9," NOBODY "," LANES(LANE("b.org", true, 9)), ""),
+    is_str(batch_of(l, "s5", 9,
+                    "\"share\":" SHARE(99, 9, 1) ",\"new\":0,\"slow\":9," NOBODY
+                                                 "," LISTED(DESTINATION("b.org", true, 9)),
+                    ""),
            "b.org", "of a slow one as many as the share says");
-    is_str(turn_of(l, "s6", 9,
-                   "\"share\":" SHARE(99, 9,
-                                      9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
-                                         "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LANES(LANE("b.org", false, 9)),
-                   ""),
+    is_str(batch_of(l, "s6", 9,
+                    "\"share\":" SHARE(99, 9, 9) ",\"new\":9,\"slow\":9,\"from\":7,\"after\":{},"
+                                                 "\"organizations\":{\"1\":" SHARE(1, 9, 9) "}," LISTED(
+                                                     DESTINATION("b.org", false, 9)),
+                    ""),
            "b.org", "an organization has its share");
-    is_str(turn_of(l, "s7", 9, PLENTY "," LANES(LANE("c.org", true, 2)), ""), "c.org", "the rest");
+    is_str(batch_of(l, "s7", 9, PLENTY "," LISTED(DESTINATION("c.org", true, 2)), ""), "c.org", "the rest");
 }
 
 /* A claim whose call has not begun can be given back. */
@@ -135,49 +142,49 @@ static void check_released(link_t *l)
 {
     set_url(l, hash, "signed", "http://r.org/");
     event(l, 6, 2, "signed");
-    is_str(turn(l, "g1", 9, 9, ""), "r.org", "claimed");
+    is_str(batch(l, "g1", 9, 9, ""), "r.org", "claimed");
     const char *back = ended(l, "g1", "\"x\":1");
     back = apr_pstrcat(l->pool, ",\"ended\":[],\"released\":", strstr(back, "\"ended\":") + strlen("\"ended\":"), NULL);
-    is_str(turn(l, "g2", 9, 0, back), "", "given back");
-    is_str(turn(l, "g3", 9, 9, ""), "r.org", "somebody else has it");
-    is_str(turn(l, "g4", 9, 9, back), "", "who cannot be robbed of it");
-    turn(l, "g3", 9, 9, "");
-    turn(l, "g5", 0, 0, ended(l, "g3", GOOD));
-    is_str(turn(l, "g6", 9, 9, back), "", "nor is it made again");
+    is_str(batch(l, "g2", 9, 0, back), "", "given back");
+    is_str(batch(l, "g3", 9, 9, ""), "r.org", "somebody else has it");
+    is_str(batch(l, "g4", 9, 9, back), "", "who cannot be robbed of it");
+    batch(l, "g3", 9, 9, "");
+    batch(l, "g5", 0, 0, ended(l, "g3", GOOD));
+    is_str(batch(l, "g6", 9, 9, back), "", "nor is it made again");
 }
 
 static void make_late(link_t *l)
 {
     execute(l, strcmp(l->base->driver_name, "pgsql") == 0
-                   ? "UPDATE sigreq.delivery SET claimed_until = 1 WHERE state = 'claimed'"
-                   : "UPDATE delivery SET claimed_until = 1 WHERE state = 'claimed'");
+                   ? "UPDATE sigreq.job SET claimed_until = 1 WHERE state = 'claimed'"
+                   : "UPDATE job SET claimed_until = 1 WHERE state = 'claimed'");
 }
 
 static void check_interrupted(link_t *l)
 {
     const char *body;
 
-    RUN(l, SR_OP_DELIVERY_POLL);
+    RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "missing", "claims that live are nobody's business");
-    turn(l, "s3", 9, 2, "");
+    batch(l, "s3", 9, 2, "");
     const char *truth = ended(l, "s3", GOOD);
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(member(body, "interrupted", l->pool), "0", "a survey ends none of them");
     is_str(member(body, "under_way", l->pool), "6", "… and counts them");
     make_late(l);
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[]");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[]"));
     is_str(link_outcome(l), "ok", "those whose time is over are");
     is_str(member(body, "interrupted", l->pool), "6", "… ended by it");
     is_str(member(body, "under_way", l->pool), "0", "… and gone");
-    is_str(turn(l, "i1", 9, 9, ""), "", "they are not made again");
+    is_str(batch(l, "i1", 9, 9, ""), "", "they are not made again");
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
     is_int(l->rows->nelts, 8, "all six are recorded, with the two that failed");
     is_str(member(body, "error", l->pool), "\"interrupted, outcome unknown\"", "as what they are");
     is_str(member(body, "status", l->pool), "null", "without a status");
-    turn(l, "i2", 0, 0, truth);
+    batch(l, "i2", 0, 0, truth);
     RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, NULL, "false");
     is_int(l->rows->nelts, 7, "the truth replaces it where it still comes");
-    RUN(l, SR_OP_DELIVERY_POLL);
+    RUN(l, SR_OP_JOB_POLL, now_text);
     is_str(link_outcome(l), "missing", "nothing is left to do");
 }
 
@@ -191,15 +198,42 @@ static void check_dead(link_t *l)
     set_url(l, hash, "signed", "http://b.org/x");
     event(l, 1, 4, "signed");
     event(l, 2, 3, "signed");
-    is_str(turn(l, "d-1-2.7", 9, 9, ""), "a.org b.org", "two are claimed, the third waits for the first");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[\"d-1\",\"d-1-2.7\",\"\"]");
+    is_str(batch(l, "d-1-2.7", 9, 9, ""), "a.org b.org", "two are claimed, the third waits for the first");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[\"d-1\",\"d-1-2.7\",\"\"]"));
     is_str(member(body, "interrupted", l->pool), "0", "other processes are dead");
     is_str(member(body, "owners", l->pool), "[\"d-1-2\"]", "whose the claims are");
-    body = RUN(l, SR_OP_DELIVERY_SURVEY, "[\"x\",\"d-1-2\"]");
+    body = RUN(l, SR_OP_JOB_SURVEY, survey_of(l, "[\"x\",\"d-1-2\"]"));
     is_str(member(body, "interrupted", l->pool), "2", "this one is");
     is_str(member(body, "owners", l->pool), "[]", "nobody has claims then");
-    is_str(turn(l, "d-1-3.1", 9, 9, ""), "b.org", "and the third has its turn");
-    turn(l, "d-1-3.2", 0, 0, ended(l, "d-1-3.1", GOOD));
+    is_str(batch(l, "d-1-3.1", 9, 9, ""), "b.org", "and the third has its turn");
+    batch(l, "d-1-3.2", 0, 0, ended(l, "d-1-3.1", GOOD));
+}
+
+/* A claim of a dead process is scheduled again if its kind may be done twice, as often as the kind says. */
+static void check_repeated(link_t *l)
+{
+    const bool pgsql = strcmp(l->base->driver_name, "pgsql") == 0;
+    const char *survey = apr_psprintf(l->pool,
+                                      "{\"now\":%" APR_TIME_T_FMT ",\"dead\":[\"e\"],"
+                                      "\"repeated\":{\"webhook\":{\"attempts\":2,\"pause\":5000000}}}",
+                                      NOW - apr_time_from_sec(5));
+
+    set_url(l, hash, "signed", "http://a.org/x");
+    event(l, 8, 1, "signed");
+    is_str(batch(l, "e.1", 9, 9, ""), "a.org", "a claim");
+    is_str(member(RUN(l, SR_OP_JOB_SURVEY, survey), "interrupted", l->pool), "0", "it is not lost when its process dies");
+    RUN(l, SR_OP_JOB_POLL, now_text);
+    is_str(link_outcome(l), "ok", "after its pause it is due again");
+    const char *due = RUN(l, SR_OP_JOB_POLL, number(NOW - apr_time_from_sec(2), l->pool));
+    is_str(link_outcome(l), "missing", "before, it is not");
+    is_str(member(due, "due_in", l->pool), "2000000", "… and the poll says when it is");
+    is_str(batch(l, "e.2", 9, 9, ""), "a.org", "the next attempt");
+    is_str(claim_member(l, 0, "attempts"), "1", "… knows of the first");
+    is_str(claim_member(l, 0, "due_at"), now_text, "… and since when it is due");
+    is_str(member(RUN(l, SR_OP_JOB_SURVEY, survey), "interrupted", l->pool), "1", "it was the last one");
+    execute(l, pgsql ? "DELETE FROM sigreq.job WHERE attempts = 2" : "DELETE FROM job WHERE attempts = 2");
+    RUN(l, SR_OP_JOB_POLL, now_text);
+    is_str(link_outcome(l), "missing", "nothing is left");
 }
 
 /* Of one event, which has been called once more already. */
@@ -211,13 +245,13 @@ static void check_limit(link_t *l, const char *id)
         RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, i, p));
         is_str(link_outcome(l), i < 7 ? "ok" : "quota", "five in a minute, and no more");
         if (i == 7) break;
-        turn(l, "r3", 9, 9, "");
-        turn(l, "r4", 0, 0, ended(l, "r3", GOOD));
+        batch(l, "r3", 9, 9, "");
+        batch(l, "r4", 0, 0, ended(l, "r3", GOOD));
     }
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, number(NOW + apr_time_from_sec(61), p), id, uuid(8, 8, p));
     is_str(link_outcome(l), "ok", "and again later");
-    turn(l, "r5", 9, 9, "");
-    turn(l, "r6", 0, 0, ended(l, "r5", GOOD));
+    batch(l, "r5", 9, 9, "");
+    batch(l, "r6", 0, 0, ended(l, "r5", GOOD));
 }
 
 static void check_history(link_t *l)
@@ -270,11 +304,11 @@ static void check_history(link_t *l)
     is_str(link_outcome(l), "missing", "a call's uuid is no event's");
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 3, p));
     is_str(link_outcome(l), "stale", "one more waits for it");
-    is_str(turn(l, "r1", 9, 9, ""), "new.org", "one call");
+    is_str(batch(l, "r1", 9, 9, ""), "new.org", "one call");
     RUN(l, SR_OP_HISTORY_REDELIVER, hash, now_text, id, uuid(8, 3, p));
     is_str(link_outcome(l), "stale", "… also while it is under way");
-    turn(l, "r1", 9, 9, "");
-    turn(l, "r2", 0, 0, ended(l, "r1", GOOD));
+    batch(l, "r1", 9, 9, "");
+    batch(l, "r2", 0, 0, ended(l, "r1", GOOD));
     body = RUN(l, SR_OP_HISTORY_LIST, hash, now_text, "99", "older", NULL, NULL, "completed", NULL, "true");
     is_int(l->rows->nelts, 2, "two rows of one event");
     check_limit(l, id);
@@ -298,6 +332,7 @@ static void checks(base_t *base)
     check_released(&l);
     check_history(&l);
     check_dead(&l);
+    check_repeated(&l);
     link_close(&l);
 }
 

@@ -1,0 +1,105 @@
+/* kinds.c: what the kinds of jobs are (kinds.def), a job as a claim tells of it, and whether one that failed is tried
+ * again. */
+#include "jobs/kinds.h"
+
+#include <string.h>
+
+static const sr_job_kind_t builtin[] = {
+#define SR_JOB_KIND(name, repeat, attempts, pause, lease, most, metric, begin)                                         \
+    {name, repeat, attempts, pause, lease, most, metric, begin},
+#include "jobs/kinds.def"
+#undef SR_JOB_KIND
+};
+
+void sr_kinds_default(sr_jobs_options_t *options)
+{
+    if (options->kinds) return;
+    options->kinds = builtin;
+    options->kind_count = (int)(sizeof builtin / sizeof *builtin);
+}
+
+static const sr_job_kind_t *kind_named(const sr_jobs_options_t *options, const char *name)
+{
+    for (int i = 0; i < options->kind_count; i++)
+        if (!strcmp(options->kinds[i].name, name)) return &options->kinds[i];
+    return NULL;
+}
+
+json_t *sr_kinds_leases(const sr_jobs_options_t *options)
+{
+    json_t *leases = json_object();
+
+    for (int i = 0; i < options->kind_count; i++)
+        json_object_set_new(leases, options->kinds[i].name, json_integer(options->kinds[i].lease));
+    return leases;
+}
+
+json_t *sr_kinds_repeated(const sr_jobs_options_t *options)
+{
+    json_t *repeated = json_object();
+
+    for (int i = 0; i < options->kind_count; i++) {
+        const sr_job_kind_t *kind = &options->kinds[i];
+        if (kind->repeat != SR_REPEAT_FAILED) continue;
+        json_object_set_new(repeated, kind->name,
+                            json_pack("{s:i,s:I}", "attempts", kind->attempts, "pause", (json_int_t)kind->pause));
+    }
+    return repeated;
+}
+
+static json_int_t job_integer(const json_t *row, const char *name)
+{
+    return json_integer_value(json_object_get(row, name));
+}
+
+sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const char *text, apr_pool_t *pool)
+{
+    json_t *row;
+
+    SR_TRY(sr_json_read(&row, text, pool));
+    const char *kind = sr_json_string(row, "kind");
+    *job = (sr_job_t){.kind = kind ? kind_named(options, kind) : NULL,
+                      .id = job_integer(row, "id"),
+                      .organization = job_integer(row, "organization"),
+                      .attempts = (int)job_integer(row, "attempts"),
+                      .due_at = job_integer(row, "due_at"),
+                      .destination = sr_json_string(row, "destination"),
+                      .url = sr_json_string(row, "url"),
+                      .token = sr_json_string(row, "token"),
+                      .body = json_object_get(row, "body")};
+    if (!job->kind || !job->destination || !json_is_object(job->body))
+        return sr_error(pool, SR_EINTERNAL, "Job %" APR_INT64_T_FMT " of the database cannot be read", job->id);
+    return NULL;
+}
+
+apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *result)
+{
+    const sr_job_kind_t *kind = job->kind;
+
+    if (result->success || job->attempts + 1 >= kind->attempts) return 0;
+    if (kind->repeat == SR_REPEAT_NEVER || (kind->repeat == SR_REPEAT_UNACCEPTED && !result->unaccepted)) return 0;
+    return kind->pause << job->attempts;
+}
+
+/* --- what begins them */
+
+/* The event, with the two members that belong to the call. */
+CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    json_t *body = sr_json_own(json_object(), pool);
+
+    (void)result;
+    json_object_set_new(body, "userTokenId", sr_json_string_or_null(job->token));
+    json_object_set_new(body, "webhookUrl", json_string(job->url));
+    json_object_update(body, (json_t *)job->body);
+    return sr_call_begin(call, job->url, sr_json_text(body, pool));
+}
+
+CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const sr_mail_t *mail = call->options->mail;
+
+    if (!mail || !mail->folder) return sr_mail_begin(call, mail, job->body, &result->error, pool);
+    sr_mail_keep(call, mail, job->body, result, pool);
+    return NULL;
+}

@@ -1,0 +1,284 @@
+-- The queue of jobs: see engine.sql for the form of this file.
+
+-- The URL of a token that hears of a kind of event, or NULL.
+CREATE FUNCTION sigreq.webhook_url(p_token sigreq.token, p_kind text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE p_kind WHEN 'sent' THEN p_token.sent_webhook_url
+                       WHEN 'completed' THEN p_token.completed_webhook_url
+                       WHEN 'invitation' THEN NULL
+                       ELSE p_token.signed_webhook_url END
+$$
+
+-- A submission's events as jobs, in the order given: [{"event_id","kind","url"|absent,"body"}], where "kind" is the
+-- event. No row is inserted if the token has no URL for this event.
+CREATE FUNCTION sigreq.job_write(p_submission bigint, p_now bigint, p_webhooks json) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
+                            event, created_at, due_at, url, body)
+    SELECT w.event_id, w.event_id, s.id, t.id, t.user_id, t.organization_id, t.environment, 'pending',
+           CASE w.kind WHEN 'invitation' THEN 'invitation' ELSE 'webhook' END, w.kind, p_now, p_now,
+           coalesce(w.url, sigreq.webhook_url(t, w.kind)), w.body::json
+    FROM sigreq.submission s
+    JOIN sigreq.token t ON t.id = s.token_id
+    CROSS JOIN json_to_recordset(p_webhooks) AS w(event_id uuid, kind text, url text, body text)
+    WHERE s.id = p_submission AND coalesce(w.url, sigreq.webhook_url(t, w.kind)) IS NOT NULL;
+END $$
+
+-- This database's own clock: a claim's time is compared by all hosts. Whole milliseconds, as JSON shows them.
+CREATE FUNCTION sigreq.job_clock() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
+$$
+
+-- When the next job is due, in microseconds from now, as a member of JSON: no job is due before.
+CREATE FUNCTION sigreq.job_due_in(p_now bigint) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN json_build_object('due_in', (SELECT min(due_at) FROM sigreq.job
+                                        WHERE state = 'scheduled' AND due_at > p_now) - p_now);
+END $$
+
+CREATE FUNCTION sigreq.job_poll(p_now bigint) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM 1 FROM sigreq.job WHERE state = 'pending' LIMIT 1;
+    IF NOT FOUND THEN
+        PERFORM 1 FROM sigreq.job WHERE state = 'scheduled' AND due_at <= p_now LIMIT 1;
+    END IF;
+    IF FOUND THEN
+        RETURN 'ok';
+    END IF;
+    RETURN E'missing
+' || sigreq.job_due_in(p_now);
+END $$
+
+-- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
+-- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
+-- follows '.'.
+CREATE FUNCTION sigreq.job_survey(p_survey json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_now bigint := sigreq.job_clock();
+    v_interrupted bigint;
+    v_waiting bigint;
+    v_under_way bigint;
+    v_oldest bigint;
+    v_claim text := '';
+    v_owners text[] := '{}';
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_survey) AS r(now bigint, dead json, repeated json);
+    UPDATE sigreq.job d
+    SET state = 'scheduled', due_at = p.now + (p.repeated->d.kind->>'pause')::bigint, attempts = attempts + 1,
+        claimed_by = NULL, claimed_until = NULL, error = 'interrupted, outcome unknown'
+    WHERE d.id IN (SELECT l.id FROM sigreq.job l
+                   WHERE l.state = 'claimed' AND l.attempts + 1 < (p.repeated->l.kind->>'attempts')::integer
+                     AND (l.claimed_until < v_now
+                          OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
+                   FOR UPDATE SKIP LOCKED);
+    UPDATE sigreq.job d
+    SET state = 'done', ended_at = v_now, success = false, attempts = attempts + 1, status = NULL,
+        error = 'interrupted, outcome unknown'
+    WHERE d.id IN (SELECT l.id FROM sigreq.job l
+                   WHERE l.state = 'claimed'
+                     AND (l.claimed_until < v_now
+                          OR split_part(l.claimed_by, '.', 1) IN (SELECT json_array_elements_text(p.dead)))
+                   FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS v_interrupted = ROW_COUNT;
+    SELECT count(*), greatest(p.now - min(w.due_at), 0) INTO v_waiting, v_oldest
+    FROM (SELECT due_at FROM sigreq.job WHERE state = 'pending' ORDER BY organization_id, destination, id
+          LIMIT 100000) w;
+    SELECT count(*) INTO v_under_way
+    FROM (SELECT 1 FROM sigreq.job WHERE state = 'claimed' LIMIT 100000) c;
+    FOR i IN 1 .. 200 LOOP
+        SELECT split_part(claimed_by, '.', 1) INTO v_claim FROM sigreq.job
+        WHERE state = 'claimed' AND claimed_by > v_claim ORDER BY claimed_by LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        v_owners := v_owners || v_claim;
+        v_claim := v_claim || '/';
+    END LOOP;
+    RETURN E'ok\n' || json_build_object('interrupted', v_interrupted, 'waiting', v_waiting, 'under_way', v_under_way,
+                                        'oldest', coalesce(v_oldest, 0), 'owners', v_owners);
+END $$
+
+-- Claims of one destination of an organisation: jobs of the kinds that this process knows, for their leases.
+-- MATERIALIZED: a join must not ask for the rows again, and so for more.
+CREATE FUNCTION sigreq.job_claim(p_organization bigint, p_destination text, p_room integer, p_claim text,
+    p_until jsonb) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_count integer;
+BEGIN
+    IF p_room <= 0 THEN
+        RETURN 0;
+    END IF;
+    WITH free AS MATERIALIZED (
+        SELECT o.id FROM sigreq.job o
+        WHERE o.state = 'pending' AND o.organization_id = p_organization AND o.destination = p_destination
+          AND p_until->o.kind IS NOT NULL
+          AND (o.kind <> 'webhook'
+               OR NOT EXISTS (SELECT 1 FROM sigreq.job e
+                              WHERE e.submission_id = o.submission_id AND e.id < o.id AND e.state <> 'done'
+                                AND e.kind = 'webhook'))
+        ORDER BY o.id
+        LIMIT p_room
+        FOR UPDATE SKIP LOCKED)
+    UPDATE sigreq.job d SET state = 'claimed', claimed_by = p_claim, claimed_until = (p_until->>d.kind)::bigint
+    FROM free WHERE d.id = free.id;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END $$
+
+-- Claims of destinations that are on no list, one each: from the one after p_after around to it again. At most 400 are
+-- looked at; the next walk begins elsewhere.
+CREATE FUNCTION sigreq.job_claim_new(p_organization bigint, p_most integer, p_listed text[], p_after text,
+    p_claim text, p_until jsonb) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_at text := p_after;
+    v_around boolean := p_after = '';
+    v_count integer := 0;
+BEGIN
+    FOR i IN 1 .. 400 + coalesce(array_length(p_listed, 1), 0) LOOP
+        EXIT WHEN v_count >= p_most;
+        SELECT destination INTO v_at FROM sigreq.job
+        WHERE state = 'pending' AND organization_id = p_organization AND destination > v_at
+        ORDER BY destination LIMIT 1;
+        IF NOT FOUND THEN
+            EXIT WHEN v_around;
+            v_around := true;
+            v_at := '';
+            CONTINUE;
+        END IF;
+        EXIT WHEN v_around AND p_after <> '' AND v_at > p_after;
+        CONTINUE WHEN v_at = ANY (p_listed);
+        v_count := v_count + sigreq.job_claim(p_organization, v_at, 1, p_claim, p_until);
+    END LOOP;
+    RETURN v_count;
+END $$
+
+-- Claims of the listed destinations of an organisation that are slow, or of those that are not.
+CREATE FUNCTION sigreq.job_claim_listed(p_organization bigint, p_destinations jsonb, p_slow boolean, p_most integer,
+    p_claim text, p_until jsonb) RETURNS integer
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_destination record;
+    v_count integer := 0;
+BEGIN
+    FOR v_destination IN SELECT l->>0 AS destination, (l->>2)::integer AS room
+                  FROM jsonb_array_elements(p_destinations) WITH ORDINALITY AS e(l, n)
+                  WHERE (l->>1)::boolean = p_slow AND (l->>2)::integer > 0
+                  ORDER BY n LOOP
+        EXIT WHEN v_count >= p_most;
+        v_count := v_count + sigreq.job_claim(p_organization, v_destination.destination,
+                                                   least(v_destination.room, p_most - v_count), p_claim, p_until);
+    END LOOP;
+    RETURN v_count;
+END $$
+
+-- Organisation after organisation, from the one after `from` around to it again, until there are enough rows: each
+-- takes of its share what it can use, first for destinations that answer, then for unknown ones, then for slow ones.
+CREATE FUNCTION sigreq.job_claims(p_until jsonb, p_batch json) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_at bigint;
+    v_around boolean;
+    v_left integer;
+    v_room integer;
+    v_count integer;
+    v_share jsonb;
+    v_destinations jsonb;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_batch) AS r(claim text, rows integer, "from" bigint, "new" integer,
+        slow integer, share jsonb, organizations jsonb, "after" jsonb, destinations jsonb);
+    v_at := p."from";
+    v_around := p."from" < 0;
+    v_left := p.rows;
+    WHILE v_left > 0 LOOP
+        SELECT organization_id INTO v_at FROM sigreq.job
+        WHERE state = 'pending' AND organization_id > v_at ORDER BY organization_id LIMIT 1;
+        IF NOT FOUND THEN
+            EXIT WHEN v_around;
+            v_around := true;
+            v_at := -1;
+            CONTINUE;
+        END IF;
+        EXIT WHEN v_around AND p."from" >= 0 AND v_at > p."from";
+        v_share := coalesce(p.organizations->v_at::text, p.share);
+        v_destinations := coalesce(p.destinations->v_at::text, '[]');
+        v_room := least((v_share->>'room')::integer, greatest(v_left / 2, 16), v_left);
+        v_count := sigreq.job_claim_listed(v_at, v_destinations, false, v_room, p.claim, p_until);
+        v_left := v_left - v_count;
+        v_room := v_room - v_count;
+        IF v_room > 0 AND p."new" > 0 THEN
+            v_count := sigreq.job_claim_new(v_at, least(v_room, p."new", (v_share->>'new')::integer),
+                                                 array(SELECT l->>0 FROM jsonb_array_elements(v_destinations) AS e(l)),
+                                                 coalesce(p."after"->>v_at::text, ''), p.claim, p_until);
+            v_left := v_left - v_count;
+            v_room := v_room - v_count;
+            p."new" := p."new" - v_count;
+        END IF;
+        IF v_room > 0 AND p.slow > 0 THEN
+            v_count := least(v_room, p.slow, (v_share->>'slow')::integer);
+            v_count := sigreq.job_claim_listed(v_at, v_destinations, true, v_count, p.claim, p_until);
+            v_left := v_left - v_count;
+            p.slow := p.slow - v_count;
+        END IF;
+    END LOOP;
+END $$
+
+-- Records what ended, then claims. If there are claims of this name already, this very batch was committed before, and
+-- its answer was lost.
+CREATE FUNCTION sigreq.job_batch(p_batch json)
+RETURNS TABLE (outcome text, body text, key text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_now bigint := sigreq.job_clock();
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_batch) AS r(
+        claim text, now bigint, leases json, rows integer, "from" bigint, ended json, released json);
+    UPDATE sigreq.job d
+    SET state = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN 'scheduled' ELSE 'done' END,
+        ended_at = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN NULL ELSE v_now END,
+        success = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN NULL ELSE e.success END,
+        due_at = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN e.due_at ELSE d.due_at END,
+        attempts = d.attempts + (NOT e.success AND d.state = 'claimed')::integer,
+        claimed_by = CASE WHEN e.due_at IS NOT NULL AND d.state = 'claimed' THEN NULL ELSE d.claimed_by END,
+        status = e.status, error = e.error
+    FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text,
+                                         due_at bigint)
+    WHERE d.id = e.id AND d.claimed_by = e.claim;
+    UPDATE sigreq.job d
+    SET state = 'pending', claimed_by = NULL, claimed_until = NULL
+    FROM json_to_recordset(p.released) AS e(id bigint, claim text)
+    WHERE d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
+    PERFORM 1 FROM sigreq.job WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
+    IF NOT FOUND AND p.rows > 0 THEN
+        UPDATE sigreq.job SET state = 'pending'
+        WHERE id IN (SELECT id FROM sigreq.job WHERE state = 'scheduled' AND due_at <= p.now
+                     ORDER BY due_at LIMIT 1000 FOR UPDATE SKIP LOCKED);
+        PERFORM sigreq.job_claims((SELECT jsonb_object_agg(l.key, v_now + l.value::bigint)
+                                   FROM json_each_text(p.leases) l), p_batch);
+    END IF;
+    RETURN QUERY
+    SELECT 'ok', json_build_object('id', d.id, 'kind', d.kind, 'organization', d.organization_id,
+                                   'destination', d.destination, 'url', d.url, 'token', t.uuid, 'due_at', d.due_at,
+                                   'attempts', d.attempts, 'body', d.body)::text, NULL::text
+    FROM sigreq.job d
+    LEFT JOIN sigreq.token t ON t.id = d.token_id
+    WHERE d.state = 'claimed' AND d.claimed_by = p.claim
+    ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
+    RETURN QUERY SELECT 'ok', sigreq.job_due_in(p.now), NULL::text;
+END $$
+
+-- @op JOB_POLL 1
+SELECT sigreq.job_poll(%s)
+
+-- @op JOB_SURVEY 1
+SELECT sigreq.job_survey(%s)
+
+-- @op JOB_BATCH 1
+SELECT outcome, body, key FROM sigreq.job_batch(%s)

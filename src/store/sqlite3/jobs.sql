@@ -1,0 +1,243 @@
+-- The queue of jobs: see engine.sql for the form of this file. The clock of claims is the database's own, as on
+-- PostgreSQL, in whole milliseconds.
+
+-- Who hears of a submission's events: its token, with the URL of each kind or null.
+CREATE VIEW listener AS
+    SELECT s.uuid AS submission, s.id AS submission_id, t.id AS token_id, t.user_id, t.organization_id, t.environment,
+           json_object('sent', t.sent_webhook_url, 'signed', t.signed_webhook_url, 'refused', t.signed_webhook_url,
+                       'completed', t.completed_webhook_url) AS urls
+    FROM submission s
+    CROSS JOIN token t ON t.id = s.token_id
+
+-- @op JOB_POLL 1
+-- @answer
+WITH a(now) AS (SELECT CAST(%s AS INTEGER))
+SELECT iif(busy, 'ok', 'missing'),
+       iif(busy, NULL, json_object('due_in', (SELECT min(j.due_at) FROM job j
+                                              WHERE j.state = 'scheduled' AND j.due_at > now) - now)), NULL
+FROM (SELECT now, EXISTS (SELECT 1 FROM job WHERE state = 'pending')
+                  OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= now) AS busy FROM a)
+
+-- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
+-- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
+-- follows '.'.
+-- @op JOB_SURVEY 1 write
+WITH p(j) AS (SELECT %s),
+lost AS MATERIALIZED (
+    SELECT l.id, p.j->>'$.now' + (r.value->>'$.pause') AS due_at
+    FROM p CROSS JOIN job l JOIN json_each(p.j, '$.repeated') r ON r.key = l.kind
+    WHERE l.state = 'claimed' AND l.attempts + 1 < r.value->>'$.attempts'
+      AND (l.claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
+           OR substr(l.claimed_by, 1, instr(l.claimed_by || '.', '.') - 1)
+              IN (SELECT v.value FROM json_each(p.j, '$.dead') v)))
+UPDATE job
+SET state = 'scheduled', due_at = lost.due_at, attempts = attempts + 1, claimed_by = NULL, claimed_until = NULL,
+    error = 'interrupted, outcome unknown'
+FROM lost
+WHERE job.id = lost.id
+
+WITH p(j) AS (SELECT %s)
+UPDATE job
+SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000,
+    success = 0, attempts = attempts + 1, status = NULL, error = 'interrupted, outcome unknown'
+FROM p
+WHERE state = 'claimed'
+  AND (claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
+       OR substr(claimed_by, 1, instr(claimed_by || '.', '.') - 1) IN (SELECT v.value FROM json_each(p.j, '$.dead') v))
+
+-- @answer
+WITH RECURSIVE p(j) AS (SELECT %s),
+waiting AS MATERIALIZED (
+    SELECT count(*) AS n, max(p.j->>'$.now' - min(w.due_at), 0) AS age
+    FROM p CROSS JOIN (SELECT due_at FROM job WHERE state = 'pending' ORDER BY organization_id, destination, id
+                       LIMIT 100000) w),
+owner(name) AS (
+    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM job c
+            WHERE c.state = 'claimed' AND c.claimed_by > '' ORDER BY c.claimed_by LIMIT 1)
+    UNION ALL
+    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM job c
+            WHERE c.state = 'claimed' AND c.claimed_by > w.name || '/' ORDER BY c.claimed_by LIMIT 1)
+    FROM owner w WHERE w.name IS NOT NULL LIMIT 200)
+SELECT 'ok', json_object('interrupted', changes(), 'waiting', (SELECT n FROM waiting), 'under_way',
+           (SELECT count(*) FROM (SELECT 1 FROM job WHERE state = 'claimed' LIMIT 100000)),
+           'oldest', coalesce((SELECT age FROM waiting), 0),
+           'owners', (SELECT json_group_array(w.name) FROM owner w WHERE w.name IS NOT NULL)), NULL
+
+-- Records what ended, then claims, unless there are claims of this name already: then this very batch was committed
+-- before, and its answer was lost.
+-- @op JOB_BATCH 1 write
+WITH p(j) AS (SELECT %s),
+e AS MATERIALIZED (
+    SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim, v.value->>'$.status' AS status,
+           v.value->>'$.success' AS success, v.value->>'$.error' AS error, v.value->>'$.due_at' AS due_at
+    FROM p CROSS JOIN json_each(p.j, '$.ended') v)
+UPDATE job
+SET state = iif(e.due_at IS NOT NULL AND state = 'claimed', 'scheduled', 'done'),
+    ended_at = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL,
+                   CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000),
+    success = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL, e.success),
+    due_at = iif(e.due_at IS NOT NULL AND state = 'claimed', e.due_at, job.due_at),
+    attempts = attempts + (NOT e.success AND state = 'claimed'),
+    claimed_by = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL, claimed_by),
+    status = e.status, error = e.error
+FROM e
+WHERE job.id = e.id AND job.claimed_by = e.claim
+
+WITH p(j) AS (SELECT %s),
+e AS MATERIALIZED (
+    SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim
+    FROM p CROSS JOIN json_each(p.j, '$.released') v)
+UPDATE job SET state = 'pending', claimed_by = NULL, claimed_until = NULL
+FROM e
+WHERE job.id = e.id AND job.claimed_by = e.claim AND job.state = 'claimed'
+
+WITH p(j) AS (SELECT %s)
+UPDATE job SET state = 'pending'
+FROM p
+WHERE id IN (SELECT d.id FROM job d WHERE d.state = 'scheduled' AND d.due_at <= p.j->>'$.now'
+             ORDER BY d.due_at LIMIT 1000)
+  AND p.j->>'$.rows' > 0
+
+-- Organisations in two walks: from the one after `from` to the last, and from the first to it. Of each its listed
+-- destinations, and in two such walks those that are on no list; what has the lowest rank is claimed. Classes: 0
+-- destinations that answer, 1 those that nobody knows, 2 slow ones.
+WITH RECURSIVE p(j) AS (SELECT %s),
+a AS MATERIALIZED (
+    SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.new' AS most_new,
+           j->>'$.slow' AS most_slow, j->'$.share' AS share, j->'$.organizations' AS organizations,
+           j->'$.after' AS after,
+           j->'$.leases' AS leases, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 AS clock
+    FROM p),
+first_walk(id) AS (
+    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > a.start
+            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0
+    UNION ALL
+    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > w.id
+            ORDER BY o.organization_id LIMIT 1) FROM first_walk w WHERE w.id IS NOT NULL),
+second_walk(id) AS (
+    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > -1
+            ORDER BY o.organization_id LIMIT 1) FROM a WHERE a.n > 0 AND a.start >= 0
+    UNION ALL
+    SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > w.id
+            ORDER BY o.organization_id LIMIT 1)
+    FROM second_walk w CROSS JOIN a WHERE w.id < a.start),
+walk AS MATERIALIZED (
+    SELECT 1 AS part, id FROM first_walk WHERE id IS NOT NULL
+    UNION ALL
+    SELECT 2, w.id FROM a CROSS JOIN second_walk w WHERE w.id <= a.start),
+organization AS MATERIALIZED (
+    SELECT w.id, w.part, coalesce(a.organizations->('$."' || w.id || '"'), a.share) AS share,
+           coalesce(a.after->>('$."' || w.id || '"'), '') AS after
+    FROM a CROSS JOIN walk w),
+share AS MATERIALIZED (
+    SELECT id, part, share->>'$.room' AS room, share->>'$.new' AS most_new, share->>'$.slow' AS most_slow, after
+    FROM organization),
+known(kind) AS MATERIALIZED (SELECT k.key FROM a CROSS JOIN json_each(a.leases) k),
+listed AS MATERIALIZED (
+    SELECT CAST(o.key AS INTEGER) AS organization, v.value->>0 AS destination, 2 * (v.value->>1) AS class,
+           v.value->>2 AS room, v.key AS number
+    FROM a CROSS JOIN json_each(a.j, '$.destinations') o CROSS JOIN json_each(o.value) v),
+first_new(organization, destination, id, free, looks) AS (
+    SELECT g.id, g.after, NULL, g.most_new, 400 FROM share g WHERE g.most_new > 0
+    UNION ALL
+    SELECT w.organization, n.destination,
+           (SELECT c.id FROM job c
+            WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
+              AND NOT EXISTS (SELECT 1 FROM listed l
+                              WHERE l.organization = w.organization AND l.destination = n.destination)
+              AND c.kind IN (SELECT kind FROM known)
+                AND (c.kind <> 'webhook'
+                   OR NOT EXISTS (SELECT 1 FROM job e
+                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
+                                    AND e.kind = 'webhook'))
+            ORDER BY c.id LIMIT 1),
+           w.free - (w.id IS NOT NULL), w.looks - 1
+    FROM first_new w CROSS JOIN job n
+    WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
+      AND n.id = (SELECT d.id FROM job d
+                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
+                  ORDER BY d.destination, d.id LIMIT 1)),
+second_new(organization, destination, id, free, looks, until) AS (
+    SELECT g.id, '', NULL, g.most_new, 400, g.after FROM share g WHERE g.most_new > 0 AND g.after <> ''
+    UNION ALL
+    SELECT w.organization, n.destination,
+           (SELECT c.id FROM job c
+            WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
+              AND NOT EXISTS (SELECT 1 FROM listed l
+                              WHERE l.organization = w.organization AND l.destination = n.destination)
+              AND c.kind IN (SELECT kind FROM known)
+                AND (c.kind <> 'webhook'
+                   OR NOT EXISTS (SELECT 1 FROM job e
+                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
+                                    AND e.kind = 'webhook'))
+            ORDER BY c.id LIMIT 1),
+           w.free - (w.id IS NOT NULL), w.looks - 1, w.until
+    FROM second_new w CROSS JOIN job n
+    WHERE w.free > (w.id IS NOT NULL) AND w.looks > 0
+      AND n.id = (SELECT d.id FROM job d
+                  WHERE d.state = 'pending' AND d.organization_id = w.organization AND d.destination > w.destination
+                  ORDER BY d.destination, d.id LIMIT 1)
+      AND n.destination <= w.until),
+free AS MATERIALIZED (
+    SELECT g.id AS organization, l.class, l.number, l.room, c.id
+    FROM share g CROSS JOIN listed l ON l.organization = g.id AND l.room > 0 AND l.class = 0
+    CROSS JOIN job c
+    WHERE c.id IN (SELECT d.id FROM job d
+                   WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
+                     AND d.kind IN (SELECT kind FROM known)
+                       AND (d.kind <> 'webhook'
+                          OR NOT EXISTS (SELECT 1 FROM job e
+                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
+                                           AND e.kind = 'webhook'))
+                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 0))
+    UNION ALL
+    SELECT g.id AS organization, l.class, l.number, l.room, c.id
+    FROM share g CROSS JOIN listed l ON l.organization = g.id AND l.room > 0 AND l.class = 2
+    CROSS JOIN job c
+    WHERE c.id IN (SELECT d.id FROM job d
+                   WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
+                     AND d.kind IN (SELECT kind FROM known)
+                       AND (d.kind <> 'webhook'
+                          OR NOT EXISTS (SELECT 1 FROM job e
+                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
+                                           AND e.kind = 'webhook'))
+                   ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 2))
+    UNION ALL
+    SELECT w.organization, 1, 1, 400, w.id FROM first_new w WHERE w.id IS NOT NULL
+    UNION ALL
+    SELECT w.organization, 1, 2, 400, w.id FROM second_new w WHERE w.id IS NOT NULL),
+of_destination AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class, f.number ORDER BY f.id) AS rank_in_destination
+    FROM free f),
+of_class AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.organization, f.class
+                                   ORDER BY iif(f.class = 1, f.number, f.rank_in_destination), f.number, f.id) AS rank
+    FROM of_destination f WHERE f.rank_in_destination <= f.room),
+of_all AS MATERIALIZED (
+    SELECT f.*, row_number() OVER (PARTITION BY f.class ORDER BY f.rank, g.part, g.id) AS rank_of_all, g.room AS most,
+           row_number() OVER (PARTITION BY f.organization ORDER BY f.class, f.rank) AS rank_of_organization, g.part
+    FROM of_class f JOIN share g ON g.id = f.organization
+    WHERE f.rank <= CASE f.class WHEN 1 THEN g.most_new WHEN 2 THEN g.most_slow ELSE g.room END)
+UPDATE job SET state = 'claimed', claimed_by = a.claim, claimed_until = a.clock + (a.leases->>('$.' || kind))
+FROM a
+WHERE id IN (SELECT f.id FROM of_all f
+             WHERE f.rank_of_organization <= f.most
+               AND f.rank_of_all <= CASE f.class WHEN 1 THEN (SELECT most_new FROM a)
+                                                 WHEN 2 THEN (SELECT most_slow FROM a) ELSE (SELECT n FROM a) END
+             ORDER BY f.rank_of_organization, f.part, f.organization LIMIT (SELECT n FROM a))
+  AND NOT EXISTS (SELECT 1 FROM job c WHERE c.state = 'claimed' AND c.claimed_by = a.claim)
+
+-- @answer
+WITH p(j) AS (SELECT %s),
+a AS MATERIALIZED (SELECT j->>'$.claim' AS claim, j->>'$.from' AS start, j->>'$.now' AS now FROM p)
+SELECT * FROM (
+    SELECT 'ok', json_object('id', d.id, 'kind', d.kind, 'organization', d.organization_id,
+                             'destination', d.destination, 'url', d.url, 'token', t.uuid, 'due_at', d.due_at,
+                             'attempts', d.attempts, 'body', json(d.body)), NULL
+    FROM a CROSS JOIN job d LEFT JOIN token t ON t.id = d.token_id
+    WHERE d.state = 'claimed' AND d.claimed_by = a.claim
+    ORDER BY d.organization_id <= a.start, d.organization_id, d.id)
+UNION ALL
+SELECT 'ok', json_object('due_in', (SELECT min(j.due_at) FROM job j
+                                    WHERE j.state = 'scheduled' AND j.due_at > a.now) - a.now), NULL
+FROM a

@@ -1,0 +1,233 @@
+/* Jobs with time in a real job thread, over a real database: what is due and when, what is tried again and after what
+ * pause, with a clock that the test sets; and mails that a server refuses for a time, for good, or without a word. */
+#include "jobs_thread.h"
+#include "jobs/kinds.h"
+
+#include <apr_thread_proc.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#define MINUTE apr_time_from_sec(60)
+
+static worker_t worker;
+static apr_time_t now; /* as the clock of the service says */
+
+static void set_clock(apr_time_t at)
+{
+    sr_time_stop(now = at);
+}
+
+/* --- a mail server */
+
+static struct {
+    const char *volatile recipient, *volatile end; /* its answers; "": it closes the connection */
+    int port;
+} server;
+
+static bool say(int one, const char *answer)
+{
+    return *answer && send(one, answer, strlen(answer), MSG_NOSIGNAL) > 0 && send(one, "\r\n", 2, MSG_NOSIGNAL) > 0;
+}
+
+static void serve(int one)
+{
+    FILE *in = fdopen(one, "r");
+    bool data = false;
+    char line[4096];
+
+    say(one, "220 here");
+    while (fgets(line, sizeof line, in)) {
+        const char *answer = "250 good";
+        if (data && strcmp(line, ".\r\n") != 0) continue;
+        if (data) answer = server.end;
+        else if (!strncmp(line, "RCPT", 4)) answer = server.recipient;
+        data = !data && !strncmp(line, "DATA", 4);
+        if (!say(one, data ? "354 go on" : answer)) break;
+    }
+    fclose(in);
+}
+
+static void *serve_all(void *data)
+{
+    for (int one; (one = accept(*(int *)data, NULL, NULL)) >= 0;) serve(one);
+    return NULL;
+}
+
+static int listen_at(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (bind(one, (struct sockaddr *)&address, length) || listen(one, 100)
+        || getsockname(one, (struct sockaddr *)&address, &length))
+        die("listen", "no port");
+    *port = ntohs(address.sin_port);
+    return one;
+}
+
+/* --- kinds */
+
+static volatile int succeeds_at; /* which attempt of a "test" succeeds: 0 is the first */
+static volatile int begun;
+
+static CURL *begin_test(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    (void)call;
+    (void)pool;
+    begun++;
+    result->success = job->attempts == succeeds_at;
+    result->error = result->success ? NULL : sr_json_string(job->body, "error");
+    return NULL;
+}
+
+static const sr_job_kind_t kinds[] = {
+    {"test", SR_REPEAT_FAILED, 3, MINUTE, apr_time_from_sec(30), 0, SR_JOB_UNCOUNTED, begin_test},
+    {"once", SR_REPEAT_NEVER, 3, MINUTE, apr_time_from_sec(30), 0, SR_JOB_UNCOUNTED, begin_test},
+    {"invitation", SR_REPEAT_UNACCEPTED, 3, MINUTE, apr_time_from_sec(30), 1, SR_KIND_INVITATION, sr_invitation_begin},
+};
+
+/* --- jobs. Each has its own created_at, by which it is found. */
+
+static void add(link_t *l, int number, const char *kind, apr_time_t due_at)
+{
+    const bool mail = strcmp(kind, "invitation") == 0;
+
+    execute(l, apr_psprintf(l->pool,
+                            "INSERT INTO %sjob (organization_id, state, kind, created_at, due_at, url, body) VALUES "
+                            "(0, '%s', '%s', %d, %" APR_TIME_T_FMT ", %s, '%s')",
+                            is_pgsql(l) ? "sigreq." : "", due_at > now ? "scheduled" : "pending", kind, number, due_at,
+                            mail ? "'mailto:a@x.org'" : "NULL",
+                            mail ? "{\"email\":\"a@x.org\",\"link\":\"https://x.org/\",\"signer\":\"A\"}"
+                                 : "{\"error\":\"not yet\"}"));
+    sr_jobs_wake(worker.jobs, 0);
+}
+
+static bool is(link_t *l, int number, const char *condition)
+{
+    return ask(l, apr_psprintf(l->pool, "SELECT count(*) FROM %sjob WHERE created_at = %d AND %s",
+                               is_pgsql(l) ? "sigreq." : "", number, condition))
+           > 0;
+}
+
+static bool becomes(link_t *l, int number, const char *condition)
+{
+    sr_jobs_wake(worker.jobs, 0);
+    for (int i = 0; i < 15000 && !is(l, number, condition); i++) apr_sleep(2000);
+    return is(l, number, condition);
+}
+
+static const char *again_in(link_t *l, int attempts, apr_interval_time_t pause)
+{
+    return apr_psprintf(l->pool, "state = 'scheduled' AND attempts = %d AND due_at = %" APR_TIME_T_FMT, attempts,
+                        now + pause);
+}
+
+/* --- the checks */
+
+static void check_due(link_t *l)
+{
+    succeeds_at = 9;
+    add(l, 1, "test", now + 60 * MINUTE);
+    add(l, 2, "once", now);
+    ok(becomes(l, 2, "state = 'done' AND attempts = 1 AND error = 'not yet'"), "a job at most once is over");
+    ok(is(l, 1, "state = 'scheduled' AND attempts = 0"), "one that is due later waits meanwhile");
+    is_int(begun, 1, "… and has not begun");
+    set_clock(now + 60 * MINUTE - 1000);
+    add(l, 3, "once", now);
+    ok(becomes(l, 3, "state = 'done'"), "a millisecond before it is due");
+    ok(is(l, 1, "state = 'scheduled'"), "… it still waits");
+    set_clock(now + 1000);
+    ok(becomes(l, 1, again_in(l, 1, MINUTE)), "then it is begun. It fails, and is due again after the pause");
+    set_clock(now + MINUTE);
+    ok(becomes(l, 1, again_in(l, 2, 2 * MINUTE)), "the next pause is twice as long");
+    set_clock(now + 2 * MINUTE);
+    ok(becomes(l, 1, "state = 'done' AND attempts = 3 AND error = 'not yet' AND ended_at > 0"),
+       "the third attempt is the last one");
+    is_int(begun, 5, "no other was made");
+}
+
+static void check_success(link_t *l)
+{
+    succeeds_at = 1;
+    add(l, 4, "test", now);
+    ok(becomes(l, 4, again_in(l, 1, MINUTE)), "an attempt fails");
+    set_clock(now + MINUTE);
+    ok(becomes(l, 4, "state = 'done' AND attempts = 1 AND error IS NULL AND status IS NULL"), "the second succeeds");
+    succeeds_at = 0;
+    add(l, 5, "unknown", now);
+    add(l, 6, "test", now);
+    ok(becomes(l, 6, "state = 'done' AND attempts = 0"), "a job is done at once");
+    ok(is(l, 5, "state = 'pending'"), "a kind that this process does not know is left to others");
+}
+
+/* By the host's clock, and no other wake than that after the INSERT. */
+static void check_alarm(link_t *l)
+{
+    sr_time_stop(0);
+    now = sr_time_now();
+    begun = 0;
+    add(l, 7, "test", now + apr_time_from_msec(700));
+    for (int i = 0; i < 15000 && !begun; i++) apr_sleep(2000);
+    ok(begun && sr_time_now() >= now + apr_time_from_msec(700), "the thread begins a job when it is due, by itself");
+    set_clock(now + MINUTE);
+}
+
+static void check_mail(link_t *l)
+{
+    server.recipient = "450 4.2.0 Greylisted";
+    server.end = "250 good";
+    add(l, 10, "invitation", now);
+    ok(becomes(l, 10, again_in(l, 1, MINUTE)) && is(l, 10, "status = 450"), "a server that refuses for a time");
+    server.recipient = "250 good";
+    set_clock(now + MINUTE);
+    ok(becomes(l, 10, "state = 'done' AND attempts = 1 AND status = 250 AND error IS NULL"), "gets the mail later");
+    server.end = "451 4.3.0 Try again";
+    add(l, 11, "invitation", now);
+    ok(becomes(l, 11, again_in(l, 1, MINUTE)), "also one that has read the message");
+    server.end = "";
+    add(l, 12, "invitation", now);
+    ok(becomes(l, 12, "state = 'done' AND attempts = 1 AND error IS NOT NULL"),
+       "one that goes away after the message may have it: never again");
+    server.recipient = "550 5.1.1 No such user";
+    add(l, 13, "invitation", now);
+    ok(becomes(l, 13, "state = 'done' AND attempts = 1 AND status = 550"), "a refusal for good");
+    server.recipient = "";
+    add(l, 14, "invitation", now);
+    ok(becomes(l, 14, again_in(l, 1, MINUTE)), "a connection that is lost before the message: again");
+    set_clock(now + MINUTE);
+    ok(becomes(l, 14, again_in(l, 2, 2 * MINUTE)), "… after a minute");
+    set_clock(now + 2 * MINUTE);
+    ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "… until there were enough attempts");
+}
+
+static void checks(base_t *base)
+{
+    const sr_mail_t mail = {.url = apr_psprintf(base->pool, "smtp://127.0.0.1:%d", server.port),
+                            .from_address = "s@x.org",
+                            .templates = sr_mail_builtin};
+    link_t l;
+
+    link_connect(&l, base, base->pool);
+    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    set_clock(NOW);
+    begun = 0;
+    worker_start(&worker, base, (sr_jobs_options_t){.mail = &mail, .kinds = kinds, .kind_count = 3});
+    check_due(&l);
+    check_success(&l);
+    check_alarm(&l);
+    check_mail(&l);
+    worker_stop(&worker);
+    sr_time_stop(0);
+    link_close(&l);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int listener = listen_at(&server.port);
+
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    pthread_create(&thread, NULL, serve_all, &listener);
+    return each_base(checks);
+}
