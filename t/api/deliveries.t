@@ -118,7 +118,7 @@ for my $kind (@kinds) {
     is(!!$rows[0]{success}, !defined $error, '… success');
     defined $error ? like($rows[0]{error}, $error, '… the reason in words') : is($rows[0]{error}, undef, '… no error');
 }
-my $open = "SELECT count(*) FROM delivery WHERE state <> 'done' AND organization_id = "
+my $open = "SELECT count(*) FROM job WHERE state <> 'done' AND organization_id = "
     . "(SELECT id FROM organization WHERE uuid = '$org->{uuid}')";
 is(sql($open), 0, 'nothing more is to be called');
 is(scalar $receiver->received('/reset'),      1, 'no second try after a lost connection');

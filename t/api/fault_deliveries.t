@@ -111,7 +111,7 @@ sub two_events {
 }
 
 sub prolong_leases {    # by a day: who waits for one waits for ever
-    sql("UPDATE delivery SET claimed_until = claimed_until + 86400000000 WHERE state = 'claimed'");
+    sql("UPDATE job SET claimed_until = claimed_until + 86400000000 WHERE state = 'claimed'");
 }
 
 subtest 'a child is killed while it calls' => sub {

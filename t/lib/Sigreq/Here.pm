@@ -168,7 +168,7 @@ sub sql {    # one statement in the suite's database, or another one: the first 
 # How many events of a submission were ever queued: no more can arrive than these.
 sub queued {
     my ($uuid, @params) = @_;
-    return sql("SELECT count(*) FROM delivery d JOIN submission s ON s.id = d.submission_id WHERE s.uuid = '$uuid'",
+    return sql("SELECT count(*) FROM job d JOIN submission s ON s.id = d.submission_id WHERE s.uuid = '$uuid'",
         @params);
 }
 
