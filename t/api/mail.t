@@ -218,7 +218,10 @@ subtest 'a server that hangs, or is not there' => sub {
     my $later = qr/^invitation \d+ failed at attempt 1 of 5, the next is in 60 s: /m;
     ok(wait_for(sub { $log->() =~ /${later}the mail server took too long$/m }), 'it is tried again, as the log says')
         or diag $log->();
-    my $rows = sub { $client->get('/webhooks/history', query => { submissionId => $_[0]{uuid}, event => 'invitation' }) };
+    my $rows = sub {
+        my $query = { submissionId => $_[0]{uuid}, event => 'invitation' };
+        return $client->get('/webhooks/history', query => $query);
+    };
     is_deeply($rows->($made)->json->{data}, [], '… and in no history before it is over');
     $client->post('/webhooks/sent-webhook-url', json => { url => undef });
     for my $case (['smtp://127.0.0.1:1', qr/Failed to connect to /], ['smtp://nowhere.invalid', qr/.*resolve/]) {
@@ -234,7 +237,8 @@ subtest 'a server that hangs, or is not there' => sub {
 
 subtest 'a server that refuses for a time' => sub {
     serve(@to);
-    my $made = $client->create(sendEmail => 'true', signers => Sigreq::Client::signers({ email => 'later@x.org' }))->json;
+    my $later = Sigreq::Client::signers({ email => 'later@x.org' });
+    my $made  = $client->create(sendEmail => 'true', signers => $later)->json;
     my $said = qr/SR0600: invitation \d+ failed at attempt 1 of 5, the next is in 60 s: 450 4\.2\.0 Greylisted/;
     ok(wait_for(sub { $apart->{httpd}->log =~ $said }), 'the next attempt is later');
     my $query = { submissionId => $made->{uuid}, event => 'invitation' };

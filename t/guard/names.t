@@ -7,7 +7,7 @@ use Test::More;
 
 my $words = slurp('src/model/names.def');
 my $api   = slurp('src/api/openapi.json');
-for (['SR_STATUS', 'status'], ['SR_NOTICE', 'kind']) {
+for (['SR_STATUS', 'status'], ['SR_NOTICE', 'event']) {
     my ($macro, $column) = @$_;
     my @names = $words =~ /^$macro\((\w+)\)$/mg;
     cmp_ok(scalar @names, '>', 3, "$macro has words");

@@ -28,7 +28,7 @@ CREATE TABLE sigreq.job (
     environment text COLLATE "C",
     state text COLLATE "C" NOT NULL CHECK (state IN ('scheduled', 'pending', 'claimed', 'done')),
     kind text COLLATE "C" NOT NULL,
-    event text COLLATE "C",
+    event text COLLATE "C" CHECK (event IN ('sent', 'signed', 'refused', 'completed', 'invitation')),
     claimed_by text COLLATE "C",
     url text COLLATE "C",
     destination text COLLATE "C" NOT NULL GENERATED ALWAYS AS

@@ -10,7 +10,7 @@ CREATE TABLE job (
     environment TEXT,
     state TEXT NOT NULL CHECK (state IN ('scheduled', 'pending', 'claimed', 'done')),
     kind TEXT NOT NULL,
-    event TEXT,
+    event TEXT CHECK (event IN ('sent', 'signed', 'refused', 'completed', 'invitation')),
     created_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
