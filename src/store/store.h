@@ -179,10 +179,11 @@ typedef enum sr_op_t {
     /* One JSON argument: {"now","dead":["<owner>", …] (processes that are dead),
      *  "repeated":{"<kind>":{"attempts","pause" (microseconds)}}}
      * → OK + {"interrupted","waiting","under_way","oldest" (microseconds),"owners":["<owner>", …]}: schedules the
-     * claims of the dead, and those whose lease is over, again if their kind is `repeated` and has attempts left. Records the
-     * others as "interrupted, outcome unknown" (if the truth is recorded later, it replaces that). Tells how many those
-     * were, how many jobs are pending and claimed (as far as 100,000), since when the oldest of the pending ones is
-     * due, and which processes have claims (200 at most). A claim's owner is its name up to the first '.'. */
+     * claims of the dead, and those whose lease is over, again if their kind is `repeated` and has attempts left.
+     * Records the others as "interrupted, outcome unknown" (if the truth is recorded later, it replaces that). Tells
+     * how many those were, how many jobs are pending and claimed (as far as 100,000), since when the oldest of the
+     * pending ones is due, and which processes have claims (200 at most). A claim's owner is its name up to the first
+     * '.'. */
     SR_OP_JOB_SURVEY,
     /* One JSON argument: {"claim","now","leases":{"<kind>":<microseconds>},"rows" (at most),
      *  "destinations":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
@@ -190,10 +191,10 @@ typedef enum sr_op_t {
      *  "from" (an organization's id, or -1),"after":{"<id>":"<destination>"},
      *  "ended":[{"id","claim","status"|null,"success","error"|null,"due_at"|null}],"released":[{"id","claim"}]}
      * → OK, for each claim a row {"id","kind","organization" (its id),"destination","url"|null,"token" (uuid)|null,
-     *  "due_at","attempts" (that failed),"body"}, and a last row {"due_in"} as of SR_OP_JOB_POLL. Records how the jobs
-     * of `ended` ended: one with "due_at" failed, and is tried again then. Gives back the claims of `released`, for which
-     * nothing was sent. Makes the scheduled jobs pending that are due by `now`. Then claims pending jobs of the kinds
-     * that have a lease, for that time, under the name `claim`:
+     *  "due_at","attempts" (that failed),"body"}, and a last row {"due_in"} as of SR_OP_JOB_POLL. Records how the
+     * jobs of `ended` ended: one with "due_at" failed, and is tried again then. Gives back the claims of `released`,
+     * for which nothing was sent. Makes the scheduled jobs pending that are due by `now`. Then claims pending jobs of
+     * the kinds that have a lease, for that time, under the name `claim`:
      * of a listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations
      * that are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
      * organizations together `new` and `slow` of those. Organizations take turns, beginning after `from`, and so do the
