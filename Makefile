@@ -27,7 +27,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) $(C_WARNINGS) -fPIC -fvi
 ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
-SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
+SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c build/operations.c
 LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
@@ -110,10 +110,17 @@ build/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdf
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
-build/sql_pgsql.c build/sql_sqlite3.c: build/sql_%.c: tools/sql2c
+SQL_SOURCES := tools/sql2c $(wildcard src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
+build/sql_pgsql.c build/sql_sqlite3.c: build/sql_%.c: $(SQL_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/*/*.sql conf/schema/$(d)/*.sql) $(wildcard src/store/*.h)))
+build/operations.c: $(SQL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,SQL)tools/sql2c calls >$@
+build/embed/operations.h: $(SQL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,SQL)tools/sql2c header >$@
+$(call obj,$(LIB_SRC) $(MOD_SRC) $(CTL_SRC) $(UNIT_SRC) $(TOOL_SRC)): | build/embed/operations.h
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 build/embed/%.h: src/api/%

@@ -1,7 +1,7 @@
-/* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
+/* call.c: how use cases reach the store: the connection is held for the one operation, no longer. */
 #include "service/service.h"
 
-static sr_error_t *refusal(sr_outcome_t outcome, apr_pool_t *pool)
+sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool)
 {
     static const struct {
         sr_code_t code;
@@ -28,7 +28,7 @@ sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_h
     SR_TRY(error);
     if (rows) *rows = found;
     if (outcome) *outcome = came;
-    return refusal(came, pool);
+    return sr_service_refusal(came, pool);
 }
 
 sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
@@ -50,9 +50,4 @@ sr_service_t sr_service_for_request(const sr_service_t *service, const char *sco
     sr_service_t own = *service;
     own.pdf = sr_pdf_pool_for_request(service->pdf, scope, 0, pool);
     return own;
-}
-
-const char *sr_service_now(apr_pool_t *pool)
-{
-    return apr_psprintf(pool, "%" APR_TIME_T_FMT, sr_time_now());
 }

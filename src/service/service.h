@@ -53,8 +53,10 @@ typedef struct sr_service_t {
 } sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */
-/* Borrows a connection, runs one operation, gives the connection back at once, and turns every outcome but SR_OK
- * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
+/* The error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
+sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
+/* For operations without a signature (store.h): borrows a connection, runs one operation, gives the connection back at
+ * once, and turns an outcome into its error. *rows and *outcome may be NULL. */
 sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
                             const char *const *arguments, int count, apr_pool_t *pool);
 /* The same for an operation whose answer is one body. */
@@ -65,8 +67,6 @@ void sr_service_wake(const sr_service_t *service);
 /* The same for the work on the documents of one submission: the questions may have the same helper, which may have
  * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
-/* The current time as the store takes it. */
-const char *sr_service_now(apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------- authenticate.c */
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
@@ -119,10 +119,17 @@ typedef struct sr_list_result_t {
     const char *next, *prev;          /* cursors, or NULL */
 } sr_list_result_t;
 
-/* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
-sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
-                            const sr_list_query_t *query, const char *const *filters, int filter_count,
-                            apr_pool_t *pool);
+/* Where a page begins, as the list operations of the store take it. */
+typedef struct sr_list_place_t {
+    int limit;             /* one row more than the page has: it says whether there is another page */
+    const char *direction; /* "older" or "newer" */
+    apr_time_t at;         /* 0: from the newest */
+    apr_int64_t id;
+} sr_list_place_t;
+sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
+/* The page of what an operation gave (sr_item_row_t). */
+void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
+                          apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
 sr_error_t *sr_service_submission(const sr_service_t *service, const char **view, const char *token_hash,

@@ -72,13 +72,15 @@ typedef enum sr_outcome_t {
 } sr_outcome_t;
 
 typedef struct sr_row_t {
-    const char *body; /* or NULL */
-    const char *key;  /* or NULL */
+    const char *body;          /* or NULL */
+    const char *key;           /* or NULL */
+    const char *const *values; /* of an operation with a signature: its columns, as text; the first one is `body` */
 } sr_row_t;
 
-/* The operations. The comment gives the arguments in order, the outcomes, and the body. $T stands for the two
- * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
- * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
+/* The operations. The .sql files give the signatures; what is here explains them. The comment gives the arguments in
+ * order, the outcomes, and the body. $T stands for the two first arguments of every caller's operation: token hash
+ * (hexadecimal SHA-256), now. "token row" is
+ * {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
  * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
  * "revoked_at","parent" (uuid of the token that made it)}: what has no value is null.
  * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
@@ -111,11 +113,11 @@ typedef enum sr_op_t {
      *  {"uuid","name","sha256","size" (of the upload),"pages","rewritten_sha256"|null,"rewritten_size"|null,
      *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
     SR_OP_DOCUMENT_GET,
-    /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
+    /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED: what of
      * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
      * submission's certificate of completion. One of them where there are several. */
     SR_OP_DOCUMENT_KNOWN,
-    /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
+    /* $T, submission uuid → OK + certificate (name is the submission's) of completion |
      * MISSING (also while there is none) | UNAUTHORIZED */
     SR_OP_CERTIFICATE_GET,
     /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
@@ -163,11 +165,11 @@ typedef enum sr_op_t {
      * event is called once more, at the URL its token has now; an invitation goes to its signer. Repeating it with the
      * same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
-    /* $T, event uuid → OK + {"organization" (uuid),"environment","url" (whole)} | MISSING (no invitation of the
+    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (no invitation of the
      * caller's) | UNAUTHORIZED: whom a call once more would invite. */
     SR_OP_HISTORY_INVITATION,
 
-    /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */
+    /* No argument → OK + installation */
     SR_OP_PING,
     /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
@@ -221,9 +223,9 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
     /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
-    /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
+    /* idempotency rows older than this time are deleted → OK + count */
     SR_OP_ADMIN_EXPIRE,
-    /* webhook calls that ended before this time are forgotten → OK + {"deleted":n} */
+    /* webhook calls that ended before this time are forgotten → OK + count */
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
@@ -233,8 +235,13 @@ typedef enum sr_op_t {
  * operation sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors:
  * SR_EUNAVAILABLE when the database is away, SR_EINTERNAL when it refuses the statement. */
 bool sr_store_reads(sr_op_t op); /* it writes nothing */
+/* Makes a source of a store that is open. */
+sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool);
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
+
+/* Operations whose .sql files give a signature, as functions: sr_store_token_get(source, &outcome, &row, …). */
+#include "embed/operations.h"
 
 /* --- schema (sigreqctl db …): tables by numbered migrations, conf/schema/<driver>/NNNN_name.sql; definitions
  * (functions and views) in src/store/<driver>/ beside the operations. All are compiled in. The database keeps a

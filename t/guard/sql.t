@@ -17,7 +17,7 @@ unlike('"nothing to select"', $sql, 'words are no SQL');
 like('SELECT 1', $sql, 'SQL is');
 
 my %names =
-    map { my $driver = $_; $driver => join "\n", sort(all($driver) =~ /^-- \@op (\w+ \d+)/mg) } qw(pgsql sqlite3);
+    map { my $driver = $_; $driver => join "\n", sort(all($driver) =~ /^-- \@op (\w+ \d+|\w+\(.*?\) → .*?)(?: write)?$/mg) } qw(pgsql sqlite3);
 like($names{pgsql}, qr/^SUBMISSION_CREATE 1$/m, 'the operations were found');
 is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with as many arguments');
 files("conf/schema/$_/0001_*.sql") for qw(pgsql sqlite3);

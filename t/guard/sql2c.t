@@ -36,11 +36,11 @@ for my $driver (qw(pgsql sqlite3)) {
 }
 
 my @cases = (
-    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op PING 0\n.*?\n\n//sr },
+    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op ping.*?\n\n//sr },
         qr{^src/store/sqlite3: missing: \@op PING$}],
-    ['an unknown operation', $sql, sub { $_[0] =~ s/\@op PING/\@op PONG/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
-    ['the same twice', $sql, sub { $_[0] =~ s/\@op PING/\@op TOKEN_GET/r }, qr/:\d+: op TOKEN_GET is there twice$/],
-    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op PING/\@opp PING/r }, qr/:\d+: not understood: \@opp PING 0$/],
+    ['an unknown operation', $sql, sub { $_[0] =~ s/\@op ping/\@op pong/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
+    ['the same twice', $sql, sub { $_[0] =~ s/\@op ping/\@op token_get/r }, qr/:\d+: op TOKEN_GET is there twice$/],
+    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op ping/\@opp ping/r }, qr/:\d+: not understood: \@opp ping\(\) /],
     ['more arguments than declared', $tokens, sub { $_[0] =~ s/\@op TOKEN_CURRENT 2/\@op TOKEN_CURRENT 1/r },
         qr/:\d+: 2 arguments, its \@op line says 1$/],
     ['fewer arguments than declared', $tokens, sub { $_[0] =~ s/\@op TOKEN_CURRENT 2/\@op TOKEN_CURRENT 3/r },

@@ -129,6 +129,12 @@ static inline const char *link_outcome(const link_t *link)
     return "error";
 }
 
+/* A column of the only row, as text. */
+static inline const char *value_at(const link_t *link, int column)
+{
+    return link->error || !link->rows->nelts ? NULL : APR_ARRAY_IDX(link->rows, 0, sr_row_t).values[column];
+}
+
 static inline const char *key_at(const link_t *link, int index)
 {
     return APR_ARRAY_IDX(link->rows, index, sr_row_t).key;

@@ -172,11 +172,11 @@ static void creation(link_t *l)
     is_str(member(body, "size", p), "1234", "its size");
     is_str(member(body, "pages", p), "3", "its pages");
     is_str(member(body, "sha256", p), apr_psprintf(p, "\"%064x\"", 1), "its sha256");
-    body = RUN(l, SR_OP_DOCUMENT_KNOWN, callers[A_TEST].hash, now_text, apr_psprintf(p, "%064x", 1));
+    RUN(l, SR_OP_DOCUMENT_KNOWN, callers[A_TEST].hash, now_text, apr_psprintf(p, "%064x", 1));
     IS(l, "ok", "the same by its digest");
-    is_str(member(body, "submission", p), apr_psprintf(p, "\"%s\"", uuid(1, 1, p)), "its submission");
-    is_str(member(body, "document", p), apr_psprintf(p, "\"%s\"", uuid(3, 2, p)), "its uuid");
-    is_str(member(body, "name", p), "\"a \\\"b\\\".pdf\"", "its name");
+    is_str(value_at(l, 0), uuid(1, 1, p), "its submission");
+    is_str(value_at(l, 1), uuid(3, 2, p), "its uuid");
+    is_str(value_at(l, 2), "a \"b\".pdf", "its name");
     RUN(l, SR_OP_DOCUMENT_KNOWN, callers[A_TEST].hash, now_text, apr_psprintf(p, "%064x", 99));
     IS(l, "missing", "a digest that nothing has");
     RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 3, p));
@@ -197,7 +197,6 @@ static void creation(link_t *l)
 static void isolation(link_t *l)
 {
     apr_pool_t *p = l->pool;
-    const char *body;
 
     for (int owner = 0; owner < CALLERS; owner++) {
         const wish_t w = {callers[owner].hash, NOW + 5, 200 + (unsigned)owner, "Mine", NULL, NULL, 0};
@@ -240,9 +239,9 @@ static void isolation(link_t *l)
     IS(l, "unauthorized", "document get without a token");
     RUN(l, SR_OP_DOCUMENT_KNOWN, "nohash", now_text, apr_psprintf(p, "%064x", 1));
     IS(l, "unauthorized", "document known without a token");
-    body = RUN(l, SR_OP_DOCUMENT_KNOWN, callers[B_TEST].hash, now_text, apr_psprintf(p, "%064x", 0xb0b));
+    RUN(l, SR_OP_DOCUMENT_KNOWN, callers[B_TEST].hash, now_text, apr_psprintf(p, "%064x", 0xb0b));
     IS(l, "ok", "a document that everybody has");
-    is_str(member(body, "submission", p), apr_psprintf(p, "\"%s\"", uuid(1, 200 + B_TEST, p)), "is each caller's own");
+    is_str(value_at(l, 0), uuid(1, 200 + B_TEST, p), "is each caller's own");
 }
 
 /* Walks the list page by page and says the numbers it met: "12,11;10,9;…". */
@@ -406,8 +405,8 @@ static void quota_and_keys(link_t *l)
     w.number = 405;
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
     IS(l, "replay", "and the key is renewed");
-    is_str(member(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 50, p)), "deleted", p), "2", "expire what is older");
-    is_str(member(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 51, p)), "deleted", p), "1", "expire the rest");
+    is_str(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 50, p)), "2", "expire what is older");
+    is_str(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 51, p)), "1", "expire the rest");
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
     IS(l, "ok", "an expired key is free");
 }
@@ -415,15 +414,15 @@ static void quota_and_keys(link_t *l)
 static void refusals(link_t *l)
 {
     apr_pool_t *p = l->pool;
-    const char *body = RUN(l, SR_OP_PING);
-
+    const char *version = RUN(l, SR_OP_PING), *database = value_at(l, 1);
     sr_schema_t schema;
 
     ok(!sr_schema_read(&schema, l->base->driver, l->handle, p), "the schema");
-    is_str(member(body, "schema", p), apr_itoa(p, schema.latest), "ping tells the schema");
+    is_str(version, apr_itoa(p, schema.latest), "ping tells the schema");
     RUN(l, SR_OP_REWRITE);
     IS(l, "ok", "what is there is written again");
-    is_str(RUN(l, SR_OP_PING), body, "and is the same then");
+    RUN(l, SR_OP_PING);
+    is_str(value_at(l, 1), database, "and is the same then");
     RUN(l, SR_OP_TOKEN_CURRENT, "one");
     ok(l->error && l->error->code == SR_EINTERNAL, "too few arguments are refused");
     RUN(l, SR_OP_SUBMISSION_CREATE, "{\"token_hash\": \"secret-words");

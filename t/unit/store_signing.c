@@ -79,10 +79,10 @@ static void check_steps(link_t *l)
     is_str(link_outcome(l), "ok", "completed");
     is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, p)), "[{\"number\":1},{\"n\":2},{\"n\":3}]",
            "the events in order");
-    body = RUN(l, SR_OP_CERTIFICATE_GET, hash, now_text, uuid(1, 1, p));
-    is_str(member(body, "sha256", p), "\"cert\"", "the certificate");
-    is_str(member(body, "size", p), "99", "its size");
-    is_str(member(body, "name", p), "\"One\"", "its submission's name");
+    RUN(l, SR_OP_CERTIFICATE_GET, hash, now_text, uuid(1, 1, p));
+    is_str(value_at(l, 0), "One", "its submission's name");
+    is_str(value_at(l, 1), "cert", "the certificate");
+    is_str(value_at(l, 2), "99", "its size");
     body = RUN(l, SR_OP_DOCUMENT_GET, hash, now_text, uuid(1, 1, p), uuid(3, 2, p));
     is_str(member(body, "revisions", p),
            "[{\"sha256\":\"part\",\"size\":10,\"whole_sha256\":\"whole\",\"whole_size\":1244}]", "the revision");
@@ -91,10 +91,9 @@ static void check_steps(link_t *l)
     is_str(member(body, "revisions", p), "[]", "the other document has none");
     for (int i = 0; i < 3; i++) {
         static const char *const files[] = {"whole", "cert", "part"};
-        body = RUN(l, SR_OP_DOCUMENT_KNOWN, hash, now_text, files[i]);
+        RUN(l, SR_OP_DOCUMENT_KNOWN, hash, now_text, files[i]);
         is_str(link_outcome(l), i < 2 ? "ok" : "missing", "%s is known or not", files[i]);
-        const char *document = apr_psprintf(p, "\"%s\"", uuid(3, 2, p));
-        is_str(member(body, "document", p), i == 0 ? document : i == 1 ? "null" : NULL, "as which document");
+        is_str(value_at(l, 1), i == 0 ? uuid(3, 2, p) : NULL, "as which document");
     }
     RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, "1000000");
     is_int(l->rows->nelts, 1, "one submission has a signer who completed");

@@ -13,19 +13,19 @@ CREATE VIEW sigreq.known_file AS
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
 
 -- The hot one: token and submission in one query, and only a miss asks why.
-CREATE FUNCTION sigreq.submission_get(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+-- @op submission_get(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.submission_get(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_view text;
 BEGIN
     SELECT s.view INTO v_view
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
+    WHERE @CALLER(t)
       AND s.uuid = p_uuid;
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_hash, p_now);
+        RETURN sigreq.why_nothing(p_token_hash, p_now);
     END IF;
     RETURN E'ok\n' || v_view;
 END $$
@@ -41,36 +41,38 @@ CREATE VIEW sigreq.document_row AS
                              FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
     FROM sigreq.document d
 
-CREATE FUNCTION sigreq.document_get(p_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
+-- @op document_get(token_hash hash, now time, submission uuid, document uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.document_get(p_token_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
     SELECT d.body::text INTO v_body
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
     JOIN sigreq.document_row d ON d.submission_id = s.id
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    WHERE @CALLER(t)
       AND s.uuid = p_submission AND d.uuid = p_document;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
 -- From the digest, which few rows have, to their submission (OFFSET 0); never from all submissions of the caller.
-CREATE FUNCTION sigreq.document_known(p_hash text, p_now bigint, p_sha256 text) RETURNS text
+-- @op document_known(token_hash hash, now time, sha256 hash) → ok file | missing | unauthorized
+CREATE FUNCTION sigreq.document_known(p_token_hash text, p_now bigint, p_sha256 text)
+RETURNS TABLE (outcome text, submission uuid, document uuid, name text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
 BEGIN
-    SELECT json_build_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)::text INTO v_body
+    RETURN QUERY
+    SELECT 'ok', s.uuid, f.document_uuid, f.name
     FROM sigreq.token t CROSS JOIN sigreq.known_file f CROSS JOIN LATERAL (
         SELECT o.uuid FROM sigreq.submission o
-        WHERE o.id = f.submission_id AND (o.user_id, o.organization_id, o.environment)
-                                       = (t.user_id, t.organization_id, t.environment) OFFSET 0) s
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+        WHERE o.id = f.submission_id AND @SCOPE(o, t) OFFSET 0) s
+    WHERE @CALLER(t)
       AND f.sha256 = p_sha256
     LIMIT 1;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::uuid, NULL::uuid, NULL::text;
+    END IF;
 END $$
 
 -- Every step may be the first of a repetition: a request that lost its connection sends the same again.
@@ -149,7 +151,8 @@ END $$
 -- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
 -- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
 -- pointer, without reading it: only the texts that are answered are read.
-CREATE FUNCTION sigreq.submission_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+-- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, status text?, q text?, after time?, before time?, bytes int) → ok item[] | unauthorized
+CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_status text, p_q text, p_after bigint, p_before bigint, p_bytes bigint)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -162,7 +165,7 @@ DECLARE
     high_id bigint := 0;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
     ELSIF p_direction = 'newer' THEN
@@ -210,15 +213,3 @@ END $$
 
 -- @op SUBMISSION_CREATE 1
 SELECT sigreq.submission_create(%s)
-
--- @op SUBMISSION_GET 3
-SELECT sigreq.submission_get(%s, %s, %s)
-
--- @op SUBMISSION_LIST 11
-SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-
--- @op DOCUMENT_GET 4
-SELECT sigreq.document_get(%s, %s, %s, %s)
-
--- @op DOCUMENT_KNOWN 3
-SELECT sigreq.document_known(%s, %s, %s)

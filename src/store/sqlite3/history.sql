@@ -13,9 +13,9 @@ CREATE VIEW delivery_row AS
     JOIN submission s ON s.id = d.submission_id
     JOIN token t ON t.id = d.token_id
 
--- @op HISTORY_LIST 9
+-- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, kind text?, submission uuid?, success bool?) → ok item[] | unauthorized
 -- @answer
-WITH a(hash, now, n, direction, at, id, kind, submission, success) AS (
+WITH a(token_hash, now, n, direction, at, id, kind, submission, success) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, lower(%s), %s),
 b AS MATERIALIZED (
     SELECT n, kind, CASE success WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS success, submission IS NOT NULL AS one,
@@ -26,7 +26,7 @@ b AS MATERIALIZED (
     FROM a),
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
-    WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
+    WHERE @CALLER(t))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 SELECT 'ok', r.body, r.key FROM (
@@ -54,18 +54,16 @@ SELECT 'ok', r.body, r.key FROM (
 CROSS JOIN delivery_row r ON r.id = page.id
 
 -- One at a time, five in a minute, and an invitation once in ten minutes.
--- @op HISTORY_REDELIVER 4 write
+-- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid) → ok body | missing | conflict | stale | quota | unauthorized write
 -- @answer
-WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s)),
+WITH @ARGUMENTS,
 found AS MATERIALIZED (
     SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind,
            iif(d.kind = 'invitation', d.url,
                (SELECT l.urls->>d.kind FROM listener l WHERE l.submission_id = d.submission_id)) AS url
     FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
-                        AND d.organization_id = t.organization_id AND d.environment = t.environment),
+    LEFT JOIN token t ON @CALLER(t)
+    LEFT JOIN delivery d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND @SCOPE(d, t)),
 judged AS MATERIALIZED (
     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
                 WHEN EXISTS (SELECT 1 FROM delivery d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
@@ -79,7 +77,7 @@ judged AS MATERIALIZED (
     FROM found)
 SELECT outcome, NULL, NULL FROM judged WHERE outcome IS NOT NULL
 
-WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s))
+WITH @ARGUMENTS
 INSERT INTO delivery (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, kind, created_at,
                       url, body)
 SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.kind, a.now,
@@ -89,26 +87,24 @@ WHERE d.uuid = a.event AND l.submission_id = d.submission_id
 ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
-WITH a(hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
+WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
 SELECT 'ok', r.body, NULL FROM a CROSS JOIN delivery_row r WHERE r.uuid = a.uuid
 
--- @op HISTORY_INVITATION 3
+-- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
 -- @answer
-WITH a(hash, now, event) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
+WITH @ARGUMENTS,
 found AS MATERIALIZED (
     SELECT t.id AS caller, o.uuid AS organization, d.environment, d.url
     FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+    LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN delivery d ON d.uuid = a.event AND d.kind = 'invitation' AND d.user_id = t.user_id
-                        AND d.organization_id = t.organization_id AND d.environment = t.environment)
+    LEFT JOIN delivery d ON d.uuid = a.event AND d.kind = 'invitation' AND @SCOPE(d, t))
 SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
-       json_object('organization', organization, 'environment', environment, 'url', url), NULL
+       organization, environment, url
 FROM found
 
--- @op ADMIN_HISTORY_EXPIRE 1 write
+-- @op admin_history_expire(before time) → ok count write
 DELETE FROM delivery WHERE state = 'done' AND ended_at < CAST(%s AS INTEGER)
 
 -- @answer
-SELECT 'ok', json_object('deleted', changes()), NULL
+SELECT 'ok', changes()

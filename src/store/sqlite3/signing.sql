@@ -1,30 +1,24 @@
 -- Signing: what becomes of a submission: see engine.sql for the form of this file.
 
--- @op CERTIFICATE_GET 3
+-- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
 -- @answer
-WITH a(hash, now, submission) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.certificate_sha256 IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN s.certificate_sha256 IS NOT NULL
-            THEN json_object('name', s.name, 'sha256', s.certificate_sha256, 'size', s.certificate_size) END,
-       NULL
+       s.name, s.certificate_sha256, s.certificate_size
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
--- @op AUDIT_GET 3
+-- @op audit_get(token_hash hash, now time, submission uuid) → ok body | missing | unauthorized
 -- @answer
-WITH a(hash, now, submission) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT '[' || group_concat(body, ',') || ']'
         FROM (SELECT e.body FROM event e WHERE e.submission_id = s.id ORDER BY e.number)),
        NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
 -- Everybody who knows a signer's uuid has the link.
 -- @op SIGNING_GET 1
@@ -48,9 +42,9 @@ LEFT JOIN submission s ON s.id = g.submission_id
 LEFT JOIN organization o ON o.id = s.organization_id
 LEFT JOIN token t ON t.id = s.token_id
 
--- @op SIGNING_EVENTS 1
+-- @op signing_events(signer uuid) → ok body | missing
 -- @answer
-WITH a(signer) AS (SELECT lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN g.submission_id IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT '[' || group_concat(body, ',') || ']'
         FROM (SELECT e.body FROM event e WHERE e.submission_id = g.submission_id ORDER BY e.number)),
