@@ -414,24 +414,45 @@ static int count_missing(const json_t *value, const char *text, apr_pool_t *pool
 
 #define EVENTS "[{\"event\":\"created\",\"at\":\"2026-11-20T18:09:23.123Z\",\"ip\":\"10.0.0.9\"}]"
 
+static sr_submission_t contract(apr_pool_t *pool)
+{
+    apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_state_t));
+    apr_array_header_t *signers = apr_array_make(pool, 1, sizeof(sr_signer_t));
+    apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t)), *none = apr_array_make(pool, 0, 1);
+    const apr_time_t signed_at = APR_TIME_C(1795284563123000);
+    APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.document = "a.pdf"};
+    APR_ARRAY_PUSH(documents, sr_document_state_t) =
+        (sr_document_state_t){.name = "a.pdf", .pages = 3, .sha256 = HASH, .base_sha256 = HASH, .revisions = none};
+    APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.uuid = "s",
+                                                         .firstname = "Ann",
+                                                         .lastname = "Lee",
+                                                         .email = "ann@x.org",
+                                                         .fields = fields,
+                                                         .state = SR_SIGNER_COMPLETED,
+                                                         .opened_at = signed_at - apr_time_from_sec(82800),
+                                                         .completed_at = signed_at,
+                                                         .ip = "2001:db8::1",
+                                                         .user_agent = "Agent/7 (X; Y)",
+                                                         .signature_type = "typed",
+                                                         .consent = "1-en"};
+    return (sr_submission_t){.uuid = "44444444-d9cb-469f-a165-70867728950e",
+                             .name = "Contract",
+                             .created_at = signed_at - apr_time_from_sec(86400),
+                             .created_by = {.firstname = "Cy", .email = "cy@x.org"},
+                             .documents = documents,
+                             .signers = signers};
+}
+
 static void test_certificate(void)
 {
-    static const char view[] =
-        "{\"name\":\"Contract\",\"uuid\":\"44444444-d9cb-469f-a165-70867728950e\",\"createdAt\":"
-        "\"2026-11-20T18:09:23.123Z\",\"createdBy\":{\"firstname\":\"Cy\",\"email\":\"cy@x.org\"},\"documents\":[{"
-        "\"name\":\"a.pdf\",\"uuid\":\"d\",\"pages\":3,\"sha256\":\"" HASH
-        "\"}],\"submitters\":[{\"firstname\":\"Ann\","
-        "\"lastname\":\"Lee\",\"email\":\"ann@x.org\",\"completedAt\":\"2026-11-21T18:09:23.123Z\",\"signedDocuments\":"
-        "[{\"uuid\":\"d\",\"size\":9,\"sha256\":\"" HASH "\"}],\"signerInformation\":{\"ip\":\"2001:db8::1\","
-        "\"userAgent\":\"Agent/7 (X; Y)\",\"openedAt\":\"2026-11-20T19:09:23.123Z\",\"signatureType\":\"typed\","
-        "\"consent\":\"1-en\"}}]}";
     apr_pool_t *pool;
     sr_pdf_composed_t composed;
     apr_pool_create(&pool, bench.pool);
+    const sr_submission_t submission = contract(pool);
     json_t *english, *german;
     if (sr_language_texts(&english, sr_language_of("en"), pool)) abort();
     if (sr_language_texts(&german, sr_language_of("de"), pool)) abort();
-    sr_completion_t completion = {.view = text_of(view, pool),
+    sr_completion_t completion = {.submission = &submission,
                                   .events = text_of(EVENTS, pool),
                                   .organization = "Example Ltd",
                                   .seal_sha256 = HASH,
