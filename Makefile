@@ -28,7 +28,7 @@ ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
 SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
-LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
+LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
 PDFD_CXX := $(wildcard src/pdfd/*.cc)
