@@ -18,8 +18,7 @@ static void show_times(json_t *object)
     json_t *value;
     void *next;
 
-    json_object_foreach_safe(object, next, name, value)
-    {
+    json_object_foreach_safe (object, next, name, value) {
         if (is_time(name) && json_is_integer(value)) {
             json_object_set_new(object, name, sr_time_json((apr_time_t)json_integer_value(value)));
         }
@@ -66,8 +65,7 @@ static void print_rows(const json_t *rows, const char *const *columns, apr_pool_
     for (int i = -1; i < (int)json_array_size(rows); i++) {
         for (int column = 0; columns[column]; column++) {
             int width = (int)strlen(columns[column]);
-            json_array_foreach(rows, index, row)
-            {
+            json_array_foreach (rows, index, row) {
                 const int length = (int)sr_text_length(cell(row, columns[column], pool));
                 if (length > width) width = length;
             }
@@ -86,7 +84,7 @@ void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns)
 
     sr_json_own(answer, ctl->pool);
     show_times(answer);
-    json_array_foreach(answer, index, row) show_times(row);
+    json_array_foreach (answer, index, row) show_times(row);
     if (ctl->given[OPTION_JSON]) {
         json_dumpf(answer, stdout, JSON_INDENT(2));
         printf("\n");

@@ -39,12 +39,12 @@ static json_t *clean(const json_t *value, apr_pool_t *pool)
         return json_string(sr_text_undirected(sr_text_printable(json_string_value(value), pool), pool));
     if (json_is_object(value)) {
         json_t *copy = json_object();
-        json_object_foreach((json_t *)value, key, each) json_object_set_new(copy, key, clean(each, pool));
+        json_object_foreach ((json_t *)value, key, each) json_object_set_new(copy, key, clean(each, pool));
         return copy;
     }
     if (json_is_array(value)) {
         json_t *copy = json_array();
-        json_array_foreach(value, index, each) json_array_append_new(copy, clean(each, pool));
+        json_array_foreach (value, index, each) json_array_append_new(copy, clean(each, pool));
         return copy;
     }
     return json_incref((json_t *)value);

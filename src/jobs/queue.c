@@ -227,7 +227,7 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
         if (!jobs->transfers.free) continue;
         sr_error_t *error =
             sr_transfers_take(&destination, &jobs->transfers, number, claim, since, row, jobs->batch_pool);
-        if (error) jobs->options.notice(jobs->options.baton, true, error->message);
+        if (error) jobs->options.notice(jobs->options.baton, true, sr_error_text(error, false, jobs->batch_pool));
         else jobs->databases[number].from = destination->organization;
     }
     return count;
@@ -305,9 +305,9 @@ static json_t *survey_dead(sr_jobs_t *jobs, const json_t *seen)
     json_t *dead = sr_json_own(json_array(), jobs->batch_pool), *owner;
     size_t i;
 
-    json_array_foreach(json_object_get(seen, "owners"), i,
-                       owner) if (json_is_string(owner) && sr_owner_is_dead(jobs->owner, json_string_value(owner)))
-        json_array_append(dead, owner);
+    json_array_foreach (json_object_get(seen, "owners"), i, owner)
+        if (json_is_string(owner) && sr_owner_is_dead(jobs->owner, json_string_value(owner)))
+            json_array_append(dead, owner);
     return dead;
 }
 

@@ -33,7 +33,7 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
     sr_error_t *error = sr_job_read(&transfer->job, transfers->options, row, transfer->pool);
 
     if (error) {
-        error = sr_error(pool, error->code, "%s", sr_error_text(error, false, pool));
+        error = sr_error_copy(error, pool);
         apr_pool_clear(transfer->pool);
         return error;
     }

@@ -7,7 +7,7 @@
 extern const char *const sr_status_names[];
 extern const char *const sr_notice_names[];
 
-/* SR_EBADREQUEST "LABEL must be a, b or c" for another name. NULL is none and good. */
+/* SR_EBADREQUEST "LABEL must be a, b or c" for another name. NULL is accepted. */
 sr_error_t *sr_name_expect(const char *const *names, const char *name, const char *label, apr_pool_t *pool);
 
 #endif

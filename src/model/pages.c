@@ -24,8 +24,7 @@ static bool has_only_known(const json_t *report, bool stored)
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)report, name, value)
-    {
+    json_object_foreach ((json_t *)report, name, value) {
         if (is_listed(name, of_helper)) continue;
         if (!stored || !is_listed(name, of_httpd)) return false;
     }

@@ -37,8 +37,7 @@ static void remark_unknown(const place_t *at, const json_t *object, const char *
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach ((json_t *)object, key, value) {
         const char *const *name = known;
 
         while (*name && strcmp(*name, key) != 0) name++;

@@ -83,8 +83,7 @@ json_t *sr_pdfd_check(const sr_pdfd_request_t *request, apr_pool_t *pool)
     apr_pool_t *each;
     apr_pool_create(&each, pool);
     bool good = true;
-    json_array_foreach(json_object_get(request->text, "signatures"), i, one)
-    {
+    json_array_foreach (json_object_get(request->text, "signatures"), i, one) {
         apr_pool_clear(each);
         good = good && add_result(results, one, &context, each);
     }

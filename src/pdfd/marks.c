@@ -60,8 +60,7 @@ bool sr_pdfd_texts_are_short(const json_t *value)
     json_t *member;
     for (size_t i = 0; good && i < json_array_size(value); i++)
         good = sr_pdfd_texts_are_short(json_array_get(value, i));
-    json_object_foreach((json_t *)value, key, member)
-    {
+    json_object_foreach ((json_t *)value, key, member) {
         if (!good || !sr_pdfd_texts_are_short(member)) return false;
     }
     return good;

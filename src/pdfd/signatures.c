@@ -319,8 +319,7 @@ unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *p
     const json_t *all = json_object_get(response, "signatures"), *appended = json_object_get(response, "appended");
     unsigned int found = all && appended ? 0 : SR_WARNING_BIT(SR_WARNING_SIGNED_UNKNOWN);
     size_t i, uncompared = 0;
-    json_array_foreach(all, i, one)
-    {
+    json_array_foreach (all, i, one) {
         const json_t *changes = json_object_get(one, "changes");
         if (json_object_get(one, "fault")) found |= SR_WARNING_BIT(SR_WARNING_SIGNED_BROKEN);
         else if (!changes) uncompared++;

@@ -17,8 +17,7 @@ sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **
 {
     const char *arguments[] = {token_hash, sr_service_now(pool), uuid, sr_json_text(urls, pool)}, *row, *kind;
     const json_t *url;
-    json_object_foreach((json_t *)urls, kind, url)
-    {
+    json_object_foreach ((json_t *)urls, kind, url) {
         const char *fault = json_is_string(url) ? sr_webhook_url_fault(json_string_value(url), pool) : NULL;
         if (fault) return sr_error(pool, SR_EBADREQUEST, "url is invalid: %s", fault);
     }

@@ -68,20 +68,14 @@ static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     sr_error_t *error = NULL;
-    ssize_t got = 0, length = 0;
     struct stat status;
 
     *text = NULL;
     if (descriptor < 0) return errno == ENOENT ? NULL : sr_documents_trouble(pool, "opening", path);
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= REPORT_MAX) {
         *text = apr_pcalloc(pool, (apr_size_t)status.st_size + 1);
-        while (length < status.st_size) {
-            got = read(descriptor, *text + length, (size_t)(status.st_size - length));
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) break;
-            length += got;
-        }
-        if (got < 0) error = sr_documents_trouble(pool, "reading", path);
+        if (sr_descriptor_read(descriptor, *text, (apr_size_t)status.st_size, 0) < 0)
+            error = sr_documents_trouble(pool, "reading", path);
     }
     close(descriptor);
     return error;
@@ -122,20 +116,12 @@ void sr_documents_report_remove(sr_documents_t *documents, const char *sha256, a
     if (documents->owner) (void)unlink(sr_documents_report_path(documents, sha256, pool));
 }
 
-static apr_status_t close_descriptor(void *descriptor)
-{
-    close(*(int *)descriptor);
-    return APR_SUCCESS;
-}
-
 sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
 {
     const char *const path = sr_documents_path(documents, sha256, pool);
-    int *const opened = apr_palloc(pool, sizeof *opened);
 
-    *opened = open(path, O_RDONLY | O_CLOEXEC);
-    if (*opened < 0) return sr_documents_trouble(pool, "opening", path);
-    apr_pool_cleanup_register(pool, opened, close_descriptor, apr_pool_cleanup_null);
-    *descriptor = *opened;
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (*descriptor < 0) return sr_documents_trouble(pool, "opening", path);
+    sr_descriptor_own(*descriptor, pool);
     return NULL;
 }

@@ -44,29 +44,15 @@ static joint_t joint_of(sr_documents_t *documents, apr_pool_t *pool)
     return (joint_t){documents, sr_sha256_begin(pool), NULL, -1, 0, apr_palloc(pool, PIECE), pool};
 }
 
-static apr_status_t close_descriptor(void *descriptor)
-{
-    close(*(int *)descriptor);
-    return APR_SUCCESS;
-}
-
-static void own(int descriptor, apr_pool_t *pool)
-{
-    int *const kept = apr_palloc(pool, sizeof *kept);
-
-    *kept = descriptor;
-    apr_pool_cleanup_register(pool, kept, close_descriptor, apr_pool_cleanup_null);
-}
-
 /* *reader cannot write: it may be given away. */
 static sr_error_t *open_memory(int *memory, int *reader, apr_pool_t *pool)
 {
     *memory = memfd_create("sigreq-document", MFD_CLOEXEC);
     if (*memory < 0) return sr_documents_trouble(pool, "making a file in", "memory");
-    own(*memory, pool);
+    sr_descriptor_own(*memory, pool);
     *reader = open(apr_psprintf(pool, "/proc/self/fd/%d", *memory), O_RDONLY | O_CLOEXEC);
     if (*reader < 0) return sr_documents_trouble(pool, "reopening a file in", "memory");
-    own(*reader, pool);
+    sr_descriptor_own(*reader, pool);
     return NULL;
 }
 
@@ -98,9 +84,8 @@ static sr_error_t *add_piece(joint_t *joint, apr_size_t length)
 static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path)
 {
     for (apr_off_t at = 0;;) {
-        const ssize_t got = pread(descriptor, joint->piece, PIECE, at);
+        const apr_ssize_t got = sr_descriptor_read(descriptor, joint->piece, PIECE, at);
 
-        if (got < 0 && errno == EINTR) continue;
         if (got < 0) return sr_documents_trouble(joint->pool, "reading", path);
         if (got == 0) return NULL;
         SR_TRY(add_piece(joint, (apr_size_t)got));
@@ -158,7 +143,7 @@ static sr_error_t *join_in_file(sr_joined_t *joined, sr_documents_t *documents, 
         SR_TRY(sr_temporary_reopen(&descriptor, joint.file));
         sr_temporary_drop(joint.file);
     }
-    own(descriptor, pool);
+    sr_descriptor_own(descriptor, pool);
     joined->descriptor = descriptor;
     return NULL;
 }

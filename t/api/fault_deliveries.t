@@ -110,7 +110,7 @@ sub two_events {
     return $made;
 }
 
-sub prolong_leases {    # by a day: who waits for one waits for ever
+sub prolong_leases {    # by a day: an event that waits for one waits until the test ends
     sql("UPDATE job SET claimed_until = claimed_until + 86400000000 WHERE state = 'claimed'");
 }
 

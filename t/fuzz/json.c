@@ -8,13 +8,11 @@ static int depth_of(const json_t *value)
     json_t *item;
     size_t i;
     int deepest = 0, depth;
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach (value, i, item) {
         depth = depth_of(item);
         if (depth > deepest) deepest = depth;
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, item)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
         depth = depth_of(item);
         if (depth > deepest) deepest = depth;
     }

@@ -1,4 +1,4 @@
-/* clock.h: the clock of the code under test, which a test can put forward: it stands in for APR's. */
+/* clock.h: the clock of the code under test, which a test can put forward. It replaces APR's. */
 #ifndef SR_TEST_CLOCK_H
 #define SR_TEST_CLOCK_H
 

@@ -117,7 +117,7 @@ static void test_known(void)
     if (!ok(!sr_pages_parse_stored(&again, written, pool), "and is read again")) return;
     ok(sr_pages_is_prepared(again, 98) && sr_pages_is_prepared(again, 3) && again->prepared_count == 2,
        "with its pages");
-    is_str(again->rewritten_sha256, DIGITS, "and what was written anew");
+    is_str(again->rewritten_sha256, DIGITS, "and what was rewritten");
     is_num((double)again->rewritten_size, 5e9, "of any size");
     is_str(sr_pages_write(again, pool), written, "and written as it was");
     is_str(sr_pages_write(sr_pages_prepared(again, 7, pool), pool),

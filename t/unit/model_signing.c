@@ -44,7 +44,7 @@ static const char *submitter(const char *uuid, const char *name, const char *doc
     "{\"name\":\"" label "\",\"type\":\"signature\",\"document\":\"" document "\",\"page\":2,\"percent\":{\"x\":1},"   \
     "\"rect\":[1,2,3,4]}"
 
-/* Ann signs both documents, Bo the first, Cy the second, which has been written anew. The first has a revision. */
+/* Ann signs both documents, Bo the first, Cy the second, which was rewritten. The first has a revision. */
 static const char *row_of(const parts_t *parts)
 {
     const char *const people =
@@ -148,7 +148,7 @@ static void test_reading(void)
     is_int(sr_document_state_files(first, pool)->nelts, 2, "its files");
     is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a", "the upload");
     is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1", "and what was appended");
-    is_str(sr_document_state_sha256(other), "anew-b", "one that was written anew");
+    is_str(sr_document_state_sha256(other), "anew-b", "one that was rewritten");
     is_int(sr_document_state_size(other), 60, "its size");
     is_str(sr_signing_contact(signing_of(&(parts_t){0}, BO), pool), "Org, submission " SUBMISSION,
            "for whom it was made, without any signer");

@@ -89,8 +89,8 @@ static bool has_item(const json_t *array, const char *reference)
     size_t i;
     const json_t *item;
     if (json_is_string(array)) return !strcmp(json_string_value(array), reference);
-    json_array_foreach(array, i,
-                       item) if (json_is_string(item) && !strcmp(json_string_value(item), reference)) return true;
+    json_array_foreach (array, i, item)
+        if (json_is_string(item) && !strcmp(json_string_value(item), reference)) return true;
     return false;
 }
 
@@ -101,8 +101,8 @@ static const json_t *find_number(const file_t *file, const json_t *node, json_in
     const json_t *kid, *numbers = get(file, node, "/Nums"), *found;
     for (i = 0; i + 1 < json_array_size(numbers); i += 2)
         if (json_integer_value(json_array_get(numbers, i)) == key) return json_array_get(numbers, i + 1);
-    json_array_foreach(get(file, node, "/Kids"), i,
-                       kid) if ((found = find_number(file, resolve(file, kid), key))) return found;
+    json_array_foreach (get(file, node, "/Kids"), i, kid)
+        if ((found = find_number(file, resolve(file, kid), key))) return found;
     return NULL;
 }
 
@@ -185,8 +185,7 @@ static void check(const pdf_t *pdf, bool archival, bool tagged, const char *name
     const json_t *root = get(&file, catalog, "/StructTreeRoot"), *object;
     int widgets = 0, good = 0, forms = 0, streams = 0, pages = 0;
     const char *key;
-    json_object_foreach((json_t *)file.objects, key, object)
-    {
+    json_object_foreach ((json_t *)file.objects, key, object) {
         const json_t *value = json_object_get(object, "value"), *stream = json_object_get(object, "stream");
         if (stream && !is_good_stream(&file, stream)) streams++;
         if (is(&file, value, "/Type", "/Page") && is(&file, value, "/Tabs", "/S")) pages++;

@@ -259,9 +259,8 @@ static bool is_fine(const char *line, apr_pool_t *pool)
     size_t i;
     const json_t *one;
     if (sr_json_parse(&response, line, strlen(line), pool)) return false;
-    json_array_foreach(json_object_get(response, "signatures"), i,
-                       one) if (!json_is_true(json_object_get(one, "docmdp_ok"))
-                                || json_object_get(one, "error")) return false;
+    json_array_foreach (json_object_get(response, "signatures"), i, one)
+        if (!json_is_true(json_object_get(one, "docmdp_ok")) || json_object_get(one, "error")) return false;
     return !json_object_get(response, "error");
 }
 

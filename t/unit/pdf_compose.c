@@ -407,8 +407,8 @@ static int count_missing(const json_t *value, const char *text, apr_pool_t *pool
         missing++;
     }
     for (size_t i = 0; i < json_array_size(value); i++) missing += count_missing(json_array_get(value, i), text, pool);
-    json_object_foreach((json_t *)value, key, member) if (strcmp(key, "time") != 0 && strcmp(key, "language") != 0)
-        missing += count_missing(member, text, pool);
+    json_object_foreach ((json_t *)value, key, member)
+        if (strcmp(key, "time") != 0 && strcmp(key, "language") != 0) missing += count_missing(member, text, pool);
     return missing;
 }
 

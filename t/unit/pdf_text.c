@@ -19,13 +19,13 @@ static const json_t *read_page(const char *keys, const char *content, apr_pool_t
     }
     size_t i, j, outside = 0;
     json_t *line, *word;
-    json_array_foreach(json_object_get(parsed, "lines"), i, line) json_array_foreach(line, j, word)
-    {
-        double x = json_number_value(json_array_get(word, 1)), y = json_number_value(json_array_get(word, 2));
-        double w = json_number_value(json_array_get(word, 3)), h = json_number_value(json_array_get(word, 4));
-        bool inside = x >= 0 && y >= 0 && w >= 0 && h >= 0 && x + w <= 100.01 && y + h <= 100.01;
-        if (json_array_size(word) != 5 || !inside) outside++;
-    }
+    json_array_foreach (json_object_get(parsed, "lines"), i, line)
+        json_array_foreach (line, j, word) {
+            double x = json_number_value(json_array_get(word, 1)), y = json_number_value(json_array_get(word, 2));
+            double w = json_number_value(json_array_get(word, 3)), h = json_number_value(json_array_get(word, 4));
+            bool inside = x >= 0 && y >= 0 && w >= 0 && h >= 0 && x + w <= 100.01 && y + h <= 100.01;
+            if (json_array_size(word) != 5 || !inside) outside++;
+        }
     if (outside) printf("# outside: %s\n", text.json);
     return outside ? NULL : parsed;
 }
@@ -36,12 +36,9 @@ static const char *words(const json_t *text, apr_pool_t *pool)
     const char *all = "";
     size_t i, j;
     json_t *line, *word;
-    json_array_foreach(json_object_get(text, "lines"), i, line) json_array_foreach(line, j, word) all =
-        apr_pstrcat(pool, all,
-                    j   ? " "
-                    : i ? "/"
-                        : "",
-                    json_string_value(json_array_get(word, 0)), NULL);
+    json_array_foreach (json_object_get(text, "lines"), i, line)
+        json_array_foreach (line, j, word)
+            all = apr_pstrcat(pool, all, j ? " " : i ? "/" : "", json_string_value(json_array_get(word, 0)), NULL);
     return text ? all : "no text";
 }
 

@@ -90,8 +90,8 @@ static inline const char *joined(const json_t *texts)
     const char *all = "";
     size_t i;
     const json_t *text;
-    json_array_foreach(texts, i, text) all =
-        apr_pstrcat(bench.pool, all, *all ? "; " : "", json_string_value(text), NULL);
+    json_array_foreach (texts, i, text)
+        all = apr_pstrcat(bench.pool, all, *all ? "; " : "", json_string_value(text), NULL);
     return all;
 }
 

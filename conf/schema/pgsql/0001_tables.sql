@@ -128,7 +128,7 @@ CREATE TABLE sigreq.signer (
     PRIMARY KEY (submission_id, position)
 )
 
--- The upload: sha256 names the file in the document store. One that had to be written anew before it could be continued
+-- The upload: sha256 names the file in the document store. One that had to be rewritten before it could be continued
 -- is kept beside it: that is then what is shown and sealed.
 CREATE TABLE sigreq.document (
     submission_id bigint NOT NULL REFERENCES sigreq.submission (id) ON DELETE CASCADE,

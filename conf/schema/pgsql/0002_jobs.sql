@@ -3,8 +3,8 @@
 -- before anything is sent for it. A claim whose time is over was lost with its process. Organisations get fair shares,
 -- and of these their destinations.
 --   organization_id  0: a job of the service itself, without submission and token
---   due_at           when it may be claimed, or might have been: by the clock of the service, as created_at. Whoever
---                    writes a row says with the state whether that is now (pending) or later (scheduled)
+--   due_at           when it may be claimed, or might have been: by the clock of the service, as created_at. The state
+--                    of a new row says whether that is now (pending) or later (scheduled)
 --   attempts         how many have failed. status and error are the last one's
 --   event            what the history calls it. NULL: it is in no history
 --   event_id         the uuid of the row with which the event was delivered for the first time. Delivering it again on

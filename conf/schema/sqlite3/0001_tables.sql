@@ -118,7 +118,7 @@ CREATE TABLE signer (
     PRIMARY KEY (submission_id, position)
 ) STRICT, WITHOUT ROWID
 
--- The upload: sha256 names the file in the document store. One that had to be written anew before it could be continued
+-- The upload: sha256 names the file in the document store. One that had to be rewritten before it could be continued
 -- is kept beside it: that is then what is shown and sealed.
 CREATE TABLE document (
     submission_id INTEGER NOT NULL REFERENCES submission (id) ON DELETE CASCADE,
