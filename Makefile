@@ -1,6 +1,15 @@
 # mod_sigreq: `make help` lists what can be made. Where things are: src/README.md.
-# CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS are the caller's.
+# CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS are the caller's. O is the folder for everything that is built; it is
+# exported, because t/run and tools/* look there for programs. Comments and documents call it build/, its default.
 include apxs.mk
+
+O ?= build
+override O := $(patsubst %/,%,$(O))
+export O
+SOURCES := $(addprefix $(CURDIR)/,.ci conf docs include src t tools)
+ifneq ($(filter $(CURDIR) $(SOURCES) $(addsuffix /%,$(SOURCES)),$(abspath $(O))),)
+$(error O=$(O) is a folder of the sources)
+endif
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -12,22 +21,28 @@ RECEIVER ?= 8081
 CORPUS ?= ../shared/corpus
 PREFIX ?= /usr
 # where packages of the npm registry go; another folder that has them already will do
-NPM    ?= build/npm
+NPM    ?= $(O)/npm
 
 CFLAGS   ?= -O2 -g
 CXXFLAGS ?= $(CFLAGS)
 WARNINGS := $(if $(WERROR),-Werror) -Wall -Wextra
 C_WARNINGS := -Wno-unused-parameter -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
             -Wpointer-arith -Wwrite-strings -Wvla -Wundef
-# a distribution has its own level
-HARDEN   := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-D_FORTIFY_SOURCE=2) -fstack-protector-strong
-OWN_CPPFLAGS := -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -Ibuild
+# The caller's level of _FORTIFY_SOURCE, or that of a distribution's flags, is kept. Without optimization there is none.
+FORTIFY  := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),,$(if \
+            $(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN   := $(FORTIFY) -fstack-protector-strong
+OWN_CPPFLAGS := -DSR_DEFAULT_HELPER='"$(PREFIX)/lib/sigreq/sigreq-pdfd"' -D_GNU_SOURCE -Isrc -Iinclude -I$(O)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(HARDEN) $(WARNINGS) $(C_WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 # drawform.cc alone: see there
 ALL_CXXFLAGS = -std=gnu++17 $(CXXFLAGS) $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -pthread -MMD -MP
 ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 
-SQL_TABLES := build/sql_pgsql.c build/sql_sqlite3.c
+# What is compiled and linked is made again when one of these changes: $(O)/flags, on which it depends, holds them.
+FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HTTPD_CPPFLAGS) $(BASE_CPPFLAGS) \
+         $(PDFD_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
+
+SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c
 LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
@@ -40,14 +55,14 @@ TOOL_SRC := $(wildcard t/tool/*.c)
 # one line per file; `make V=1` shows the commands
 say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
 
-obj = $(patsubst %.cc,build/obj/%.o,$(patsubst %.c,build/obj/%.o,$(patsubst build/%,%,$(1))))
-SPEED_BIN := $(patsubst t/speed/%.c,build/speed/%,$(SPEED_SRC))
-UNIT_BIN := $(patsubst t/unit/%.c,build/t/%,$(UNIT_SRC))
-TOOL_BIN := $(patsubst t/tool/%.c,build/t/tool/%,$(TOOL_SRC))
-PROGRAMS := build/mod_sigreq.so build/sigreq-pdfd build/sigreqctl
+objects = $(filter %.o %.a,$^)
+obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
+SPEED_BIN := $(patsubst t/speed/%.c,$(O)/speed/%,$(SPEED_SRC))
+UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
+TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC))
+PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreqctl
 
-.PHONY: all help deps run demo-receiver check test coverage bench bench-build corpus corpus-sign install uninstall dist clean \
-        units
+.PHONY: all units help deps run demo-receiver check test coverage bench corpus corpus-sign install uninstall dist clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -57,77 +72,88 @@ all:
 else
 all: $(PROGRAMS)
 endif
-units: $(UNIT_BIN) $(TOOL_BIN) build/symbols
+units: $(UNIT_BIN) $(TOOL_BIN) $(O)/symbols
 # what each object defines and uses, for t/guard/arrows.t
-build/symbols: $(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC))
-	$(call say,NM)nm -A $^ >$@
+$(O)/symbols: $(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC))
+	$(call say,NM)nm -A $^ | sed 's|^$(O)/|build/|' >$@
+#: make help                           print this list
 help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) t/fuzz/fuzz.mk
 
-#: make                                build the module, sigreqctl and the PDF helper (WERROR=1: warnings are errors)
+#: make [all] [WERROR=1] [O=FOLDER]    build the module, sigreqctl and the PDF helper (WERROR=1: warnings are errors;
+#:                                     O: where everything that is built goes, for each target and t/run)
+#: make units                          build the unit tests and what they need
 
-build/libsigreq.a: $(call obj,$(LIB_SRC))
-	$(call say,AR)rm -f $@; ar rcs $@ $^
+ifneq ($(FLAGS),$(strip $(file <$(O)/flags)))
+$(O)/flags: FORCE
+.PHONY: FORCE
+endif
+$(O)/flags: export FLAGS := $(FLAGS)
+$(O)/flags:
+	@mkdir -p $(@D) && printf '%s\n' "$$FLAGS" >$@
 
-build/mod_sigreq.so: $(call obj,$(MOD_SRC)) build/libsigreq.a src/mod_sigreq.map
-	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(filter %.o %.a,$^) $(CURL_LIBS) $(BASE_LIBS)
+$(O)/libsigreq.a: $(call obj,$(LIB_SRC))
+	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
 
-build/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) build/libsigreq.a
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
+$(O)/mod_sigreq.so: $(call obj,$(MOD_SRC)) $(O)/libsigreq.a src/mod_sigreq.map $(O)/flags
+	$(call say,LD)$(CC) -shared $(ALL_LDFLAGS) -Wl,--version-script=src/mod_sigreq.map -o $@ $(objects) $(CURL_LIBS) $(BASE_LIBS)
 
-build/sigreqctl: $(call obj,$(CTL_SRC)) build/libsigreq.a
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+$(O)/sigreq-pdfd: $(call obj,$(PDFD_SRC) $(PDFD_CXX)) $(O)/libsigreq.a $(O)/flags
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(BASE_LIBS) $(APR_LIBS)
+
+$(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
-build/t/pdf_seal_pixels build/t/pdf_mark: UNIT_LIBS := $(IMAGE_LIBS)
+$(O)/t/pdf_seal_pixels $(O)/t/pdf_mark: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
-build/t/pdf_revisions build/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
-build/t/pdf_revisions build/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
-build/t/%: build/obj/t/unit/%.o $(UNIT_HTTP) build/libsigreq.a
+$(O)/t/pdf_revisions $(O)/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
+$(O)/t/pdf_revisions $(O)/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
+$(O)/t/%: $(O)/obj/t/unit/%.o $(UNIT_HTTP) $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(UNIT_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # a test of one file of sigreq-pdfd links that file
-build/t/pdfd_%: build/obj/t/unit/pdfd_%.o build/obj/src/pdfd/%.o build/libsigreq.a
+$(O)/t/pdfd_%: $(O)/obj/t/unit/pdfd_%.o $(O)/obj/src/pdfd/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) $(BASE_LIBS) $(APR_LIBS)
 
-build/t/pdf_render: private BASE_LIBS += -lpng
+$(O)/t/pdf_render: private BASE_LIBS += -lpng
 
 # what tests call and is no test
-build/t/tool/%: build/obj/t/tool/%.o build/libsigreq.a
+$(O)/t/tool/%: $(O)/obj/t/tool/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # figures of the PDF helper: timed, so no tests; `make bench` runs them
-build/speed/%: build/obj/t/speed/%.o build/libsigreq.a
+$(O)/speed/%: $(O)/obj/t/speed/%.o $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 $(call obj,$(SPEED_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
 include t/fuzz/fuzz.mk
 
-build/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
-build/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
+$(O)/t/pdfd_sandbox: $(call obj,src/pdfd/landlock.c)
+$(O)/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd/limits.c)
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
-build/sql_pgsql.c build/sql_sqlite3.c: build/sql_%.c: tools/sql2c
+$(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: tools/sql2c
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval build/sql_$(d).c: $(wildcard src/store/*/*.sql conf/schema/$(d)/*.sql) $(wildcard src/store/*.h)))
+$(foreach d,pgsql sqlite3,$(eval $(O)/sql_$(d).c: $(wildcard src/store/*/*.sql conf/schema/$(d)/*.sql) $(wildcard src/store/*.h)))
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
-build/embed/%.h: src/api/%
+$(O)/embed/%.h: src/api/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
-$(call obj,$(wildcard src/api/*.c)): build/embed/openapi.json.h
+$(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
 
-build/embed/%.h: src/jobs/%
+$(O)/embed/%.h: src/jobs/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
-$(call obj,src/jobs/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
+$(call obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
 
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
@@ -136,77 +162,80 @@ $(NPM)/page/installed: src/web/package.json src/web/package-lock.json
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
 PAGE := src/web/assets
 ifneq ($(wildcard dist/page/bundled),) # of `make dist`
-build/page/bundled: dist/page/bundled
+$(O)/page/bundled: dist/page/bundled
 	@mkdir -p $(@D)
 	$(call say,COPY)cp -R dist/page/. $(@D)/ && touch $@
 else
-build/page/bundled: tools/bundle.mjs $(NPM)/page/installed $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
+$(O)/page/bundled: tools/bundle.mjs $(NPM)/page/installed $(wildcard $(PAGE)/js/*.js $(PAGE)/css/*.css)
 	$(call say,BUNDLE)tools/bundle.mjs $(NPM)/page $(@D)/assets && touch $@
 endif
-build/embed/page_assets.h: build/page/bundled
+$(O)/embed/page_assets.h: $(O)/page/bundled
 	@mkdir -p $(@D)
-	$(call say,EMBED)tools/embed --files embedded_assets build/page/assets >$@
-build/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
-build/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
-build/embed/plurals.h: tools/plurals src/model/languages.def
+	$(call say,EMBED)tools/embed --files embedded_assets $(O)/page/assets >$@
+$(O)/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
+$(O)/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
+$(O)/embed/plurals.h: tools/plurals src/model/languages.def
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/plurals src/model/languages.def >$@
-build/embed/dates.h: tools/dates src/model/languages.def
+$(O)/embed/dates.h: tools/dates src/model/languages.def
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/dates src/model/languages.def >$@
-build/embed/page_%.h: tools/embed
+$(O)/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@
-$(call obj,src/web/files.c): build/embed/page_assets.h build/embed/page_html.h
-$(call obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
-$(call obj,src/model/caption.c): build/embed/dates.h
+$(call obj,src/web/files.c): $(O)/embed/page_assets.h $(O)/embed/page_html.h
+$(call obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
+$(call obj,src/model/caption.c): $(O)/embed/dates.h
 
 $(call obj,$(MOD_SRC)): private OWN_CPPFLAGS += $(HTTPD_CPPFLAGS)
 $(call obj,$(PDFD_SRC)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
-build/obj/%.o: %.c
+$(O)/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(OWN_CPPFLAGS) $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
-build/obj/%.o: %.cc
+$(O)/obj/%.o: %.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,C++)$(CXX) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
-build/obj/%.o: build/%.c
+$(O)/obj/%.o: $(O)/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(OWN_CPPFLAGS) $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 #: make install [DESTDIR=] [PREFIX=]   install beside httpd
-CONF_TARGET = $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.conf
-install: all
-	install -d $(DESTDIR)$(HTTPD_LIBEXECDIR) $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/sbin \
-	           $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available $(DESTDIR)$(PREFIX)/include/apache2 $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq
-	install -m 644 build/mod_sigreq.so $(DESTDIR)$(HTTPD_LIBEXECDIR)/
-	install -m 755 build/sigreq-pdfd $(DESTDIR)$(PREFIX)/lib/sigreq/
-	install -m 755 build/sigreqctl $(DESTDIR)$(PREFIX)/sbin/
-	install -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
-	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load
-	install -d $(DESTDIR)$(PREFIX)/share/sigreq/mail
-	install -m 644 src/jobs/invitation.txt src/jobs/invitation.html $(DESTDIR)$(PREFIX)/share/sigreq/mail/
-	install -m 644 include/mod_sigreq.h $(DESTDIR)$(PREFIX)/include/apache2/
-	install -m 644 README CHANGES LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/
-	install -d $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/decisions
-	install -m 644 docs/decisions/*.md $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/decisions/
-	install -m 644 docs/signing-page/*.png $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq/signing-page/
+#: make uninstall [DESTDIR=] [PREFIX=] remove what was installed, except a sigreq.conf that was edited
+AVAILABLE = $(HTTPD_SYSCONFDIR)/mods-available
+DOC       = $(PREFIX)/share/doc/mod_sigreq
+MAIL      = $(PREFIX)/share/sigreq/mail
+# MODE:FILE:FOLDER
+INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PREFIX)/lib/sigreq \
+            755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
+            $(patsubst %,644:%:$(MAIL),src/jobs/invitation.txt src/jobs/invitation.html) \
+            $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
+            $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
+            $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png))
+target_of = $(DESTDIR)$(word 3,$(1))/$(notdir $(word 2,$(1)))
+define install_one
+install -D -m $(word 1,$(1)) $(word 2,$(1)) $(call target_of,$(1))
 
-# What install has put there, but for a configuration that an administrator may have edited.
-#: make uninstall [DESTDIR=] [PREFIX=] remove what was installed, but for sigreq.conf
+endef
+CONF_TARGET = $(DESTDIR)$(AVAILABLE)/sigreq.conf
+install: all
+	$(foreach i,$(INSTALLED),$(call install_one,$(subst :, ,$i)))
+	install -D -m 600 conf/sigreq.conf $(CONF_TARGET)$(if $(wildcard $(CONF_TARGET)),.new) # never over what somebody edited
+	sed 's|@LIBEXECDIR@|$(HTTPD_LIBEXECDIR)|' conf/sigreq.load >$(DESTDIR)$(AVAILABLE)/sigreq.load
 uninstall:
-	rm -f $(DESTDIR)$(HTTPD_LIBEXECDIR)/mod_sigreq.so $(DESTDIR)$(PREFIX)/sbin/sigreqctl \
-	      $(DESTDIR)$(HTTPD_SYSCONFDIR)/mods-available/sigreq.load $(DESTDIR)$(PREFIX)/include/apache2/mod_sigreq.h
-	rm -rf $(DESTDIR)$(PREFIX)/lib/sigreq $(DESTDIR)$(PREFIX)/share/sigreq $(DESTDIR)$(PREFIX)/share/doc/mod_sigreq
+	rm -f $(foreach i,$(INSTALLED),$(call target_of,$(subst :, ,$i))) $(DESTDIR)$(AVAILABLE)/sigreq.load
+	for f in $(CONF_TARGET) $(CONF_TARGET).new; do if cmp -s conf/sigreq.conf $$f; then rm -f $$f; fi; done
+	for d in $(PREFIX)/lib/sigreq $(MAIL) $(dir $(MAIL)) $(DOC)/decisions $(DOC)/signing-page $(DOC); do \
+	    [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 # The tree of the last commit, and the assets of the signing page as they are bundled: who builds it needs no npm.
 VERSION = $(shell sed -n 's/^\#define MOD_SIGREQ_VERSION "\(.*\)"/\1/p' include/mod_sigreq.h)
 DIST = mod_sigreq-$(VERSION)
 #: make dist                           build/mod_sigreq-VERSION.tar.gz, which builds without npm and network
-dist: build/page/bundled
-	git archive --prefix='$(DIST)/' -o 'build/$(DIST).tar' HEAD
-	tar -rf 'build/$(DIST).tar' --owner=root --group=root --transform='s|^build|$(DIST)/dist|' build/page
-	gzip -9nf 'build/$(DIST).tar'
+dist: $(O)/page/bundled
+	git archive --prefix='$(DIST)/' -o '$(O)/$(DIST).tar' HEAD
+	tar -rf '$(O)/$(DIST).tar' --owner=root --group=root --transform='s|^|$(DIST)/dist/|' -C '$(O)' page
+	gzip -9nf '$(O)/$(DIST).tar'
 
 #: make deps                           install the Debian packages for all of this (root or sudo)
 deps:
@@ -235,12 +264,11 @@ coverage:
 	@tools/deps coverage
 	@$(MAKE) --no-print-directory all units
 	@exec tools/coverage $(TESTS)
-bench-build:
+#: make bench [BASE=COMMIT]            measure, alone or beside another commit
+bench:
 	@tools/deps bench
 	@$(MAKE) --no-print-directory all $(SPEED_BIN) $(NPM)/browser/installed
-#: make bench [BASE=COMMIT]            measure, alone or beside another commit
-bench: bench-build
-	@$(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
+	@exec $(if $(BASE),tools/bench/compare '$(BASE)',tools/bench/run)
 #: make corpus CORPUS=FOLDER           send public files to the server
 corpus:
 	@tools/deps test
@@ -251,9 +279,12 @@ corpus-sign:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all
 	@exec tools/corpus-sign '$(CORPUS)'
+# O may be a folder that has other files, too.
 #: make clean                          remove what was built
 clean:
-	rm -rf build
+	rm -rf $(addprefix $(O)/,$(notdir $(PROGRAMS) $(SQL_TABLES)) flags symbols libsigreq.a libpdfd.a obj embed page npm t speed fuzz \
+	    coverage screenshots $(DIST).tar $(DIST).tar.gz)
+	[ ! -d $(O) ] || rmdir --ignore-fail-on-non-empty $(O)
 
 # for clangd, clang-tidy and editors
 #: make compile_commands.json          how each file is compiled, for clangd and clang-tidy

@@ -3,45 +3,45 @@
 #   make fuzz [SECONDS=60] [TARGET=name] [MERGE=1]      MERGE: what is new and worth it is added to the corpus
 SECONDS ?= 60
 FUZZ_NAMES := $(patsubst t/fuzz/%.c,%,$(filter-out t/fuzz/replay.c,$(wildcard t/fuzz/*.c)))
-FUZZ_BIN := $(FUZZ_NAMES:%=build/t/fuzz_%)
+FUZZ_BIN := $(FUZZ_NAMES:%=$(O)/t/fuzz_%)
 units: $(FUZZ_BIN)
 # all of sigreq-pdfd but its main
 FUZZED_PDFD := $(filter-out src/pdfd/main.c,$(PDFD_SRC)) $(PDFD_CXX)
 $(call obj,$(wildcard t/fuzz/*.c)): private OWN_CPPFLAGS += $(PDFD_CPPFLAGS)
 
-build/libpdfd.a: $(call obj,$(FUZZED_PDFD))
-	$(call say,AR)rm -f $@; ar rcs $@ $^
-build/t/fuzz_%: build/obj/t/fuzz/%.o build/obj/t/fuzz/replay.o $(UNIT_HTTP) build/libpdfd.a build/libsigreq.a
+$(O)/libpdfd.a: $(call obj,$(FUZZED_PDFD))
+	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
+$(O)/t/fuzz_%: $(O)/obj/t/fuzz/%.o $(O)/obj/t/fuzz/replay.o $(UNIT_HTTP) $(O)/libpdfd.a $(O)/libsigreq.a $(O)/flags
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $^ $(PDFD_LIBS) -lstdc++ $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+	$(call say,LD)$(CC) -pie $(ALL_LDFLAGS) -pthread -o $@ $(objects) $(PDFD_LIBS) -lstdc++ $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 CLANG ?= clang
 FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC := $(wildcard src/base/*.c src/model/*.c src/metrics/*.c src/jobs/*.c src/pdf/*.c) src/http/multipart.c src/http/part.c
-fuzz_obj = $(patsubst %.cc,build/fuzz/obj/%.o,$(patsubst %.c,build/fuzz/obj/%.o,$(1)))
+fuzz_obj = $(patsubst %.cc,$(O)/fuzz/obj/%.o,$(patsubst %.c,$(O)/fuzz/obj/%.o,$(1)))
 
-build/fuzz/obj/%.o: %.c
+$(O)/fuzz/obj/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG) -std=gnu11 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(PDFD_CPPFLAGS) \
 	    $(BASE_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
-build/fuzz/obj/%.o: %.cc
+$(O)/fuzz/obj/%.o: %.cc $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CLANG)$(CLANG)++ -std=gnu++17 $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP $(OWN_CPPFLAGS) $(CPPFLAGS) -c -o $@ $<
-$(call fuzz_obj,src/model/language.c): build/embed/page_texts.h build/embed/plurals.h
-$(call fuzz_obj,src/jobs/letter.c): build/embed/invitation.txt.h build/embed/invitation.html.h
-build/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
-	$(call say,AR)rm -f $@; ar rcs $@ $^
-build/fuzz/%: build/fuzz/obj/t/fuzz/%.o build/fuzz/libfuzzed.a
-	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
+$(call fuzz_obj,src/model/language.c): $(O)/embed/page_texts.h $(O)/embed/plurals.h
+$(call fuzz_obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
+$(O)/fuzz/libfuzzed.a: $(call fuzz_obj,$(FUZZ_SRC) $(FUZZED_PDFD))
+	$(call say,AR)rm -f $@; $(AR) rcs $@ $^
+$(O)/fuzz/%: $(O)/fuzz/obj/t/fuzz/%.o $(O)/fuzz/libfuzzed.a $(O)/flags
+	$(call say,LD)$(CLANG)++ $(FUZZ_FLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $(objects) $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS)
 
 # these stand for functions of src/
-build/t/fuzz_lies build/fuzz/lies: private override LDFLAGS += -Wl,--wrap=sr_pdf_put
+$(O)/t/fuzz_lies $(O)/fuzz/lies: private override LDFLAGS += -Wl,--wrap=sr_pdf_put
 
 #: make fuzz [SECONDS=] [TARGET=]      feed the parsers with hostile input (clang)
 .PHONY: fuzz
 fuzz:
 	@tools/deps fuzz
-	@$(MAKE) -s --no-print-directory $(patsubst %,build/fuzz/%,$(or $(TARGET),$(FUZZ_NAMES)))
+	@$(MAKE) -s --no-print-directory $(patsubst %,$(O)/fuzz/%,$(or $(TARGET),$(FUZZ_NAMES)))
 	@exec tools/fuzz $(if $(MERGE),--merge) '$(SECONDS)' $(or $(TARGET),$(FUZZ_NAMES))
 
 -include $(patsubst %.o,%.d,$(call obj,$(wildcard t/fuzz/*.c)) \
