@@ -62,7 +62,8 @@ UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC))
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreqctl
 
-.PHONY: all units help deps run demo-receiver check test coverage bench corpus corpus-sign install uninstall dist clean
+.PHONY: all units help deps run demo-receiver check test coverage bench corpus corpus-sign install uninstall dist clean \
+        format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -155,11 +156,14 @@ $(O)/embed/%.h: src/jobs/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
 
+EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json invitation.txt invitation.html page_assets page_html \
+            page_texts plurals dates))
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
 	$(call say,NPM)tools/npm $(if $(filter page,$*),src/web,t/$*) $(@D) && touch $@
 $(NPM)/page/installed: src/web/package.json src/web/package-lock.json
 $(NPM)/browser/installed: t/browser/package.json t/browser/package-lock.json
+$(NPM)/lint/installed: t/lint/package.json t/lint/package-lock.json
 PAGE := src/web/assets
 ifneq ($(wildcard dist/page/bundled),) # of `make dist`
 $(O)/page/bundled: dist/page/bundled
@@ -259,6 +263,15 @@ test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+#: make format                         give all C and C++ files the style of .clang-format
+format:
+	@tools/deps lint
+	@tools/lint --format
+#: make lint [ANALYZE=1]               check the style of C files, and all sources for mistakes (ANALYZE: with clang's analyzer)
+lint:
+	@tools/deps lint
+	@$(MAKE) --no-print-directory $(EMBEDDED) $(NPM)/lint/installed compile_commands.json
+	@NPM='$(NPM)' LINT_ANALYZE='$(ANALYZE)' exec tools/lint
 #: make coverage [TESTS=]              lines and branches that the tests reach
 coverage:
 	@tools/deps coverage
@@ -290,6 +303,7 @@ clean:
 #: make compile_commands.json          how each file is compiled, for clangd and clang-tidy
 .PHONY: compile_commands.json
 compile_commands.json:
-	@$(MAKE) -Bnk --no-print-directory V=1 all units 2>/dev/null | tools/compile-commands >$@
+	@$(MAKE) -Bnk --no-print-directory CC='$(lastword $(CC))' CXX='$(lastword $(CXX))' V=1 all units 2>/dev/null | \
+	    tools/compile-commands >$@
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRC) $(MOD_SRC) $(PDFD_SRC) $(PDFD_CXX) $(CTL_SRC) $(UNIT_SRC) $(SPEED_SRC) $(TOOL_SRC)))

@@ -2,6 +2,7 @@
 // comments, where node's own reporter has YAML that TAP::Parser does not know.
 const told = error => {
     const cause = error.cause ?? error
+    // eslint-disable-next-line no-control-regex -- node writes colours
     return String(cause.stack ?? cause.message ?? cause).replace(/\x1b\[\d+m/g, '').split('\n')
 }
 

@@ -35,7 +35,8 @@ sub token {
 my $number = 0;
 sub document { return ["d$number.pdf", pdf(pages => 2, nonce => "helpers $$ " . suite->{mpm} . ++$number)] }
 
-sub asked_by(&) {    # what the code answers, and [process, operation] of each request to a helper meanwhile
+# What the code answers, and [process, operation] of each request to a helper meanwhile.
+sub asked_by(&) {    ## no critic (ProhibitSubroutinePrototypes): it is called with a block
     my $code = shift;
     path("$lie.asked")->spurt('');
     my $answer = $code->();

@@ -17,7 +17,6 @@ export function startSigning(main) {
     const pages = preparePages(state, link, { announce })
     let mark = recall(link).mark ?? null
     let waiting = null // the field for which the dialog is open
-    let bar
 
     const fields = prepareFields(state, pages.of, press)
     const signature = prepareSignature({ announce, adopt })
@@ -67,7 +66,7 @@ export function startSigning(main) {
         for (const field of fields) if (field.mark) field.set(mark)
     }
 
-    bar = prepareBar(fields, { visit, press, finish: finish.open })
+    const bar = prepareBar(fields, { visit, press, finish: finish.open })
     const { placed = [] } = recall(link)
     if (mark) for (const at of placed) fields[at]?.set(mark)
     if (mark && placed.length) { setUnsent(true); bar.bring() }

@@ -1,0 +1,56 @@
+# tools/lint: a file that is not as it must be fails the check for its language, and a good one passes it.
+use strict;
+use warnings;
+use Cwd 'abs_path';
+use File::Basename 'dirname';
+use File::Path 'make_path';
+use File::Temp 'tempdir';
+use Test::More;
+
+my %programs = (format => 'clang-format-14', tidy => 'clang-tidy-14', shell => 'shellcheck', perl => 'perlcritic');
+my %files    = (                                                       # name => what passes, what fails
+    format => ['src/a.c', "int a;\n",                                  "int  a;\n"],
+    tidy   => ['src/a.c', "int a;\n",                                  "int b(char *c);\nint b(char *c) {return c == c;}\n"],
+    shell  => ['tools/a', "#!/bin/sh\necho\n",                         "#!/bin/sh\necho \$1\n"],
+    perl   => ['t/a.t',   "use strict;\nuse warnings;\nprint 1;\n",    "print 1;\n"],
+    javascript => ['t/a.mjs', "export const a = 1\n", "let a = 1\n"],
+);
+
+my $here = abs_path('.');
+for my $check (sort keys %files) {
+    SKIP: {
+        skip "$programs{$check} is not installed", 3
+            if $programs{$check} && system("command -v $programs{$check} >/dev/null") != 0;
+        skip '`make lint` has not installed eslint', 3 if $check eq 'javascript' && !-e 'build/npm/lint/installed';
+        my ($name, $good, $bad) = @{ $files{$check} };
+        my $tree = tree($name);
+        is((lint($tree, $name, $good, $check))[0], 0, "$check: a good file passes");
+        my ($status, $said) = lint($tree, $name, $bad, $check);
+        is($status, 1, '… a bad one does not');
+        like($said, qr/\Q$name\E.*^FAILED $check /ms, '… and is named');
+    }
+}
+is(system("tools/lint nothing 2>/dev/null") >> 8, 2, 'an unknown check is an error');
+done_testing;
+
+sub write_file { open my $file, '>', $_[0] or die "$_[0]: $!\n"; print $file $_[1]; close $file or die "$_[0]: $!\n" }
+
+sub tree { # one that has this file alone, and what configures the checks
+    my $name = shift;
+    my $tree = tempdir(CLEANUP => 1);
+    make_path(map {"$tree/$_"} qw(.ci src t/lint tools build));
+    system('cp', '.clang-format', '.clang-tidy', '.perlcriticrc', '.shellcheckrc', $tree) == 0
+        && system('cp', 'tools/lint', "$tree/tools/") == 0 && system('cp', 't/lint/eslint.config.mjs', "$tree/t/lint/") == 0
+        or die "copy failed\n";
+    symlink "$here/build/npm", "$tree/build/npm" or die "symlink: $!\n";
+    write_file("$tree/compile_commands.json",
+        qq([{"directory": "$tree", "command": "gcc -c -o build/a.o $name", "file": "$name"}]));
+    return $tree;
+}
+
+sub lint {
+    my ($tree, $name, $text, $check) = @_;
+    write_file("$tree/$name", $text);
+    my $said = `'$tree/tools/lint' $check 2>&1`;
+    return ($? >> 8, $said);
+}
