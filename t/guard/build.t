@@ -56,7 +56,8 @@ sub unpacked_release {
 
 # With gcc: from the release, without npm, in a folder outside of it.
 my $out    = "$dir/out";
-my @caller = ('CPPFLAGS=-DOF_THE_CALLER -D_FORTIFY_SOURCE=1', 'CFLAGS=-O2 -g -Wdate-time', 'LDFLAGS=-Wl,-z,noexecstack');
+my @caller =
+    ('CPPFLAGS=-DOF_THE_CALLER -D_FORTIFY_SOURCE=1', 'CFLAGS=-O2 -g -Wdate-time', 'LDFLAGS=-Wl,-z,noexecstack');
 my @gcc    = ($source, "O=$out", 'CC=gcc', 'CXX=g++', 'WERROR=1', @caller);
 {
     mkdir "$dir/bin" or die "$dir/bin: $!\n";
@@ -66,7 +67,7 @@ my @gcc    = ($source, "O=$out", 'CC=gcc', 'CXX=g++', 'WERROR=1', @caller);
     chmod 0755, "$dir/bin/npm";
     local $ENV{PATH} = "$dir/bin:$ENV{PATH}";
     my $before = files_below($source);
-    my $said   = make_ok('gcc builds everything of a release without npm and without a warning, with flags of the caller',
+    my $said   = make_ok('gcc builds a release without npm and without a warning, with flags of the caller',
         @gcc, '-j2', 'V=1', 'all', "$out/t/base_id");
     is(files_below($source), $before, 'O=FOLDER: nothing is written into the tree');
     my @compiled = grep {/ -c -o /} split /\n/, $said;
@@ -91,7 +92,8 @@ is(scalar(grep { !/ -c -o / } @linked), 3, 'with other LDFLAGS every program is'
     local $ENV{O} = $out;
     local $ENV{SIGREQ_STAGE};
     delete $ENV{SIGREQ_STAGE};
-    like(`cd '$source' && t/run '^build/t/base_id\$' 2>&1`, qr/^[1-9]\d* passed, 0 failed/m, 't/run tests the programs in O');
+    my $said = `cd '$source' && t/run '^build/t/base_id\$' 2>&1`;
+    like($said, qr/^[1-9]\d* passed, 0 failed/m, 't/run tests the programs in O');
 }
 like((make($source, 'O=src/out', 'clean'))[1], qr/is a folder of the sources/, 'O is no folder of the sources');
 

@@ -1,5 +1,5 @@
-# A clean build of the tree by clang, with warnings as errors (by gcc: build.t). clang does not optimise: its warnings do
-# not need it.
+# A clean build of the tree by clang, with warnings as errors (by gcc: build.t). clang does not optimise: its warnings
+# do not need it.
 use strict;
 use warnings;
 use Cwd 'abs_path';

@@ -8,11 +8,11 @@ use File::Temp 'tempdir';
 use Test::More;
 
 my %programs = (format => 'clang-format-14', tidy => 'clang-tidy-14', shell => 'shellcheck', perl => 'perlcritic');
-my %files    = (                                                       # name => what passes, what fails
-    format => ['src/a.c', "int a;\n",                                  "int  a;\n"],
-    tidy   => ['src/a.c', "int a;\n",                                  "int b(char *c);\nint b(char *c) {return c == c;}\n"],
-    shell  => ['tools/a', "#!/bin/sh\necho\n",                         "#!/bin/sh\necho \$1\n"],
-    perl   => ['t/a.t',   "use strict;\nuse warnings;\nprint 1;\n",    "print 1;\n"],
+my %files    = (    # the file, what passes, what fails
+    format => ['src/a.c', "int a;\n", "int  a;\n"],
+    tidy   => ['src/a.c', "int a;\n", "int b(char *c);\nint b(char *c) { return c == c; }\n"],
+    shell  => ['tools/a', "#!/bin/sh\necho\n", "#!/bin/sh\necho \$1\n"],
+    perl   => ['t/a.t',   "use strict;\nuse warnings;\nprint 1;\n", "print 1;\n"],
     javascript => ['t/a.mjs', "export const a = 1\n", "let a = 1\n"],
 );
 
@@ -40,7 +40,8 @@ sub tree { # one that has this file alone, and what configures the checks
     my $tree = tempdir(CLEANUP => 1);
     make_path(map {"$tree/$_"} qw(.ci src t/lint tools build));
     system('cp', '.clang-format', '.clang-tidy', '.perlcriticrc', '.shellcheckrc', $tree) == 0
-        && system('cp', 'tools/lint', "$tree/tools/") == 0 && system('cp', 't/lint/eslint.config.mjs', "$tree/t/lint/") == 0
+        && system('cp', 'tools/lint', "$tree/tools/") == 0
+        && system('cp', 't/lint/eslint.config.mjs', "$tree/t/lint/") == 0
         or die "copy failed\n";
     symlink "$here/build/npm", "$tree/build/npm" or die "symlink: $!\n";
     write_file("$tree/compile_commands.json",

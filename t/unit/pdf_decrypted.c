@@ -35,7 +35,7 @@ static const char *otherwise(const char *text)
     EVP_EncryptUpdate(context, bytes + 16, &length, (const unsigned char *)text, (int)strlen(text));
     EVP_EncryptFinal_ex(context, bytes + 16 + length, &more);
     EVP_CIPHER_CTX_free(context);
-    return sr_text_hex(bytes, (apr_size_t)(16 + length + more), pool);
+    return sr_text_hex(bytes, 16 + (apr_size_t)length + (apr_size_t)more, pool);
 }
 
 /* The body after decryption, or the reason why there is none. */

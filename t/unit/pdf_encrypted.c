@@ -70,6 +70,7 @@ static const char *prepare(pdf_t *pdf)
     sr_pdf_confirmed_t confirmed;
     apr_array_header_t *fields = apr_array_make(root, 4, sizeof(sr_pdf_field_t));
     for (int i = 0; i < 4; i++) {
+        // NOLINTNEXTLINE(bugprone-integer-division): pairs
         double x = 20 + 200 * (i / 2), y = i % 2 ? 20 : 80;
         sr_pdf_field_t field = {.signer = apr_psprintf(root, "s%d", i / 2), .rect = {x, y, x + 135, y + 40}};
         APR_ARRAY_PUSH(fields, sr_pdf_field_t) = field;

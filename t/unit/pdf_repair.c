@@ -62,6 +62,7 @@ static void test_changed_page(void)
     pdf_print(&pdf, "5 0 obj\n" RED "\nendobj\n\n");
     pdf_print(&pdf, "%%PDF-1.7\n");
     static const char *const objects[] = {NULL, "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+                                          // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one object
                                           "<</Type/Page/Parent 2 0 R" BOX "/Contents[4 0 R 5 0 R]>>", BLUE};
     for (int i = 1; i < 5; i++) {
         offset[i] = pdf.size;

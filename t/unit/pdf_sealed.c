@@ -23,6 +23,7 @@ static void prepare(pdf_t *pdf)
     sr_pdf_update_t update = {0};
     apr_array_header_t *fields = apr_array_make(root, SIGNERS * 2, sizeof(sr_pdf_field_t));
     for (int i = 0; i < SIGNERS * 2; i++) {
+        // NOLINTNEXTLINE(bugprone-integer-division): pairs
         double x = 20 + 40 * (i / 2), y = i % 2 ? 20 : 80;
         sr_pdf_field_t field = {.signer = apr_psprintf(root, "s%d", i / 2), .rect = {x, y, x + 35, y + 40}};
         APR_ARRAY_PUSH(fields, sr_pdf_field_t) = field;
