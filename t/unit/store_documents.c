@@ -310,11 +310,10 @@ static bool forbid_unnamed_files(void)
 static int without_unnamed_files(void)
 {
     static const apr_size_t lengths[] = {0, 5, 300000};
-    apr_size_t i;
 
     if (!forbid_unnamed_files()) return 77;
     if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect: nothing would be tested */
-    for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    for (apr_size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         const char *const content = make_content(lengths[i]), *sha256;
         sr_spool_t *spool;
         sr_pages_t *pages;
@@ -324,7 +323,8 @@ static int without_unnamed_files(void)
         if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, content, lengths[i])) return 1;
         if (sr_spool_end(spool, &sha256, &size) || sr_spool_descriptor(spool, &descriptor)) return 2;
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
-        if (sr_spool_commit(spool, REPORT) || sr_spool_commit(spool, REPORT)) return 4; // NOLINT: the second is no mistake
+        if (sr_spool_commit(spool, REPORT)) return 4;
+        if (sr_spool_commit(spool, REPORT)) return 4; /* a second time is no mistake */
         if (!file_holds(sr_documents_path(documents, sha256, pool), content, lengths[i])) return 5;
         if (sr_documents_report_write(documents, sha256, OTHER_REPORT, pool)) return 10;
         if (sr_documents_pages(&pages, documents, sha256, pool) || !pages) return 6;
