@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mod_sigreq: `make help` lists what can be made. Where things are: src/README.md.
 # CC, CXX, CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS are the caller's. O is the folder for everything that is built; it is
 # exported, because t/run and tools/* look there for programs. Comments and documents call it build/, its default.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # apxs.mk: asks apxs (and pkg-config) where httpd and its libraries are. The Makefile builds with the answers.
 # Their headers are system headers to the compiler: the warnings are for our own code.
 APXS       ?= apxs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mod_sigreq.c: the module's record, its hooks, and how one request finds its way: the location's configuration
  * says whether it is ours, the service is put together from configuration and adapters, the router does the rest. */
 #include "mod_sigreq.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mod_sigreq.h: what other modules may use of mod_sigreq. */
 #ifndef MOD_SIGREQ_H
 #define MOD_SIGREQ_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // bundle.mjs NPM OUT: makes the files that browsers load for the signing page: esbuild bundles the entries in
 // src/web/assets/{js,css} with the packages in NPM/node_modules into OUT; each name holds a hash of its content, and
 // beside each file that gets smaller by it lie its compressed forms, .gz and .br. tools/embed puts OUT into the module.

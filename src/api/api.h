@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.h: /api/v3 as a table of routes; one file per resource. */
 #ifndef SR_API_H
 #define SR_API_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health.c: GET /health, for load balancers and people: whether the database and the PDF helper answer, and documents
  * can be stored. No token: it says nothing else. */
 #include "api/api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.c: /webhooks/history: what was called and how it ended, and calling once more. */
 #include "api/api.h"
 #include "model/names.h"

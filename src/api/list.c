@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.c: what every list has in common: limit, after, and the envelope {"data":[…],"pagination":{…}}. */
 #include "api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* openapi.c: GET /openapi.json, the hand-written description. No token: it says nothing that is not public. */
 #include "api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.c: every path of the API. t/guard/ keeps it equal to openapi.json. */
 #include "api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signatures.c: reading submissions: list, one, and the documents of one. */
 #include "api/api.h"
 #include "model/names.h"

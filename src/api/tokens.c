@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.c: /tokens: create, list, inspect, revoke. */
 #include "api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* upload.c: POST /signatures: takes the multipart body as it streams in, documents to spools that hash them, the few
  * texts to memory, and hands all of it to the use case. A fault in the content of a part is not answered here: the
  * use case finds it in the contract's order, once the whole body was read. */

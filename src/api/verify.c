@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: POST /verify: takes one PDF, as the body or as the one file of a form, and says what its signatures are. */
 #include "api/api.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three URLs of the calling token. The same below
  * /tokens/{uuid}: those of any token of the same user and environment, revoked or not. */
 #include "api/api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* accept.c: the one parser of Accept, Accept-Encoding and Accept-Language. */
 #include "base/base.h"
 

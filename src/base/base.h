@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
  * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · accept.c · file.c ·

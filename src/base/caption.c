@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caption.c: how much of a field the caption under its signature takes. The signing page, the creation of a submission
  * and the helper all use this function, so that what is shown before signing is what is sealed. */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cipher.c: the encryption of strings and streams in a PDF (ISO 32000-2, 7.6.3). An initialisation vector is made of
  * the key and the content, so that every process with the key encrypts an object to the same bytes. RC4 is here because
  * OpenSSL has it in a module that would have to be loaded from a file. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* descriptor.c: descriptors of files: reading all of what is asked for, and closing with a pool. */
 #include "base/base.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* digest.c: SHA-256, the name of every stored document and the form in which tokens are kept. */
 #include "base/base.h"
 

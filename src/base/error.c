@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* error.c: making errors. An error is a plain record in a pool, so passing one up costs a pointer and freeing
  * it costs nothing; where it was made is kept for the log. */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* id.c: UUIDs, and random bytes for other secrets. A signer's UUID is the signing link, so all randomness comes from
  * the kernel. */
 #include "base/base.h"

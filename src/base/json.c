@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses
  * invalid UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth
  * are ours. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rate.c: how often something may happen. One number is kept for each key: the time at which its allowance is whole
  * again (GCRA, the "virtual scheduling" of ITU-T I.371). The numbers stand in a table of fixed size that all processes
  * may share. It is changed by atomic operations alone, so a process that is killed leaves nothing locked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.c: takes signing links out of a line of text, such as the request line, before it is logged. The text comes
  * from anybody, so the work is linear in its length: what was replaced is never searched again. */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template.c: text or HTML with places to be filled from JSON. Whatever is filled into HTML is escaped; there is no way
  * to ask for the contrary.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c: UTF-8 by libunistring, because every string that comes in is judged by its characters and the process's
  * locale (httpd runs in "C") must not matter. */
 #include "base/base.h"

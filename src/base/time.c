@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time.c: ISO 8601 out (one form) and in (a date alone, or RFC 3339's date-time and its basic-offset sibling).
  * Written by hand because strptime follows the locale and takes neither fractions nor "Z". */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conf.c: makes structures, defaults, merge and command table of directives.def, and reads values strictly: a
  * value that is not wholly understood stops httpd (and `httpd -t`) with one line that says what is wanted. */
 #include "conf/conf.h"

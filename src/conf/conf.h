@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conf.h: the module's configuration. directives.def is the one place where a directive is described. */
 #ifndef SR_CONF_H
 #define SR_CONF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* databases.c: how many databases there are. mod_dbd gives a virtual host connections of its own where its section has
  * directives of it, and does not tell anybody; the delivery thread has to look into each database, so the configuration
  * is asked. */

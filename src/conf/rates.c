@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rates.c: the values of SigreqRateLimit and SigreqMailLimit. Each limit is inherited on its own: a section that sets
  * one leaves the others as they are. */
 #include "conf/conf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sharing.c: a folder of documents that two virtual hosts use with different databases. What is the same database is
  * told by the text of DBDriver and DBDParams; what this does not see is found when something is stored. */
 #include "conf/conf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* writable.c: whether httpd's user can write to a folder. Root asks in a process of its own that takes on the rights
  * of that user, so that groups, access lists and file servers that do not trust root are respected. */
 #include "conf/conf.h"

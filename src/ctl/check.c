@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: what the options of sigreqctl may hold. A value that would be refused or misread later is named here. */
 #include "ctl/ctl.h"
 

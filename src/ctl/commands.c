@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* commands.c: every command and every option of sigreqctl. Parsing, checking and the help pages walk these tables. */
 #include "ctl/ctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.c: where the database and the documents are: options first, then an httpd configuration file. Only a few
  * directives are read out of it, wherever they stand; it is not httpd's own parser, and follows no Include. */
 #include "ctl/ctl.h"

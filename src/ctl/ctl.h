@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ctl.h: sigreqctl, the administrator's command.
  *
  * Sections: main.c (from the command line to an exit code) · commands.c (the tables of commands and options) ·

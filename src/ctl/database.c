@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* database.c: sigreqctl db: making and upgrading the tables, and saying where they are. */
 #include "ctl/ctl.h"
 

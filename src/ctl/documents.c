@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.c: which database a folder of documents belongs to. */
 #include "ctl/ctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gc.c: sigreqctl gc: takes away the documents that no submission has, the images of pages that nobody looks at, and
  * the Idempotency-Keys and webhook calls whose time is over. */
 #include "ctl/ctl.h"

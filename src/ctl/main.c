@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: from the command line to an exit code. It runs in the foreground and asks nothing: what it needs and was
  * not told is an error. */
 #include "ctl/ctl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* owner.c: root's rights are given up before anything in a folder of httpd's user is touched. That user can put links
  * there, and a program that follows one with root's rights does what the link's maker wants. */
 #include "ctl/ctl.h"

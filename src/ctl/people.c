@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* people.c: sigreqctl org, user and token: each an administration operation of the store, and its rows printed. */
 #include "ctl/ctl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* print.c: what sigreqctl says: answers as text for people or as one JSON document, and the help pages, which are
  * made of the tables of commands.c. */
 #include "ctl/ctl.h"

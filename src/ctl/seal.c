@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: sigreqctl seal: makes what documents are sealed with, and says what it is. A key is written once, for its
  * owner alone, and never over another: with a key that is gone, nothing can be sealed by the same certificate. */
 #include "ctl/ctl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: sigreqctl verify: what the signatures of a PDF say, for people, or as JSON for scripts. */
 #include "ctl/ctl.h"
 #include "pdf/pdf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* agent.c: who asks, and for what kind of answer: what a client says of itself in headers. */
 #include "http/http.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bearer.c: the Authorization header (RFC 6750). */
 #include "http/http.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* body.c: reads request bodies piece by piece from httpd's input filters; memory stays flat whatever the size. */
 #include "http/http.h"
 

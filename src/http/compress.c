@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compress.c: HTML and JSON as gzip, where the client takes it. Only successful answers to GET and HEAD are compressed:
  * what is created for a POST, such as a token, and errors, which may repeat what was sent, leave as they are. So no
  * secret is compressed together with a text that the sender of this request has chosen (docs/security.md). Modules

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* file.c: the one file of a request: the part `file` of a form, or the body itself. */
 #include "http/http.h"
 

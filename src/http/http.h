@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
  *
  * Sections: router.c · rate.c · reply.c · compress.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c ·

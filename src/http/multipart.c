@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* multipart.c: the push parser of multipart.h.
  *
  * A delimiter is CRLF "--" boundary; the one before the first part may lack its CRLF, so the parser starts as if it

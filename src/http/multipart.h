@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* multipart.h: a push parser for multipart/form-data (RFC 7578 over RFC 2046, 5.1). It is fed pieces as they come
  * and calls back; it holds one part's headers and at most one delimiter, never the data. No httpd.h: unit-tested
  * alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* negotiate.c: which encodings a client takes (RFC 9110, 12.5). Languages are model/language.c's. */
 #include "http/http.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* part.c: reads the headers of one part. File names come in four dialects: browsers and curl percent-encode the
  * quote and line ends (WHATWG), others use backslashes (RFC 2183) or filename* (RFC 5987). */
 #include "http/part.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* part.h: the header lines of one part of a multipart body, for multipart.c. */
 #ifndef SR_PART_H
 #define SR_PART_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* query.c: the query string. Unknown and repeated names are refused: a mistyped filter must not quietly give
  * everything. */
 #include "http/http.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rate.c: how many requests of a token, a link or an address are answered, and how many wrong tokens and links an
  * address may try. The header fields are those of draft-ietf-httpapi-ratelimit-headers-10.
  *

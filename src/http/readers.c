@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* readers.c: how many threads may wait for request bodies that arrive slowly. Half of the threads of a child may. Of
  * MPMs without threads, half of the children may. So slow clients cannot keep all of them. A body that is there at once
  * is not counted. When there is no place, a body has a moment to arrive (body.c), and half as many threads may spend

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reply.c: every answer leaves through here, and this is the one place where an error's code becomes a status, a
  * body and a log level. Bodies are written with OK returned to httpd: a returned status would let ErrorDocument
  * replace them. */

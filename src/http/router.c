@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* router.c: finds the row of the route table for a path and a method, and answers what HTTP asks of every
  * resource: 404, 405 with Allow, OPTIONS, HEAD (RFC 9110). */
 #include "http/http.h"

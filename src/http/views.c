@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* views.c: answers that are stored JSON texts (views), joined. A small one is put together in memory. A large one is
  * written to a file without a name and sent from there, so that a slow client keeps neither memory nor a thread. */
 #include "http/http.h"

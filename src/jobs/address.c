@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* address.c: which addresses may be called. Everybody who registers a URL chooses its name and, by DNS, its address. So
  * the address of the socket is judged, when it is about to connect. The tables are IANA's special-purpose registries
  * (RFC 6890 and what was added). */

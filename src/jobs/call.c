@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.c: one HTTP call by libcurl, and its verdict. The answer's status is all that counts: once it has come, whatever
  * else the receiver does changes nothing. */
 #include "jobs/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.h: what call.c and mail.c share: one transfer by libcurl, of either kind. Others use jobs.h. */
 #ifndef SR_CALL_H
 #define SR_CALL_H

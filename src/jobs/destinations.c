@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* destinations.c: how the transfers of a job thread are shared. Fair shares go to organisations first, then to their
  * destinations. The calls of a destination decide its state:
  *

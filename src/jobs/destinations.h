@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* destinations.h: what a job thread knows of destinations, and how its transfers are shared among organisations and
  * their destinations. Private to src/jobs. */
 #ifndef SR_DESTINATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.h: the queue of jobs: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a thread and
  * databases.
  *

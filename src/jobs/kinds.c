@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.c: what the kinds of jobs are (kinds.def), a job as a claim tells of it, and whether one that failed is tried
  * again. */
 #include "jobs/kinds.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kinds.h: the kinds of jobs, for the files of src/jobs. What others may know of kinds is in jobs.h. */
 #ifndef SR_KINDS_H
 #define SR_KINDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* letter.c: what an invitation says: a template (base/template.c) filled with what is known of the invitation, with the
  * texts of the signer's language and with the theme of the place it was made at. */
 #include "jobs/letter.h"

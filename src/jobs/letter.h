@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* letter.h: what an invitation says, in the signer's language: letter.c for mail.c. */
 #ifndef SR_LETTER_H
 #define SR_LETTER_H

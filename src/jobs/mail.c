@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mail.c: the invitation (letter.c), by SMTP. Whatever people are called, they cannot add a line or a header: names go
  * into headers as encoded words (RFC 2047), without control characters; an address is used only when it cannot be
  * misread. */

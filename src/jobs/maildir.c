@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* maildir.c: a mail as a file of a folder, instead of a mail server: written whole or not at all, for its owner
  * alone. A reader of the folder sees files that end in .eml. */
 #include "jobs/call.h"

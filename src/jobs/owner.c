@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* owner.c: what a process calls its claims by, and whether another process of this machine still lives. The name holds
  * where it runs (this boot of the machine, this namespace of process ids), its process id and when it started, so that
  * a process is never taken for another. A process that is stopped lives. */

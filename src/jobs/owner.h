@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* owner.h: whose a claim is. Private to src/jobs. */
 #ifndef SR_OWNER_H
 #define SR_OWNER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c: the loop of the job thread. A batch is one transaction with a database: it records what ended and claims
  * jobs for which there is room. Then all calls that are under way go on at once (transfers.c). Every few seconds one
  * process of the machine surveys the database: it ends the claims of dead processes, and counts what waits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transfers.c: claimed jobs: those under way, whose calls are in one libcurl multi handle, and those that wait for a
  * place among them (destinations.c). A claim that could not be begun within 8 s is released: nothing was sent for it.
  */

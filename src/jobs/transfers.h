@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* transfers.h: the claimed jobs of one job thread. Private to src/jobs. */
 #ifndef SR_TRANSFERS_H
 #define SR_TRANSFERS_H

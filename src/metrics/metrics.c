@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: where each number is, and changing it. A block is 64-bit cells; a histogram has one for each of its
  * buckets and one for the sum. */
 #include "metrics/metrics.h"

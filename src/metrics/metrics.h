@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.h: what is counted, for those who run the service. Every layer may count; src/run shows it.
  *
  * All of it is a block of numbers, changed by atomic additions alone: any thread of any process that shares the block

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* private.h: what the files of src/metrics share. Nobody outside this folder includes it. */
 #ifndef SR_METRICS_PRIVATE_H
 #define SR_METRICS_PRIVATE_H

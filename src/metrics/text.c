@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c: Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4). */
 #include "metrics/private.h"
 

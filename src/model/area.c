@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* area.c: from the area a caller gives to where it is, as displayed and in the PDF. Two coordinate systems meet here:
  * user space (origin at the page box's lower left, y upwards, the page not turned) and the page as displayed (origin
  * at its top left, y downwards, turned clockwise by /Rotate). See docs/api.md, Areas; ISO 32000-2, 8.3.2.3 and

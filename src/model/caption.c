@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caption.c: the small line under a signature: which words it may be made of, and what they are for a signer. The date
  * is written as CLDR has it in the signer's language (tools/dates). */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion.c: the certificate of completion: what happened to a submission, in plain words, for those who hold its
  * documents and has no access to this service. It is in the language of its signers and in English, made of the view
  * and the audit trail alone. A signer's uuid is the secret in their link, so neither uuids of signers nor links are in

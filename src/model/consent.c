@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* consent.c: what has to be accepted before signing. Which text that was is evidence, by its version: a row is never
  * edited; a new wording is a new row above the old one, which stays for what was signed with it. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* event.c: the evidence of a submission: a chain in which each event holds the hash of the one before it, so that none
  * can be changed, left out or put in later without all that follow it. */
 #include "model/model.h"

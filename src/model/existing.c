@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* existing.c: the signature fields that a document has already, as the report of its pages lists them. The list comes
  * from a helper that has read hostile bytes: nothing of it is computed with before it was checked. */
 #include "model/model.h"

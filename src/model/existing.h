@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* existing.h: the signature fields that a document has already, as part of model.h.
  *
  * A signature field that a document has already, by its fully qualified name (ISO 32000-2, 12.7.4.2). In a report it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ink.c: a drawn signature, from what a client sends to what the PDF helper draws: checked, and trimmed to its strokes.
  * Here alone it is decided how large the ink is in a field and how thick its lines are. The preview and the sealed PDF
  * are both made of what comes out. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* language.c: which language a signer is met in: the table of languages.def, what a tag (BCP 47) or an Accept-Language
  * header means of it, and the catalogues of texts. */
 #include "model/model.h"

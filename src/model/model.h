@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
  * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · signers.c · submission.c · event.c ·

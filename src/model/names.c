@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.c: the words of names.def. */
 #include "model/names.h"
 

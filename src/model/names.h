@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* names.h: words that stand in columns and answers (names.def). Each list ends with NULL. */
 #ifndef SR_MODEL_NAMES_H
 #define SR_MODEL_NAMES_H

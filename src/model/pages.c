@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c: reads the report of a PDF's pages. sigreq-pdfd makes it, and a hostile document may speak through that
  * program: a report may have the members that are expected of it and no others, and every number is checked before
  * anything is computed from it. What httpd itself has added to a stored report is read there alone. */

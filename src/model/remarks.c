@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* remarks.c: the `warnings` of a creation's answer: what was accepted but is perhaps not what the caller meant. */
 #include "model/model.h"
 

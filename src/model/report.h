@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.h: what holds for all reports of a document's pages, as part of model.h. The helper makes them, pages.c reads
  * them. */
 #ifndef SR_MODEL_REPORT_H

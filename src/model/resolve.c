@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* resolve.c: finds what the signers' fields name: their documents, their pages, and so their places. It runs after
  * all signers have been checked, as the contract's error table has these two rows last. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signature.c: what a signer sends as their signature. Whether an image is one only the helper can tell. */
 #include "model/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signers.c: the `signers` part of POST /signatures, checked in the order of the contract's error table: signer by
  * signer (firstname, lastname, email, locale, fields), and within each signer field by field (type, name, document,
  * area, x/y, w/h, page, origin, caption). The first failure is the answer. What the fields name is looked up by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signing.c: a submission as one of its signers meets it. The view is what is read and changed here: whatever the API
  * shows of a signer is what decides about them. */
 #include "model/model.h"

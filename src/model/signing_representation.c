@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signing_view.c: what a signer is told of their submission: all they may know, and no secret of another's. The uuids
  * of other signers are their links, so they are nowhere in it. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* submission.c: the Submission of the contract as JSON text, made once when something changes and copied to every
  * reader after that. */
 #include "model/model.h"

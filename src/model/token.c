@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.c: an API token: making one, from the store's row, and as the API shows it. */
 #include "model/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* token.h: API tokens. */
 #ifndef SR_MODEL_TOKEN_H
 #define SR_MODEL_TOKEN_H

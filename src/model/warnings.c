@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* warnings.c: the table of warnings.def, and what is made of it. */
 #include "model/model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* warnings.h: what is said of a document that can be signed, as part of model.h: a row of warnings.def each. A set is a
  * sum of bits.
  */

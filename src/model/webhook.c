@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* webhook.c: what a webhook's receiver gets. The body is made when the event happens and kept with it, so that a late
  * or repeated call tells of what was then. Two members are not in it: the token's uuid and the URL, which belong to the
  * call and are put in when it is made (store.h, SR_OP_JOB_BATCH). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* appended.c: reads one incremental update strictly. See appended.h. */
 #include "pdf/appended.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* appended.h: what a worker wants to have appended to a document, read strictly: the objects of one incremental update
  * in the one form that src/pdfd/writer.c writes. Private to src/pdf.
  *

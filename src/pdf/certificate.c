@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.c: certificates as files and as text. Anybody may have written what a certificate says, so it
  * is shown only as printable UTF-8 of limited length. */
 #include "pdf/certificate.h"

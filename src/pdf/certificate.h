@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certificate.h: what the files about keys and certificates share: OpenSSL's types stay below pdf.h. Private to
  * src/pdf. */
 #ifndef SR_PDF_CERTIFICATE_H

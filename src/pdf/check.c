@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: checks a signature of a PDF, ours or of anybody else: which digest its key has signed, that the signed
  * part names its certificate, and if anchors are given, that a chain leads there. Strict where a loose reading has been
  * an attack: one signer, no content of its own, signed attributes, nothing after it but zeros. Anybody may have written

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checked.c: has the signatures of a document checked by a worker. They are hostile bytes as the document is, and
  * OpenSSL is the library that holds the key of the seal, so they are not parsed in this process. The answer is read as
  * if a stranger had sent it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* checked.h: the request "check" and its answer: what a worker says of signatures. Private to src/pdf. */
 #ifndef SR_PDF_CHECKED_H
 #define SR_PDF_CHECKED_H

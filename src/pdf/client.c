@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* client.c: one request to a worker, and what becomes of it when the worker fails. A worker that dies while it
  * answers is replaced and the request asked once more: the first one may have died of something else. When the
  * second dies too, or one has used up its processor time, the document is to blame. Where the machine is too busy to

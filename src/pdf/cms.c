@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cms.c: makes the signature that goes into a PDF. OpenSSL's CMS_final always adds a signing-time, which PAdES
  * forbids (the time belongs into /M), so the signed attributes are put together by OpenSSL and signed here.
  * (ETSI EN 319 142-1, 6.3; RFC 5652, 5.4; RFC 5035) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cms.h: certificates and signatures, as part of pdf.h: certificate.c identity.c issue.c (keys and certificates) ·
  * cms.c (making a signature) · check.c (checking one, which a helper does) · match.c */
 #ifndef SR_PDF_CMS_H

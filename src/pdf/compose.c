@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compose.c: a new document from texts. */
 #include "pdf/worker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* confirm.c: nothing that a worker wants to have appended is believed. What can be told from the appended bytes alone
  * is checked here (appended.c, prepared.c, filled.c). What cannot, because it needs the objects that a page, the
  * catalog or the form had before, is asked of another worker, which makes the same update of the document by itself and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* decrypted.c: an update of an encrypted document as it would be without encryption, to be checked like any other. The
  * key is what a worker says. A wrong one does not lead to the texts that were asked for, and the prepared fields were
  * confirmed by another worker, which has found the key by itself. So a key with which both the fields and the

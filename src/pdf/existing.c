@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* existing.c: how a prepared update repeats the signature fields that the document had and that are to be signed. Each
  * is there as it was, after what is new and before anything else, in the order in which the fields were asked for. That
  * it is the field of that name, in that place, only the document says: a second worker confirms it (confirm.c). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filled.c: whether an update that should hold one signature does that and no more. Nothing of the document needs to be
  * read for this: what is written again are the signer's own fields, which an earlier update of ours has added, or
  * repeated if the document had them (existing.c). Every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c: how many requests for pages may be under way at once. Each holds a thread of httpd while its page is made,
  * and everybody who has a signing link can ask for as many as they like. So they are counted, by submission, by
  * organisation and in all, and one too many is refused at once: then threads are left for everything else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* identity.c: what documents are sealed with. Everything that would make signatures which validators refuse is found
  * here, before httpd answers its first request, and said in one line. */
 #include "pdf/certificate.h"

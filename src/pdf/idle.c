@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* idle.c: workers that wait for the next HTTP request of their scope. Forking and ending a process costs more than most
  * requests to it, so a worker whose HTTP request is over may answer later ones, but only of the same scope: a hostile
  * document that has taken over a worker reaches no document of another scope. A worker that has waited for long, has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* issue.c: a key and a certificate made on the spot, for the test environment, for trying out, and for those who
  * distribute their own certificate. Its name is all that it says. */
 #include "pdf/certificate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listing.c: reads the answer to "signatures". The worker may be in the hands of a document, so every value is checked
  * as if a stranger had sent it; what it says of signers and reasons is text to be shown, and no more. */
 #include "pdf/listing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* listing.h: the answer to "signatures", as a worker gave it: what client.c reads for verify.c. Private to src/pdf. */
 #ifndef SR_PDF_LISTING_H
 #define SR_PDF_LISTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c: the signature that was seen when a document was signed, for the certificate of completion. What was appended
  * then holds it as one object, which its appearances draw as /M (src/pdfd/appearance.c), and its mask as another one if
  * it is an image with transparency. They are found by their bytes and decrypted if the document is encrypted. Workers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* match.c: what httpd itself knows of a signature that a worker has checked: whether it is of this document, and
  * whether our key made it. The worker has read hostile bytes, so its word is not enough to call a signature ours. What
  * our key has signed are attributes that we have made (cms.c), so nothing hostile is parsed here: the proof is bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* output.c: a result of many bytes comes in a file in memory: the client makes it, the worker maps and fills it, the
  * client seals it, and from then on nobody can change it. It may have any size without passing through JSON, is served
  * or stored without another copy, and costs no disk. */

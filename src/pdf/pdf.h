@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes; and the signatures, which are made and
  * checked here, where the key is and the parser is not.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.c: how many workers one process may have, and for which requests. A request goes to a new worker, to the worker
  * of the request before it in the same HTTP request, or to one that has answered requests of the same scope (idle.c).
  * Places are counted by class, so that pages to be shown never take those of documents to be created or signed. The

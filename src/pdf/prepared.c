@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prepared.c: whether an update that should add the fields of all signers does that, as far as this can be told without
  * reading the document. New objects are the shared empty appearance, a field for each placement, in a tagged document
  * an element for each field and perhaps a leaf of its number tree, and perhaps a form; each has one form. Then come

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preview.c: how a signature will look. A worker draws it as it would draw it into a document. What it answers is for
  * the signer's own browser, and is looked at before: paths are numbers and letters, an image is base64. */
 #include "pdf/preview.h"

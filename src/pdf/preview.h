@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preview.h: what preview.c and seal.c share: how a signature is put into a request. Private to src/pdf. */
 #ifndef SR_PDF_PREVIEW_H
 #define SR_PDF_PREVIEW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* protocol.h: how a client and sigreq-pdfd talk, shared by both so that they cannot drift apart.
  *
  * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result.c: what sr_pdf_verify found, as JSON: the one form that the API answers with and sigreqctl prints. */
 #include "pdf/pdf.h"
 

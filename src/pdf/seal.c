@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: the requests whose answers are documents. What a worker has written nobody can change any more (output.c),
  * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
  * gives it back. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* show.c: a page as an image, and as text. What a worker answers is looked at before anybody else sees it: an image
  * is a PNG or JPEG of the size asked for, a text is JSON. */
 #include "pdf/worker.h"

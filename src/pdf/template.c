@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template.c: the process that workers are forked from (pdfd/template.c). It is started when the first worker is
  * needed, and again when it has died. Some workers are asked for ahead of time: the template forks them while others
  * answer, so that nobody waits for it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: the signatures of a document, checked. Where they are a worker says; everything that makes one valid is
  * done here on the file's own bytes: the gap in the ByteRange holds hexadecimal digits and nothing else, the rest is
  * hashed, and the signature in the gap is a signature of that hash. "Whole" compares two numbers, so whatever is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wire.c: one message of protocol.h over a Unix socket, sent or received before a deadline. It is the only file
  * that reads or writes these sockets, and both sides use it. Every call is MSG_DONTWAIT with poll() between:
  * neither side can be held up by the other, and no write raises SIGPIPE. */

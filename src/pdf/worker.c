@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.c: one process of sigreq-pdfd: started, greeted, watched, ended. posix_spawn and not fork, because httpd
  * has threads and much memory; waitpid for its own pids alone, because httpd has other children. */
 #include "pdf/worker.h"

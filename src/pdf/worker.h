@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* worker.h: what the files of src/pdf share: one worker process, the template that they are forked from, the pool that
  * says who may have one, one request, and what a long answer comes in. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* active.c: what a document can do, or can be made to show, besides its pages as they are drawn here: scripts and other
  * actions (ISO 32000-2, 12.6), layers (8.11), embedded files (7.11.4). Found by a walk through the catalog, the name
  * trees, the form, the outline, the pages and their annotations. The walk has a budget, so that a document cannot make

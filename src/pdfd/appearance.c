@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* appearance.c: what is seen of a signature. The mark itself, drawn, typed or an image, is one object that all of the
  * signer's widgets show; each widget has a form that fits it in, upright as the page is displayed. Whatever was signed
  * in the test environment says so beneath it. A caption (caption.c) is a line at the bottom. In PDF/A, colours depend

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* archive.c: whether a document claims to be PDF/A (ISO 19005). Then what is added must keep to that: colours that do
  * not depend on a device, so that no output intent has to allow them (ISO 19005-2, 6.2.4.3; ISO 19005-1, 6.2.3.3), and
  * no transparency (ISO 19005-1, 6.4; ISO 19005-2, 6.2.10). The claim is in the XMP metadata of the catalog (6.6.4). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* boxes.c: the visible box and the rotation of every page, run-length coded. Attributes are inherited from the
  * page tree, and values that poppler cannot read are passed over as poppler passes over them, because poppler
  * shows what will be signed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* buffer.c: bytes that grow, and how PDF writes numbers and texts (ISO 32000-2, 7.3). All that sigreq-pdfd makes
  * is put together in buffers. When memory ends, the process does: its client then blames the document. */
 #include "pdfd/pdfd.h"

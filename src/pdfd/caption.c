@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* caption.c: the small line under a signature. It is drawn as outlines, like a typed signature. Readers find and copy
  * its text: it is the /ActualText (ISO 32000-2, 14.9.4) of letters that are not painted and together about as wide as
  * the line. Readers that do not know /ActualText find these letters, of which all outside of Latin-1 are "?". */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // changes.cc: compares the revisions of a signed document, and says in plain words what changed that no rule explains
 // (rules.cc). A signature is answerable for the revision that it covers: each is compared with the next signed one, and
 // the last with the file. What comes of one step counts for every signature before it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* changes.h: what the revisions of a signed document changed (changes.cc, which is C++), for signatures.c, which is C.
  */
 #ifndef SR_PDFD_CHANGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: the answer to "check": what signatures say, by src/pdf/check.c. */
 #include "pdf/cms.h"
 #include "pdfd/pdfd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compare.c: whether a document that was rewritten shows what the upload shows. qpdf and poppler repair damage in
  * different ways: an object that is defined twice, for example, may become another one of the two. So the pages of
  * both are drawn by poppler, small, and compared. All of them, unless that takes too long; then as many as there is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough, with a panel
  * for the seal at its end. What its texts are about is known to the client alone. Everything is set twice: once to
  * count the pages, which each page's foot names, and once to draw them. The same request gets the same bytes. */

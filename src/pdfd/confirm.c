@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* confirm.c: the answer to "confirm": whether what follows the first bytes of a document is the update that "prepare"
  * makes of them with these fields. It is made once more and compared, byte by byte: a worker that this document has not
  * been read by before sees what another one has smuggled into a page, the catalog or the form. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* covers.c: what a signature's ByteRange covers, judged on the file's own bytes. The attacks on signed PDFs (2018 to
  * 2021, pdf-insecurity.org) live on readers that take two parsers' words for one thing: a gap wider than the
  * Contents, a second Contents, a ByteRange that ends early, a revision that nothing refers to. So the dictionary is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* document.c: a document opened to be continued. Nothing may be repaired silently here: what qpdf repairs in memory
  * is not in the file, and an object that it cannot read is null to it and would be lost from whatever is written
  * again. The probe has sent such files to be normalised before. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // drawform.cc: draws the fields of a form that asks readers to draw them (/NeedAppearances), and no longer asks. qpdf
 // does that, but not by its C interface. Exceptions end here.
 #include "pdfd/drawform.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawform.h: what drawform.cc, which is C++, does for normalise.c, which is C. */
 #ifndef SR_PDFD_DRAWFORM_H
 #define SR_PDFD_DRAWFORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.c: what a signature looks like, before it is known where it is to be seen: strokes and filled outlines, or an
  * image. As content of a form it goes into a PDF, as JSON to the browser of the signer, who sees the same. */
 #include "pdfd/pdfd.h"

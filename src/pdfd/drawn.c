@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawn.c: a signature as it was sealed, drawn once more: the object that holds it (appearance.c, ink.c, glyphs.c) is
  * read as far as this program writes such objects: a form of paths, or an image (drawnimage.c). Anything else is not
  * drawn. */

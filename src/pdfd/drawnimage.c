@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drawnimage.c: an uploaded signature as it was sealed, drawn once more: the image object, followed by its mask if it
  * has one, is read as far as image.c writes such objects. One that is written otherwise is not drawn. It is drawn with
  * no more pixels than its place can show. "reduce" answers with these pixels, as objects again. */

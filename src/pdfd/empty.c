@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* empty.c: the signature fields that a form has already (ISO 32000-2, 12.7.5.5): their names, where they are, and why
  * one cannot be signed. One that can is merged with its one widget, which is visible and on one page. It has no value,
  * nothing locks it, and it requires nothing that a signature here does not have. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encrypt.c: what is appended to an encrypted document is encrypted like the rest of it (ISO 32000-2, 7.6): every
  * string and stream, but not the digits of the signature, for which there is no time before the document is hashed. */
 #include "pdfd/encryption.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // encryption.cc: how a document is encrypted, and the key. qpdf tells that, but not by its C interface. Exceptions end
 // here.
 #include "pdfd/encryption.h"

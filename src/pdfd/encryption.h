@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* encryption.h: what encryption.cc, which is C++, does for encrypt.c, which is C. */
 #ifndef SR_PDFD_ENCRYPTION_H
 #define SR_PDFD_ENCRYPTION_H

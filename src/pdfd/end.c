@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* end.c: how the process ends, and what a build for tests does there (see pdfd.h). The helper has no environment and no
  * destructors run, so the options of the sanitizers are compiled in, and their check for leaks is called. */
 #include "pdfd/pdfd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fill.c: the answer to "fill": one incremental update that gives the fields of one signer, those that were added and
  * those that the document had, their appearance and one signature dictionary, with room for the CMS, as their value.
  * Page, catalog and form stay as they are. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flow.c: rows and pages of a composed document: rows of paragraphs, from page to page, with banner and foot on each.
  */
 #include "pdfd/flow.h"

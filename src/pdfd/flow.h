@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* flow.h: the pages of a composed document, from line to line. */
 #ifndef SR_PDFD_FLOW_H
 #define SR_PDFD_FLOW_H

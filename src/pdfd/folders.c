@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folders.c: where the files are that showing a page may read: the system's fonts, for documents that name theirs
  * instead of bringing them, and poppler's tables for the scripts of East Asia. The sandbox lets the worker read
  * below these folders and nowhere else. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fontmap.c: lets pango use the fonts of fonts.c. Its own way to find fonts (pangofc) is left out: it starts a thread
  * for fontconfig, which would have to be there before the sandbox closes and so would stay outside of it. What pango
  * needs instead are two classes: a font in one size, and a map that has the fonts for a style. */

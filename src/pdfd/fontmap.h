@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fontmap.h: what fontmap.c and typeset.c share. */
 #ifndef SR_PDFD_FONTMAP_H
 #define SR_PDFD_FONTMAP_H

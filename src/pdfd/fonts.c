@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fonts.c: the fonts that sigreq-pdfd draws texts of its own with: typed signatures, and composed documents. They are
  * mapped before the sandbox closes, so that where it allows no files typing and composing work all the same: fontconfig
  * sorts all that the system has, the wanted style first, and leaves out each one whose characters those before it have;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* form.c: what the catalog and the form of a document say about signing it: signatures it has, promises they
  * made, and forms that are drawn by no PDF reader.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* glyphs.c: a typed signature or a caption as filled outlines, so that no reader needs the font. The text is parted
  * into runs of one direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and
  * Devanagari need. It draws outlines, so of what typeset.c needs pango for, the lines, there is one. */

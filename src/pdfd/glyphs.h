@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* glyphs.h: fonts, which fonts.c finds for glyphs.c (typed signatures) and fontmap.c (composed documents). */
 #ifndef SR_PDFD_GLYPHS_H
 #define SR_PDFD_GLYPHS_H

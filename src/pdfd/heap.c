@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* heap.c: how the template leaves its heap to the workers. A page that a worker writes to is copied first, and malloc
  * writes to each free piece that it uses or joins with others. They lie all over the heap after the libraries have been
  * loaded. So the template takes them all itself, and what workers allocate comes from the end of the heap, where new

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is
  * left is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and
  * only what is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is, since readers of

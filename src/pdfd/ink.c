@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ink.c: a drawn signature as strokes of a round pen. Between the points it goes along quadratic curves through
  * the middles of the segments, which is how signature pads smooth them; src/web/assets/js/draw.js draws alike. Where
  * the ink is in its box, and how wide the lines are, model/ink.c has decided. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jpeg.c: a raster as JPEG, for scans and photographs: a tenth of the bytes that PNG takes, and faster. */
 #include "pdfd/page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* landlock.c: the kernel's own rule about paths, which seccomp cannot have: it sees numbers and no names. Once in
  * force the process can open files below the given folders, for reading, and no others; nothing takes it back. */
 #include "pdfd/pdfd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libraries.c: which libraries the workers get. What poppler, cairo, glib and gnutls need for things that no worker
  * does (windows, TIFF files, certificates of NSS, host names) is half of all that is mapped, and the kernel copies and
  * frees each mapping with each worker. So workers are forked without them. Nothing there is missed: symbols are bound

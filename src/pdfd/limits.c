@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* limits.c: how much of the host a document may take. Files of 2 kB made readers take 3.4 GB and 20 s; the
  * kernel ends the worker long before, whatever code is running. The client, which looks at the worker's clock, is
  * stricter with the time. */

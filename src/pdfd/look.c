@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* look.c: whether a page is text and drawings, or a scan or photograph. In a scan most pixels differ a little from
  * their neighbours; in text they are the same, or differ much. */
 #include "pdfd/page.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq: a worker takes requests about one document from
  * descriptor 3 until its client hangs up. It is a process of its own because small files make the libraries hang, take
  * gigabytes or crash: that may cost one request, never httpd. src/pdf/worker.c starts the template, template.c forks

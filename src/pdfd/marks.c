@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.c: what composed documents show beside texts: rectangles, and QR codes (ISO/IEC 18004), as one path;
  * and what their properties say. */
 #include "pdfd/marks.h"

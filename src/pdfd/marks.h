@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* marks.h: what composed documents show beside texts. */
 #ifndef SR_PDFD_MARKS_H
 #define SR_PDFD_MARKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* normalise.c: the answer to "normalise": a document rewritten after qpdf has read it as well as it can: damage is
  * repaired, attributes that pages inherit are their own, and what a form left to readers is drawn. Only such a document
  * can be continued. It is done once, at upload, and never to one that holds signatures. What its pages show must stay

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* orient.c: photographs of phones are stored as the sensor was held. A note, "orientation", says how they are to be
  * shown. A PDF has no such notes, so the pixels are put upright. Only the one note is read, and a note that is not
  * exactly as the standard has it is ignored, as browsers do. (Exif 3.0, 4.5.4 and 4.6.5; TIFF 6.0, section 2) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.h: what the files that show a page share: the page, opened by poppler, and the raster made of it. */
 #ifndef SR_PDFD_PAGE_H
 #define SR_PDFD_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pagetree.c: a group of pages that the page tree holds more than once. Readers show its pages as often, qpdf takes it
  * for a loop. So each further place gets a group of its own, before anything else asks for the pages. A single page
  * that is there twice is copied by qpdf itself. */

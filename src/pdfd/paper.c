@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* paper.c: an image of a signature on paper: the paper becomes transparent, the ink keeps its colour. How light the
  * paper is, is measured in each cell of a grid, because a photograph has shadows. A pixel is ink as far as it is darker
  * than the paper there, in any of its colours. */

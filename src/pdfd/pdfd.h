@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd.h: sigreq-pdfd, the one program that parses PDF bytes. What its files share.
  *
  * Sections: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c · xref.c ·

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* png.c: a raster as PNG (ISO/IEC 15948), fast: libpng spends ten times what drawing the page took. libdeflate packs
  * the rows at once, so what counts is how many bytes they have. A page without colour has 16 levels of gray, four bits
  * a pixel, unless larger parts of it have another gray. A page with few colours has a palette: channels have 64 levels

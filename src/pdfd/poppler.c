@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* poppler.c: poppler's documents and pages. For "probe" it is the second opinion: qpdf prepares and seals, poppler
  * shows, and when they do not see the same pages, somebody could sign what they did not read. */
 #include "pdfd/page.h"

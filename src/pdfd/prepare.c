@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prepare.c: the answer to "prepare": one incremental update that adds every field of every signer. Each placement is
  * an unsigned signature field merged with its one widget, because a signature field never has two (ISO 32000-2,
  * 12.7.5.5). The fields of one signer get the same signature as their value. All share one empty appearance. Done

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preview.c: the answer to "preview": how a signature will look in the fields. It is drawn as "fill" draws it. */
 #include "pdfd/pdfd.h"
 

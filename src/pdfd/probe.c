@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* probe.c: what a document is, and whether it can be signed here. It is read strictly first; anything wrong sends
  * it to a second reading that repairs, and from there it is accepted only to be rewritten ("normalise"), which a
  * document that holds a signature cannot be. A verdict comes from the first reading that can give one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* render.c: a page as an image, as a signer sees it: on white, with its annotations and form fields. */
 #include "pdfd/page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* response.c: the forms of a response that operations share. */
 #include "pdfd/pdfd.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // revision.cc: a revision of a document: its objects, where they are, and the references between them. Two revisions
 // can be compared only if every reader sees the same objects in each, so nothing is repaired here.
 #include "pdfd/revision.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // revision.h: a revision of a document as qpdf reads it, and who refers to what in it. C++, for the files that compare
 // revisions: revision.cc · uses.cc · rules.cc · changes.cc.
 #ifndef SR_PDFD_REVISION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // rules.cc: what may change after a signature without touching what was signed: further signatures and their fields,
 // form filling, validation data, document timestamps, metadata. Everything is denied unless its exact shape is
 // allowed here. An object of the older revision may be replaced only if all its uses are those that the rule knows:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // rules.h: one step from a revision to the next: what changed, and which of it has an explanation (rules.cc).
 #ifndef SR_PDFD_RULES_H
 #define SR_PDFD_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
  * from memory needs, and until it is a worker those that forking one needs. Code that a document has taken over can
  * then burn its own CPU time and lie about its document, and nothing else: no network, no programs, no other process,

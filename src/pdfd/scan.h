@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3), for the readers that need to know where in the
  * file something stands, which qpdf does not tell: xref.c, covers.c and tidy.c; and for writer.c. Inline, so that a
  * test links one file. */

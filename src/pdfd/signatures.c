@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signatures.c: the signatures that a reader of this document shows: those of its form's signature fields, each with
  * what its ByteRange covers. What is signed is not checked here: keys and hashes are the client's. A signature
  * with a fault is listed with it, never left out: a document must not look unsigned because somebody damaged it. */

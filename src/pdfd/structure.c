@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* structure.c: notes the logical structure of a composed document. cairo marks what is drawn (BDC and EMC) and numbers
  * it on each page from 0. Its elements are replaced: they cannot say a text instead of an image, and they have no
  * content in several places. */

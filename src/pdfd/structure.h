@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* structure.h: which element of its logical structure each part of a composed document belongs to: noted by structure.c
  * while the pages are drawn. */
 #ifndef SR_PDFD_STRUCTURE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tagged.cc: writes the logical structure of a composed document. qpdf can change the content of pages while it writes
 // them, but not by its C interface. Exceptions end here.
 #include "pdfd/tagged.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tagged.h: what tagged.cc, which is C++, does for compose.c, which is C: it writes the logical structure of a composed
  * document (ISO 32000-2, 14.7 and 14.8). */
 #ifndef SR_PDFD_TAGGED_H

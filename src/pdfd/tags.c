@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags.c: the logical structure of a tagged document (ISO 32000-2, 14.7), to which the new fields are added, because
  * PDF/UA and the accessible levels of PDF/A want each widget in a Form element (ISO 14289-1, 7.18.4). The elements
  * become the last ones of the element that holds the document, or of the root. Where the structure is not written as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* template.c: the process that workers are forked from. Starting the program takes 100 ms, most of it for libraries and
  * fonts; a fork of a process that has done all that takes one. So each client starts one template, which never reads a
  * document, and has it fork a worker for each document: what a hostile document does to its worker ends with it.

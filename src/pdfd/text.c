@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text.c: what a page says and where, for a layer of text over its image that can be selected and read aloud. Words
  * with boxes in percent of the displayed page fit an image of any size; lines and their order are poppler's. */
 #include "pdfd/page.h"

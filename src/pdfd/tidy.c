@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tidy.c: what is odd in a document and no damage: all readers see the same document all the same. So it is continued
  * as it stands and not rewritten, which would break earlier signatures. */
 #include "pdfd/changes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* typeset.c: pango breaks texts into lines, and cairo writes them. */
 #include "pdfd/typeset.h"
 #include "pdfd/fontmap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* typeset.h: paragraphs of composed documents, which typeset.c breaks into lines and draws. */
 #ifndef SR_PDFD_TYPESET_H
 #define SR_PDFD_TYPESET_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // uses.cc: who refers to what in a document. Every object of every revision has to be looked at, and qpdf takes 14 µs
 // and 6 kB for each, so they are scanned where they stand. What is not written plainly is left to qpdf.
 #include "pdfd/revision.h"

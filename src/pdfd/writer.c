@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* writer.c: an incremental update (ISO 32000-2, 7.5.6): objects, and a cross-reference section of the kind that the
  * newest one has (7.5.4 and 7.5.8; a hybrid file is continued with a table). Nothing of the document is touched, so
  * earlier signatures stay valid and the upload stays a prefix of every revision. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xref.c: walks the cross-reference sections from the last startxref back, without repairing anything. qpdf hides
  * what the incremental writer has to know: where the newest section is, and a number that no section has used.
  * Where this walk fails the file has to be rewritten before something can be appended. (ISO 32000-2, 7.5) */

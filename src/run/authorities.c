@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* authorities.c: what verifies the servers that are called. Read as the seal is: by the parent, with every
  * configuration, so that httpd's user need not be able to read the file, and a file that is changed is not half in use.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* database.c: mod_dbd as the store's source of connections. Borrowed tightly by ap_dbd_open/close:
  * ap_dbd_acquire would keep a connection until a slow client has read its answer. How long a database may take, and
  * which threads may go to it, is decided here too: the store's watch and gate, one watchdog per child and one gate per

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* helper.c: one pool of PDF helpers for each httpd child. */
 #include <httpd.h>
 #include <ap_mpm.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c: the job thread of this child: started when the child is, stopped before mod_dbd's connections go.
  * Each child has one; what they share is the store. */
 #include <httpd.h>

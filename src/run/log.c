@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.c: signing links in the request line. Everybody who knows one can sign, and the request line is what access
  * logs (%r) and mod_status show to others. So all but the beginning of the secret is taken out of it, before anybody
  * looks. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mail.c: what the configuration says of mail, as the delivery thread takes it. */
 #include <httpd.h>
 #include <http_log.h>

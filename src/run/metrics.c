@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: what is counted, in memory that all children share, and `SetHandler sigreq-metrics`, which shows it to
  * Prometheus. It asks no database: whatever hangs, it answers. */
 #include <httpd.h>

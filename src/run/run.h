@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
  * PDF helpers of this child, what documents are sealed with, whom calls trust, the delivery thread, what is counted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: the keys that documents are sealed with. The parent reads them, usually as root, and children inherit them by
  * fork: no child ever opens a key file, so its user need not be able to. Read again with every configuration; a file
  * that would make bad seals stops `httpd -t` as well as the start, so that a restart by apachectl, which asks -t first,

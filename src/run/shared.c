@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shared.c: memory that all children share. It outlives graceful restarts, as old and new children count side by side
  * and nothing counted should be lost. A module of another version, or with another layout, begins again. */
 #include <httpd.h>

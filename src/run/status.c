@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* status.c: our part of mod_status's page, for people, and of its ?auto form, for programs that read that already. */
 #include <httpd.h>
 #include <http_protocol.h>

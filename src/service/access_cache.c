@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seen.c: which signer may see which version of which document, as far as this process has found out. What was allowed
  * once stays allowed: a version of a document never changes, and a link does not end. So a page whose picture is in the
  * cache is served without asking the database. With each goes whose pages they are, which the name of a cached page

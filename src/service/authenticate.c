@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* authenticate.c: who calls. Only what must know before it acts asks (POST /signatures, before it reads a body);
  * every other operation finds its caller in the same statement. */
 #include "service/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* brand.c: what mail shows of the theme of the place where a submission is made (SigreqTheme): the name of theme.json,
  * the logo by its public URL (logo.png: mail programs show no SVG), and two colours of theme.css. A theme that cannot
  * be read is none: the page says what is wrong with it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
 #include "service/private.h"
 

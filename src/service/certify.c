@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* certify.c: the certificate of completion. It is made with the last signature and in the same transaction: who reads
  * that all have signed finds it there. */
 #include <string.h>

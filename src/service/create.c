@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* create.c: POST /signatures as a use case. Checks go in the order of the contract's error table and the first
  * failure is the answer; nothing is kept before all have passed. Then: documents durable on disk, then one
  * transaction for everything else. What a refusal of the store (quota, idempotency) leaves on the disk is gc's. */

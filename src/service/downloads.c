@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* downloads.c: documents, certificates and the evidence, for who may have them. */
 #include "service/private.h"
 

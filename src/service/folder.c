@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c: whether the folder of documents belongs to the database of the request. That is asked once a minute in each
  * process, before something is stored, for each folder that a virtual host has. */
 #include "service/private.h"

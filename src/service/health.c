@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* health.c: whether the things this service cannot work without answer, and whether they can be written. */
 #include "service/private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history.c: what became of webhook calls, and calling once more on request. */
 #include "service/private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* invite.c: how many invitations may be sent (SigreqMailLimit). Each organisation has an allowance of its own in each
  * environment, also for one address: an organisation cannot use up another one's, nor learn whom it invites.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* invite.h: how many invitations may be sent: of an organisation, and of an organisation to one address. */
 #ifndef SR_SERVICE_INVITE_H
 #define SR_SERVICE_INVITE_H

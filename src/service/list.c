@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.c: keyset pages over any list operation. One row more than wanted is asked for: it says whether there is
  * another page. A row without a body is one that the page has no room for. */
 #include "service/private.h"

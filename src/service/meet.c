@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* meet.c: a submission as a signer meets it: read, nothing is changed. */
 #include "service/private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* open.c: a signer opens their link. That and the time are recorded once. */
 #include "service/transition.h"
 

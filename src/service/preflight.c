@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prove.c: whether documents can be sealed with the fields they got. They are prepared for it, and the result is
  * thrown away: the revision of the first signer will hold it. A document that is damaged, or leaves the drawing of its
  * form to readers, is rewritten once; that is then what is shown and sealed. What was found out is remembered in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* prove.h: the files of a creation's documents, and whether they can be sealed; for create.c and uploads.c. */
 #ifndef SR_PROVE_H
 #define SR_PROVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preview.c: how a signature will look in a signer's fields. Nothing is stored. It takes a place at the gate that pages
  * to be shown have, so that signing never waits for it. */
 #include "service/private.h"

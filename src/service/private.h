@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* private.h: what use cases share. For src/service alone. */
 #ifndef SR_SERVICE_PRIVATE_H
 #define SR_SERVICE_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* receive.c: files as they come in, for creations and verifications: each goes to a spool of the folder of documents.
  */
 #include "service/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* recent.c: a table of fixed size of what this process has found out, by digests: seen.c and standing.c keep theirs in
  * it. The oldest entry of a set makes room for a new one. */
 #include "service/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* refuse.c: a signer refuses, and so closes the submission for those who have not signed yet. */
 #include "service/transition.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.c: the seal itself: the helper fills, we sign the digest that was made of what it wrote, and put that in. */
 #include "service/seal.h"
 

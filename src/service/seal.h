@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seal.h: what sign.c and certify.c share. */
 #ifndef SR_SEAL_H
 #define SR_SEAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
  * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · seen.c · standing.c ·

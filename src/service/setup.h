@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* setup.h: what the service is made of: for the adapter that makes it, and for the use cases. */
 #ifndef SR_SERVICE_SETUP_H
 #define SR_SERVICE_SETUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
  * digest of the document as it was then: a document that was signed since is another, and its pages are new. Each
  * organisation has files of its own in each environment: no time tells that somebody else has the document. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sign.c: a signer signs. Nothing but what is stored is signed: it is read, compared with its hash, filled
  * by the helper, and sealed here. What was appended is durable on disk before the one transaction that makes it part of
  * the document; a crash before leaves a file no row names. */

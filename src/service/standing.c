@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* standing.c: which version of a document is current, as this process found out a moment ago: a page that is asked for
  * without a version is then served without a question to the database. What is known is forgotten when any process of
  * this machine has committed a signature of that document, by counters in memory that all share, and after a second,

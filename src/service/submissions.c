@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* submissions.c: reading submissions and their documents. */
 #include "service/private.h"
 

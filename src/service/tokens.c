@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.c: API tokens of the caller's user, organisation and environment. Only a token's SHA-256 is stored. */
 #include "service/private.h"
 

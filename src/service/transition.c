@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step.c: one step of a submission is one transaction. It says which event it has seen last; where another was faster,
  * nothing is changed, and the step begins again with what is there now. Before it reads, a step waits for its turn, so
  * that this is rare even when all sign at once: only another host can come in between. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* step.h: what open.c, sign.c and refuse.c share: a step of a submission, from what was read of it to its commit. */
 #ifndef SR_STEP_H
 #define SR_STEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uploads.c: the documents of a creation: what they are, and their way to disk and back. */
 #include "service/uploads.h"
 

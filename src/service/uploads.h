@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uploads.h: the documents of a creation, for create.c. */
 #ifndef SR_UPLOADS_H
 #define SR_UPLOADS_H

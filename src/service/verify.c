@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: whether the signatures of a document are intact, and whether the document is one that the caller has here.
  * Nothing of it is kept. */
 #include "service/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* webhooks.c: the three webhook URLs of a token: the caller's own, or another one of the same user and environment. */
 #include "service/private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* binding.c: a folder of documents belongs to one database, whose uuid is in its file .database. With another database
  * every document would look unused, and gc would delete it. The first database that stores something writes the file;
  * a folder of an older installation has none. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache.c: a folder of files that can be made again: what pages look like and say. Named by what they are made of, so
  * that none is ever wrong, only too old to be of use. Nothing is synced, and nothing that goes wrong here need stop
  * anybody: who finds no file makes it again. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cache_size.c: how large the cache may be. The bytes that were put are counted in its file .size, for all processes
  * and hosts. When they are more than allowed, one process walks over all files and deletes the oldest, down to four
  * fifths: that is once for each fifth that is filled, and never for a page that is found. The count need not be exact

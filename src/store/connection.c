@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* connection.c: sending things over one apr_dbd connection: the engine's own texts, transactions, and what an error
  * means. apr_dbd's transaction calls are not used: they crash on a connection that went stale, and one that is
  * abandoned commits. */

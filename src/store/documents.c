@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.c: the folder of documents: where each lies, and what is known of its pages. Paths are used rather than
  * open folders, so that a filesystem that went away and came back needs no restart. */
 #include "store/documents.h"

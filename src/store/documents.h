@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, folder.c, gc.c and cache.c
  * share. Others use store.h. */
 #ifndef SR_DOCUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c: how folders are walked in which files are deleted. httpd's user can put links there, and sigreqctl may be
  * run by root. So each folder is opened below the one before it, links are never followed, and files are deleted by
  * their name in the open folder. */

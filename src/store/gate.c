@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gate.c: which threads may go to a database. A database that hangs must not take all threads of httpd with it: those
  * that are needed for other things are kept out while nothing moves, and once somebody has waited in vain nobody
  * waits but the one thread that tries. Whether the database is stopped is in the memory of the figures, which all

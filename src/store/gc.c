@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gc.c: takes away documents that no row of the database names: those of refused requests, of crashes between disk
  * and database, and of deleted submissions. First all are looked at, and only then is anything deleted, so that a
  * folder that belongs to another database is noticed. Why nothing is deleted that is about to be named: see publish.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pgsql.c: what is particular to PostgreSQL: telling a lost connection from a refused statement. apr_dbd shows no
  * SQLSTATE, and the server's words may be in any language. Two functions of libpq that apr_dbd does not offer are
  * looked up in the libpq that its driver has loaded, so that nothing here is linked with it. */

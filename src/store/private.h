@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* private.h: what the files of src/store/ share: the SQL tables that tools/sql2c makes, and what differs between
  * the drivers. Nobody outside this folder includes it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* publish.c: a file gets its name in the folder of documents, for good. */
 #include "store/documents.h"
 

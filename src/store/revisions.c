@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* revisions.c: a document that grows. What each signer appended is a file of its own, by its content like every other;
  * the document as it stands is these files one after the other. */
 #include "store/documents.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* schema.c: bringing a database to what this build needs: its tables by numbered migrations, its functions and views
  * (definitions) as they are in this build. Only sigreqctl does this; the module compares and says what to do. */
 #include "store/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spool.c: an upload while it streams, and its way into the folder. Most uploads are small: they stay in memory, and
  * touch the disk only when they are new and wanted. */
 #include "store/documents.h"

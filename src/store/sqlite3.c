@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sqlite3.c: what is particular to SQLite: its errors, told by their words. apr_dbd answers SQLITE_ERROR for nearly
  * all of them; the words are not translated. */
 #include "store/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.c: the engine: a connection's prepared statements, and an operation as one transaction that is sent once
  * more when the connection turns out to be lost. What the operations are is in the .sql files. */
 #include "store/private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: what is kept, and the contract of every operation on it.
  *
  * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c ·

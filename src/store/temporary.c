@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* temporary.c: files that are not there until they are whole: written without a name (O_TMPFILE), synced, then linked
  * to their place. The kernel forgets them when the process dies, however it dies. Filesystems that know no unnamed
  * files get a named one in <root>/tmp, which gc finds should the process be killed. */

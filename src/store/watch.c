@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* watch.c: the limit for what the database may take. libpq waits for an answer as long as the connection looks alive,
  * which is for ever when the server is stopped (SIGSTOP, a frozen virtual machine) or waits for a standby: its kernel
  * still acknowledges what it receives, so no TCP option ends that. One thread per process shuts the socket of such a

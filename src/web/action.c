@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* action.c: what a signer sends to a link: JSON, a form, or a form with an image of the signature as a file. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* assets.c: what browsers load for the page. Their names hold a hash of their content: they never change. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* document.c: what a signing link lets its signer read: the documents as they are now, and the certificate. */
 #include "web/web.h"
 

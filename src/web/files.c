@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* files.c: the files of the page, embedded at build time: what browsers load (assets), pieces of HTML. */
 #include <string.h>
 

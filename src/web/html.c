@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* html.c: the values that the pieces of HTML (assets/html) are filled with, and the answers that are pages. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* link.c: a signing link: the page or, for programs, its state; and what a signer does: sign, refuse, or look at their
  * signature before. The same for both: JSON is answered with JSON, a form with the page. */
 #include "web/web.h"

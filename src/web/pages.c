@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c: what is seen on a signing page: the pages of the documents as images, and their texts. Under a version they
  * never change, so browsers may keep them. */
 #include <httpd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* routes.c: every path below <location>/sign and <location>/verify. What is no uuid can be a name of ours: no link is
  * hidden by it. */
 #include "web/web.h"

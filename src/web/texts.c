@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* texts.c: the language of an answer, and what the page says in it: one catalogue per language (model/language.c); the
  * theme may put other words in their place. */
 #include "web/web.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* theme.c: a folder of the administrator's that changes how the page looks: theme.json (name, texts), theme.css
  * (colours), logo.svg or logo.png. It is read for each page: a change is seen at once, without a restart. */
 #include "web/web.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c: <location>/verify: a page where anybody checks a signed PDF (SigreqVerifyPage). A form with the document is
  * answered with the page and what was found. Nothing is stored, and the database is not asked: the answer says nothing
  * of whether the service knows the document. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* page.h: <location>/sign: what signers see and do; and <location>/verify (verify.c), where anybody checks a PDF.
  * routes.c is the table; link.c the page itself, action.c what is sent to it, document.c what is downloaded from it,
  * pages.c what is seen on it, assets.c and theme.c what browsers load for it. The uuid in the path identifies the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Webhooks of an installation that allows no address but public ones: nothing on this host is called, however it is
 # spelled. The history has one row for each, with one text for all, so that it tells nobody what names mean inside the
 # network. The error log says which kind of address it was.

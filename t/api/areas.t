@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where a field lands: percentages of the page as displayed and the PDF rectangle, whatever MediaBox, CropBox, /Rotate
 # and origin. The expected rectangles are worked out here by the rules of docs/decisions/0002-areas.md, not by the
 # module.

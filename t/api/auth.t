@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Authentication: every way not to have a valid token gives the same 401; a token is good for its environment alone,
 # until it is revoked or expires; and it never reaches a log.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # SigreqCACertificateFile: who vouches for webhooks' receivers and for the mail server, in the place of the system's
 # authorities: who proves himself by them is called, and is given the password; nobody else is told anything.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The README's commands for a backup, taken while submissions are created and signed, and for restoring it: what was
 # acknowledged before the backup is there with its documents and its audit trail, and the service goes on.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The caption under a signature: the form part and the member of a field, what an answer shows of it, what is refused;
 # and in the preview and the sealed document the same text, in the signer's language.
 use strict;

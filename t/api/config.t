@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Directives: what is wrong is said by `httpd -t` in one clear line that names the directive, and httpd does not start.
 use strict;
 use warnings;

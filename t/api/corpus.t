@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Public files nobody here wrote, as documents, as signers, as raw bodies: no 5xx, each answered within 3 s, no child
 # exits.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # POST /signatures, the way it is meant to go: the answer of the contract, and the same thing on every later look.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Webhook calls as their receivers see them: every field, no second try; answers of every kind, and what the history
 # says of each; calling once more on request.
 use strict;

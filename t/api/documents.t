@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The download of a document: byte for byte, with what HTTP has for files: ETag, conditions, ranges, HEAD.
 use strict;
 use warnings;

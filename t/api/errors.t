@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every row of the contract's error tables (docs/api.md has them), and the further messages in their style: exact status
 # and text. And none of them stores or counts anything.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Signature fields that a document has already: an area may name one. What the answer shows of it, and what is refused.
 use strict;
 use warnings;

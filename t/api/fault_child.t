@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An httpd child dies in the middle of an upload, a client goes away, httpd restarts gracefully under load: no temporary
 # file stays, no request is lost that need not be, and the data is whole.
 use strict;

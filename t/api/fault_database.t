@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The database goes and comes back: 503 with Retry-After meanwhile, healed by itself, no httpd restart, nothing lost
 # that was acknowledged.
 use strict;

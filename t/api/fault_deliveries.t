@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Webhook calls while things go wrong: httpd is restarted, stopped, the database goes and comes back. No event reaches
 # its receiver twice, each ends in the history, and nobody waits for a receiver that hangs. (Children that are killed:
 # t/web/fault_thousand.t)

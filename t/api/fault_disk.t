@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A full disk of documents, of the database, of page images: 503 for what has no room, nothing stored, no temporary
 # file; and when there is room again, all goes on.
 use strict;

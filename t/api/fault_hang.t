@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The database is there and does not answer: PostgreSQL with all its processes stopped, or a child of httpd stopped
 # while it writes to SQLite. A request waits as long as SigreqDatabaseTimeout says, others are refused at once, httpd
 # goes on with everything else, and all is well without a restart when the processes go on.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A helper that dies or hangs costs the one request it had; the next gets a new one. Every document here is a new one:
 # the pages of a known document are not asked for again.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Webhook calls and the life of httpd's processes, under every MPM: children that end after a few connections, graceful
 # restarts while receivers are slow, a stop in the middle of one; and two httpds that share a database's calls. A
 # receiver that is slow answers when the test says so, and nothing here waits for a time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What HTTP itself asks of every resource (RFC 9110): methods, Allow, OPTIONS, HEAD, media types, unknown paths, and
 # that nobody makes the server read a body it refuses.
 use strict;

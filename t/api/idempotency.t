@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Idempotency-Key: the same request again gives the first answer and no second submission, another request a 409; also
 # when they come at the same time.
 use strict;

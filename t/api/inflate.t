@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # An input filter that makes more of a body than its Content-Length says: mod_deflate's, its manual's standard example.
 # The body is read whole, or refused by the size that it has after the filter.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Two organisations, two users in one of them, two environments: whoever asks for what is not theirs gets the bytes of
 # what does not exist, at every endpoint that takes an id; and no list shows it.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # JSON that is none, or too clever: the message of the value concerned, never a 5xx, nothing stored.
 use strict;
 use warnings;

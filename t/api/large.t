@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Answers that would be large: a page of a list ends after 8 MiB, whatever the limit, and its cursors go on in both
 # directions. What one submission may hold is limited, so that this is enough. And no request takes more than 32 MiB of
 # a child's memory, nor does a client that does not read.

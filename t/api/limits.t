@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is too large is told the limit, stores nothing, and closes no door for others: the limits of /small
 # (extra.conf.in).
 use strict;

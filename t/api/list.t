@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GET /signatures: newest first, pages both ways while new ones come, filters, and what a bad query is told.
 use strict;
 use warnings;

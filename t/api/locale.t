@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The language of each signer: `locale` of a signer and of the form, in answers and on the page; the query and the
 # browser's languages.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The service at several places of one httpd: sub-paths, virtual hosts, and where it is off.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Invitations by mail: whom, what, in which words; names that would like to be headers; refusals, passwords, templates,
 # and what is on record of each.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # SigreqMailLimit: invitations of an organisation and to one address, in both environments. What is refused is not
 # created, and uses up nothing.
 use strict;

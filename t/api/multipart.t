@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Broken multipart bodies, one row each: a plain refusal, nothing stored, the server goes on. And odd ones that are
 # right.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # PgBouncer between httpd and PostgreSQL, in transaction mode and configured as conf/sigreq.conf says: everything works
 # through it, sigreqctl too, and goes on when PostgreSQL or PgBouncer was restarted.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A document that cannot be sealed is refused when it comes, with the reason; one that can be repaired is, once, and the
 # upload is kept as it was. What was found out of a document is not asked again.
 use strict;

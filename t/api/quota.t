@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The quota holds under load: of 500 at the same time with a quota of 100, exactly 100 are made.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The same document from many at once, refused for some and kept for others, collected while creations run: what was
 # acknowledged can be downloaded, always.
 use strict;

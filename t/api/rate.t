@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Rate limits: of a token, of a link, of an address, and of failures, which are always limited. All children count
 # together.
 use strict;

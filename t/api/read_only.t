@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A database that can only be read: health and whatever stores say 503, and reading goes on. A PostgreSQL becomes so
 # when it is demoted. All is well when it can be written again, without a restart and with the connections that are
 # open. SQLite becomes so with its file.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `warnings` of a creation: what was passed over, and areas outside of their page; and the area that answers give back.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What one organisation has uploaded is new to every other, and to its own other environment: a helper is asked, and
 # what it reports is kept for the one who asked alone. So nobody learns what others have, and what a hostile document
 # has made a helper say reaches nobody else.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The seal's files: whatever would make bad signatures is said by `httpd -t` and at the start in one line that names the
 # file; the parent alone reads the key; a restart reads it anew, and by way of `httpd -t` never ends a running server.
 use strict;

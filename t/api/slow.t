@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Slow clients: bodies that arrive slowly keep half of the threads at most (of MPMs without threads: of the children).
 # Further ones are refused at once, and everybody else is answered. Bodies that are there at once are not counted.
 use strict;

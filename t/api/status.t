@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is counted: by the handler sigreq-metrics and on mod_status's page; over children, kills and restarts; without a
 # database; and signing links on neither page, nor in an access log.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tokens by the API: made, shown, listed, revoked; in the scope of the token that asks; the secret once.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One folder of documents and two databases: refused where the configuration shows it, and else when something would be
 # stored. What is there already can be read.
 use strict;

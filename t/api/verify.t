@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # POST /verify: what the signatures of a PDF are, whoever made them, and whether the file is one of the caller's. The
 # signed documents are made here by the engine, with the suite's own pairs and with a stranger's.
 use strict;

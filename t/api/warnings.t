@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a document may show or do besides its pages stands in the answer, in the evidence and on the signing page, in the
 # reader's language; SigreqActiveContent refuse refuses it. A document without it is answered as ever.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The three webhook URLs of a token: set, seen, changed, removed, each for itself; and what is no URL.
 use strict;
 use warnings;

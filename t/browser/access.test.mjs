@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // access.test.mjs: for every person: axe in each state, on a small and a large screen; text that is read and selected;
 // zoom, motion, directions, languages.
 import assert from 'node:assert/strict'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // browser.mjs: what the tests of the signing page share: submissions, a browser, and what must never happen in it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // flow.test.mjs: from the link to the signed document, in every way there is to sign.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

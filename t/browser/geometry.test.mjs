@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // geometry.test.mjs: what signers see is what is sealed: the ink in a field of the page, on three sizes of screen, is
 // where it is in the sealed PDF as poppler and mupdf draw it, within 2 % of the field. 30 drawings, 20 names in 8
 // scripts, 10 images. And turning a phone changes no drawing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // languages.test.mjs: each language of the page, in its states, on the smallest phone: nothing is wider than the
 // screen, no text is cut in a button, and axe finds nothing. All languages share the requests that the states need.
 import assert from 'node:assert/strict'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pdf.mjs: PDFs for the tests of the signing page: pages of any size with lines of text.
 const escaped = text => text.replace(/[\\()]/g, '\\$&')
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pictures.test.mjs: a picture of each state, at five sizes, is compared with the last accepted one
 // (t/browser/pictures, half as large). What changed on purpose is accepted by copying build/screenshots/picture-*.png
 // there.

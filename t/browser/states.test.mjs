@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // states.test.mjs: what else may happen on the way: reloads, two tabs, lost connections, links that are done with.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tap.mjs: a reporter for node's test runner: TAP that t/run reads, as Test::More writes it: what failed is told in
 // comments, where node's own reporter has YAML that TAP::Parser does not know.
 const told = error => {

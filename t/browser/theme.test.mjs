@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // theme.test.mjs: SigreqTheme and SigreqFrameAncestors: another name, logo and colours, other words; in a frame of an
 // allowed site, which is told what became of it, and of no other.
 import assert from 'node:assert/strict'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify.test.mjs: the page where anybody checks a document: chosen or dropped, on a small and a large screen, without
 // JavaScript, in two languages; axe finds nothing in any state.
 import assert from 'node:assert/strict'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // way.test.mjs: the way through: how many clicks it takes, clicks that come twice, what is said before anything is
 // sent, browsers that lack something, small windows, and what must not get lost on the way.
 import assert from 'node:assert/strict'

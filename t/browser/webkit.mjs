@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // webkit.mjs: WebKitGTK's MiniBrowser, driven by WebDriver (W3C) with fetch alone: Debian's webkit2gtk-driver has both.
 // It needs a screen: Xvfb is one.
 import { spawn } from 'node:child_process'

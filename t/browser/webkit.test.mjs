@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // webkit.test.mjs: signing in WebKitGTK, the engine of Safari: typed and drawn, and axe on the way.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

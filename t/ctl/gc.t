@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sigreqctl gc in a folder where somebody else may have put links, and with root's rights.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sigreqctl seal and verify: making what documents are sealed with, saying what it is, and checking signed documents by
 # exit code, as text and as JSON. The documents are signed here by the openssl command.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sigreqctl as an administrator and as a script use it: help, exit codes, --json, and where the database is. On SQLite,
 # and on PostgreSQL where SIGREQ_TEST_PGSQL holds DBDParams of a database whose schema `sigreq` may be dropped.
 use strict;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cms.c: the CMS of a foreign signature, as it is checked for POST /verify. Any bytes have a result, and a result that
  * is not intact has a reason. Nothing is ours or trusted here. */
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* covers.c: what a ByteRange covers, judged on bytes. The input is a file; the gap of its signature (object 4) is the
  * hexadecimal string behind the first "/Contents" that is directly followed by one. A signature that is said to cover
  * itself has its Contents there, and everything that is shown of it stands in what it covers. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz.h: what the fuzz targets share. A target is one file, t/fuzz/<name>.c: it takes any bytes, asks our code about
  * them, and ends the process where an answer cannot be right. libFuzzer calls it (`make fuzz`), and so does replay.c
  * with what is in t/fuzz/corpus/<name>/ (`make test`). */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # fuzz.mk: the fuzz targets. The same files twice: with a small main, by the build's own compiler, for `make test`
 # (build/t/fuzz_NAME), and with libFuzzer and sanitizers, by clang, for `make fuzz` (build/fuzz/NAME).
 #   make fuzz [SECONDS=60] [TARGET=name] [MERGE=1]      MERGE: what is new and worth it is added to the corpus

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ink.c: drawn signatures. Whatever a client's JSON is, what is accepted of it is within its unit and can be drawn; and
  * the drawing of any other JSON, as a client that is not ours might send it to a worker, ends in a drawing or a reason.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json.c: our strict reading of JSON: what is read can be written and read again as the same, and the tolerant reading
  * takes all that the strict one takes. */
 #include "fuzz.h"

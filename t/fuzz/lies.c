@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lies.c: a helper that lies, as httpd sees it. The true helper answers what httpd asks; then the input changes its
  * answer: a byte that chooses prepare (even) or fill (odd), and edits of 4 bytes and a text each: position (2 bytes),
  * how many bytes go, how many come. Whatever httpd accepts of it leaves pages, their contents and the rest of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mail.c: an invitation as a message. The input is signer|email|sender|name of the submission|text template|html
  * template, what people and administrators write. Nothing of it adds a header, a line or a recipient. */
 #include "jobs/call.h"

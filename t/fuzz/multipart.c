@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* multipart.c: the multipart parser. The first line of the input is the parameters of the Content-Type, the rest the
  * body; what is heard of it does not depend on where the network cuts it. */
 #include "fuzz.h"

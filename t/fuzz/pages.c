@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c: the report of a document's pages, as a helper says it and as it is stored beside the document. What is
  * accepted of a helper names nothing that only httpd may add, is within the limits, and reads the same after it was
  * written. */

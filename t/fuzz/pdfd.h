@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd.h: what targets of sigreq-pdfd's files need of its main.c: where answers go. */
 #ifndef SR_FUZZ_PDFD_H
 #define SR_FUZZ_PDFD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* replay.c: the main of a fuzz target without a fuzzer: each file of its corpus once, so that what was found once is
  * tested for ever. One test per target; a target without a corpus fails. */
 #include "fuzz.h"

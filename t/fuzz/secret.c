@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* secret.c: what is taken out of request lines before they are logged. The first line of the input is the secret, the
  * rest is the text. */
 #include "fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signature.c: what a signer sends as his signature: whatever is accepted is within the limits, whatever is not has an
  * answer in words. */
 #include "fuzz.h"

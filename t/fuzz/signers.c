@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* signers.c: the `signers` part of a creation: whatever is accepted keeps the rules, whatever is not has an answer. */
 #include "fuzz.h"
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* time.c: times as clients send them: what is read, written and read again is the same to the millisecond. */
 #include "fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* writer.c: the incremental writer, under preparing and filling. The input is a PDF as it stands, or, so that offsets
  * need not be guessed, what one is made of, divided by "|":
  *   options|in the catalog|in the page tree|in each page|in the trailer|object|object|…

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* xref.c: the walk along the cross-reference sections of any bytes: what it says is in them, and all three ways to ask
  * say the same. */
 #include "fuzz.h"

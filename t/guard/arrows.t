@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The layers' arrows (src/README.md): which folder may include the headers of which, and use their symbols; httpd's
 # headers end at the line. No two files of a folder use each other.
 use strict;

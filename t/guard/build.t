@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is built: one exported symbol, and a clean build of a release by gcc (of the tree by clang: build_clang.t), with
 # warnings as errors, outside of the tree; what is made again when flags change; what is installed and removed.
 use strict;

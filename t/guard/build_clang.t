@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A clean build of the tree by clang, with warnings as errors (by gcc: build.t). clang does not optimise: its warnings
 # do not need it.
 use strict;

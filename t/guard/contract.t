@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every row of the contract's error tables is named in t/api/errors.t, and docs/api.md has the tables whole. Where the
 # project's copy of the contract lies beside the checkout, docs/api.md is compared with it too.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # conf/sigreq.conf names every directive of src/conf/directives.def, with its default, and no other.
 use strict;
 use warnings;

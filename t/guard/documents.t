@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What documents and comments cite is in the repository: files, links and their headings. The glossary says which is
 # which of all files of src/ that share a name, and the index of decisions has every record.
 use strict;

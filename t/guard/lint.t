@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/lint: a file that is not as it must be fails the check for its language, and a good one passes it.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/monitoring.md has every figure of src/metrics/metrics.def and every tag of the error log, and no other; a tag
 # stands for messages of one file.
 use strict;

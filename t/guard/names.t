@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The lists of src/model/names.def stand in openapi.json and in the tables of both databases, too.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # src/api/openapi.json: equal to the route table, strict enough to catch drift, its examples true.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What parses foreign signatures is linked into the helper, and neither into the module, which has the key of the seal,
 # nor into sigreqctl. A static library's object is linked if something refers to it.
 use strict;

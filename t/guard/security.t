@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # docs/security.md: each promise names a test that exists.
 use strict;
 use warnings;

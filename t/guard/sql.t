@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # SQL lives in .sql files: none in C, and both databases have the same statements.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/sql2c names what is wrong with the .sql files by file and line, and prints the same table each time.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The texts of page and mail: every language says all that English says, with the same places to be filled in and the
 # plural categories that it has (CLDR), in its own words and its own punctuation; the pieces of HTML, the script and the
 # mail ask for nothing that is not there, and nothing is there that nobody asks for.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Words that these files do not use, and what they say instead: a signer is "they", and what is no person is named.
 use strict;
 use warnings;

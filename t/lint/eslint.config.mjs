@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // eslint.config.mjs: what `make lint` checks in JavaScript: the rules that eslint recommends, for the signing page in
 // browsers and for tests and tools in Node.js. ESLINT_PACKAGES names the folder that `tools/npm t/lint` has filled.
 import { createRequire } from 'node:module'

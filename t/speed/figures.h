@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* figures.h: what a program of t/speed tells `make bench`: a line of JSON for a row of its table (Bench::Speed). */
 #ifndef SR_SPEED_FIGURES_H
 #define SR_SPEED_FIGURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_render_speed.c: what it costs that a page is drawn by a helper and comes as PNG: the whole way of a text page
  * (question, opening the document, drawing, encoding, answer) beside poppler-glib drawing the same page, turn by turn.
  * Poppler draws it twice: of a document that is open (the figure to keep: at most 1.2 times as long, and 10 ms), and

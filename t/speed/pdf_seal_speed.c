@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal_speed.c: how long filling and sealing takes beside what nobody can save: reading and writing the same bytes,
  * one SHA-256 over them, one raw signature of the same key. The figures to keep: at most 4 times as long for 100
  * kB, 1.3 times for 2 MB and for 50 MB. */

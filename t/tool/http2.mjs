@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // http2.mjs CERTIFICATE KEY: a receiver of webhooks that speaks HTTP/2 and HTTP/1.1 over TLS, whatever ALPN settles on.
 // Prints its port, then a line "VERSION CONNECTION PATH BODY" for each request. /refused refuses the stream, after which
 // a client may try again if it likes; everything else is answered 200. It ends with its standard input.

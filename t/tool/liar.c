@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* liar.c: a PDF helper that lies, for tests of a whole httpd: liar HELPER FILE. It hands on requests and answers of the
  * true helper, and changes those that FILE names. FILE is read at each request and has a line for each part of a lie:
  * the operation, where ("object", "add", "trailer" or "end"; t/unit/lies.h), the object's number, what to find and what

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 # smtpd.py LOG [CERTIFICATE KEY USER PASSWORD [smtps]]: a mail server on the loopback for tests (aiosmtpd of Debian). Prints
 # its port; writes a line of JSON for each mail. With a certificate it wants STARTTLS (smtps: TLS from the first byte), and
 # the user's password. A mail to nobody@… is refused, one to

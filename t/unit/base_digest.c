@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_digest.c: tests of src/base/digest.c, with the examples of FIPS 180-2. */
 #include "base/base.h"
 #include "tap.h"

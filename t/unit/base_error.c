@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_error.c: tests of src/base/error.c. */
 #include "base/base.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_id.c: tests of src/base/id.c. */
 #include "base/base.h"
 #include "tap.h"

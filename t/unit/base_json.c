@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_json.c: tests of src/base/json.c: our strictness, the wording of errors, and JSONTestSuite
  * (../shared/corpus, or where SIGREQ_CORPUS says). */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_rate.c: tests of src/base/rate.c. */
 #include "base/base.h"
 

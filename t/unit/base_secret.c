@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_secret.c: tests of src/base/secret.c: signing links in request lines. */
 #include "base/base.h"
 #include "tap.h"

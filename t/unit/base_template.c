@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_template.c: tests of src/base/template.c: places, sections, texts with plurals, and what is escaped. */
 #include "base/base.h"
 #include "tap.h"

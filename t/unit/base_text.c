@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_text.c: tests of src/base/text.c, accept.c and descriptor.c. */
 #include "base/base.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base_time.c: tests of src/base/time.c. */
 #include "base/base.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* changes_make.h: a contract with a form, and updates of it written by hand, for the tests of what changes between
  * signatures. The signatures are made by our own engine. */
 #ifndef SR_TEST_CHANGES_MAKE_H

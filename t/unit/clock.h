@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clock.h: the clock of the code under test, which a test can put forward. It replaces APR's. */
 #ifndef SR_TEST_CLOCK_H
 #define SR_TEST_CLOCK_H

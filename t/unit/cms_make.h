@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cms_make.h: keys and certificates for tests, good and bad ones, as PEM files in a folder of their own; and a way to
  * run a command. */
 #ifndef SR_TEST_CMS_MAKE_H

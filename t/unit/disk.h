@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* disk.h: what the tests of the document folder share: a folder of their own, and children that may die. */
 #ifndef SR_TEST_DISK_H
 #define SR_TEST_DISK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_multipart.c: the multipart parser, each body fed in every possible pair of pieces and byte by byte: what comes
  * out must never depend on where the network cut it. */
 #include "http/multipart.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.h: what the tests of jobs in the store share: events, and batches of the job thread. */
 #ifndef SR_TEST_JOBS_H
 #define SR_TEST_JOBS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which addresses may be called: vectors of every special range and of every way to write one; then real calls, which
  * must not reach a listener on the loopback by any of its names, nor through a resolver that changes its mind. */
 #include "jobs/jobs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fair shares in a real job thread, over a real database: receivers that accept and never answer, however many
  * they are and whatever they are called, delay neither another organization nor another destination of their own. */
 #include "jobs_thread.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/2 where a receiver offers it: by ALPN, a connection for each call, no call twice; HTTP/1.1 where not. */
 #include "jobs/jobs.h"
 #include "tap.h"

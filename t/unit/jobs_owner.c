@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a claim is: a process that was killed is dead at once, also before its parent has asked for it; one that is
  * stopped lives; and of what is not certain nobody is called dead. */
 #include "jobs/owner.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs with time in a real job thread, over a real database: what is due and when, what is tried again and after what
  * pause, with a clock that the test sets; and mails that a server refuses for a time, for good, or without a word. */
 #include "jobs_thread.h"

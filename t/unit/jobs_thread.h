@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jobs_thread.h: what the tests of a real job thread share: the database that it borrows, and questions to it. */
 #ifndef SR_TEST_JOBS_THREAD_H
 #define SR_TEST_JOBS_THREAD_H

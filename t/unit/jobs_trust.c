@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whom a call trusts: where authorities are given, libcurl is told of them and of no others, for every call and every
  * mail; where it cannot be told, there are no calls. What libcurl makes of it: t/api/authorities.t. */
 #include "jobs/call.h"

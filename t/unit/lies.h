@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lies.h: a liar between the client and a true helper, which changes the answers to "prepare" or "fill". What comes of
  * it is well made: its cross-reference section and byte ranges are right, so every PDF reader follows it. The lies are
  * told by t/unit/pdf_lies.c to libsigreq, and by t/tool/liar.c to a whole httpd. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: counting, by many at once, and the text that Prometheus reads. */
 #include <apr_thread_proc.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_area.c: tests of src/model/area.c: worked numbers, and by another way of computing the same (every rotation,
  * both origins, boxes anywhere). */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_caption.c: tests of src/model/caption.c and src/base/caption.c: which words a caption may have, what they are
  * for a signer in each language and time zone, and how high its line is. */
 #include "model/model.h"

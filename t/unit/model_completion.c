@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_completion.c: tests of src/model/completion.c. */
 #include "model/model.h"
 #include "tap.h"

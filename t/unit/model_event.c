@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_event.c: tests of src/model/event.c: the canonical form is RFC 8785's to the byte, the hash is of it, and the
  * chain holds together. */
 #include "model/model.h"

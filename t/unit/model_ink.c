@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_ink.c: drawn signatures as clients send them: how they are trimmed, whatever canvas they were drawn on, and
  * what is refused in which words. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_language.c: tests of src/model/language.c: what tags and headers mean, which tags are well-formed, plurals. */
 #include "model/model.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_pages.c: tests of src/model/pages.c. */
 #include "model/model.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_resolve.c: tests of src/model/resolve.c. */
 #include "model/model.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_signature.c: tests of src/model/signature.c: what a signer may send as his signature, to the last character. */
 #include "model/model.h"
 #include "tap.h"

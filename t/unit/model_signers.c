@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_signers.c: tests of src/model/signers.c: every message, its exact words, and which one comes first. */
 #include "model/model.h"
 #include "tap.h"

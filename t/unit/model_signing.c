@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_signing.c: tests of src/model/signing.c and signing_view.c: what a signer may do in which state, what becomes
  * of the view by it, and that he is told no other's link. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_submission.c: tests of src/model/submission.c. */
 #include "model/model.h"
 #include "tap.h"

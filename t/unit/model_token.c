@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_token.c: tests of src/model/token.c. */
 #include "model/model.h"
 #include "tap.h"

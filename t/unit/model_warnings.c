@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* model_warnings.c: tests of src/model/warnings.c. */
 #include "model/model.h"
 #include "tap.h"

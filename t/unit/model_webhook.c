@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What webhooks' receivers get: every member, links of the base URL, of submissions and of signers. */
 #include "model/model.h"
 #include "tap.h"

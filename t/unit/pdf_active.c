@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_active.c: what the probe says of scripts, actions, layers and embedded files; and of documents that have none of
  * them, or only look as if. */
 #include "pdf_help.h"

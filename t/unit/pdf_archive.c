@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_archive.c: PDF/A and PDF/UA survive signing. Documents that claim to be such are signed with each kind of
  * signature, and then the rules that signing could break are checked on what qpdf reads: those of ISO 19005-1
  * (PDF/A-1), ISO 19005-2 (PDF/A-2) and ISO 14289-1 (PDF/UA-1), named as veraPDF names them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_attacks.c: what attackers have made of signed documents: revisions left out, signatures wrapped, ranges and
  * Contents that mean two things. The signatures are real, so that all of it would fool somebody who checked the
  * signature alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_caption.c: the caption under a signature in the sealed document: pdftotext reads it, the ink is above it, on
  * pages that are turned too; each field has its own caption or none; low fields have none; the preview draws
  * the same. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_changes.c: Ann signs, somebody appends an update, and Mallory signs that: all signatures are intact, and it has
  * to be told what was changed between them. Each case is judged by pyHanko too, where it is at hand; `stricter` are
  * those in which it allows more, for a reason that the rules give. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_check_fakes.c: what the client makes of a helper's word about signatures. Whoever signs writes them, so they may
  * take the helper over, and that one may answer anything: nothing is read that no worker of ours sends, and no document
  * is called ours that our key has not signed. This program is the fake helper as well: a script runs it as one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_cms.c: the signature itself: made with keys of every kind that may seal, checked by our own code and by the
  * openssl command; and what must not pass: other digests, flipped bytes, swapped certificates, loose forms of CMS. */
 #include "clock.h"

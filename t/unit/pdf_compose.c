@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_compose.c: documents made of texts, by a real helper: what is in them, how many pages they take, that they are
  * well-formed and the same each time, and that they can be sealed like any other. */
 #include "pdf_seal.h"

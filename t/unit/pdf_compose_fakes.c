@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_compose_fakes.c: what the client makes of a helper's word about a document that it has composed. Texts come from
  * anybody, and one that has taken the helper over may answer anything: nothing gets through but a file that begins as a
  * PDF does, with a place on one of its pages. This program is the fake helper as well: a script runs it as one. */

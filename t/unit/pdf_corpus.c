@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_corpus.c: every file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus) gets a
  * verdict. Where the folder is absent the test says so and is skipped. */
 #include "pdf_help.h"

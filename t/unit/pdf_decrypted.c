@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_decrypted.c: an update of an encrypted document as it would be without encryption (src/pdf/decrypted.c). What is
  * not encrypted just as the helper's writer does it is refused, even if PDF readers would see the same. */
 #include "pdf/appended.h"

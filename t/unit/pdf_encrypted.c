@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_encrypted.c: documents that are encrypted and open without a password, by all methods: each is prepared,
  * confirmed, filled by two signers, and verified here, by pdfsig and by qpdf, which decrypts it: all strings and
  * streams that were added must then be what they are in the same document without encryption. */

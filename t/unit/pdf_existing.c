@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_existing.c: the signature fields that a document has already: which of them are found and can be signed, that
  * they are signed, that a certification which permits it stays good, and what is refused. Other programs are asked
  * whether every signature is good: qpdf, pdfsig, mutool, and pyHanko where it is at hand. */

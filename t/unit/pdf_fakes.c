@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_fakes.c: helpers that are not what they should be: absent, mute, talking nonsense, or made to lie by a
  * document. Before its greeting a program is at fault (an error); after it the document is (refused). Nothing
  * that comes over the socket may do more. Each fake is a shell script; descriptor 3 is its socket. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_fuzz.c: 2,000 small PDFs with faults put in at random: whatever they do to a worker, each gets a verdict, its
  * first page is shown or not, and the pool stays in order. The numbers are the same in each run; $SIGREQ_FUZZ_SEED
  * gives others. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_fuzz_signatures.c: signed PDFs with faults put in at random, asked for their signatures: whatever they do to a
  * worker each gets an answer, and none of what remains readable is called signed. */
 #include "pdf_mutate.h"

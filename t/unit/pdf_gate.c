@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_gate.c: how many requests for pages may be under way, in all, of an organisation and of a submission: of one
  * process, and of several that share the memory. */
 #include "pdf_help.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_help.h: what the tests of the PDF helper share: where the program is, a pool that counts its notices, a
  * request about bytes in memory, and a look at this process's children and descriptors. */
 #ifndef SR_TEST_PDF_HELP_H

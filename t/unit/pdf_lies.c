@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_lies.c: a helper in the hands of a document gives updates that say more, less or something else than what was
  * asked for. Each is well made: its cross-reference section and byte ranges are right, so every PDF reader follows it.
  * None may be sealed. The liar stands between the client and a true helper, and changes the answers to "prepare" or

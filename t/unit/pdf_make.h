@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_make.h: writes small PDFs for tests: objects by number, a cross-reference table, a trailer. What a test
  * wants to be wrong it says in the object's text. */
 #ifndef SR_TEST_PDF_MAKE_H

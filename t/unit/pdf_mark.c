@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_mark.c: signatures that were sealed are seen once more in a composed document: strokes, and images in each form
  * in which they are written, at their place and with their proportions. What is damaged, too large or written
  * otherwise is left out, and no worker is lost by it. */

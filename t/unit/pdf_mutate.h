@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_mutate.h: puts faults into a PDF at random. The numbers are the same in each run, but for $SIGREQ_FUZZ_SEED. */
 #ifndef SR_TEST_PDF_MUTATE_H
 #define SR_TEST_PDF_MUTATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_others.h: what the programs of others say of a signed document: qpdf, pdfsig, mutool, and pyHanko where it is at
  * hand. Its signatures are those of `bench`. */
 #ifndef SR_TEST_PDF_OTHERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_pixels.h: what the tests of what is seen share: pages as gray pixels, and images to sign with. */
 #ifndef SR_TEST_PDF_PIXELS_H
 #define SR_TEST_PDF_PIXELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_places.c: signers who sign in several places, in a document that nobody has signed and in one that others have
  * signed before. What is added must be signature fields alone, each with one widget, and the fields of one signer have
  * one signature. Other programs are asked whether an earlier signature is as good as before: qpdf, pdfsig, mutool,

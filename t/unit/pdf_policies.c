@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_policies.c: what a signature allows of later changes: a certification (DocMDP), and a lock of fields (FieldMDP,
  * or /Lock of its own field). */
 #include "revisions_make.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_probe.c: what sigreq-pdfd says about documents of every kind that docs/signed-pdf.md names: one small PDF each,
  * one verdict each. */
 #include "pdf_help.h"

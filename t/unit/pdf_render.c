@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_render.c: pages as images, from the real sigreq-pdfd, decoded by libpng: sizes, rotation, crop, what is drawn on
  * them and in which colours, limits, and what becomes of pages that cannot be shown. */
 #include "pdf_show.h"

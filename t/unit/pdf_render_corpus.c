@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_render_corpus.c: the first page of every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS,
  * or ../shared/corpus) is shown, as image and as text, or refused, in time; no file is taken for a fault of ours.
  * Where the folder is absent the test says so and is skipped. */

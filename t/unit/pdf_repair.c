@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_repair.c: documents that are damaged, or only odd. A repair that changes what a page shows is refused, and what
  * all readers see in one way is continued as it stands, with signatures in it too. */
 #include "pdf_help.h"

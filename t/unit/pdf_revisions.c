@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_revisions.c: what may change between two revisions of a document, rule by rule (src/pdfd/rules.cc). */
 #include "revisions_make.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_said.h: what the tests of signed documents share: a document in memory is verified, and the answer is one line.
  */
 #ifndef SR_TEST_PDF_SAID_H

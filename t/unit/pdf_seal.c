@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal.c: documents of many forms, prepared for one to ten signers and filled one after the other: pdfsig calls
  * each signature valid and the last one whole, qpdf has nothing to say, and the upload is a prefix of it all. */
 #include "pdf_seal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal.h: what the tests of sealing share: a throw-away key and its CMS (as docs/signed-pdf.md says), a document
  * that grows by being prepared and filled, and the programs that judge it: pdfsig, qpdf, pdftoppm. */
 #ifndef SR_TEST_PDF_SEAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal_corpus.c: every accepted file of the corpus of PDFs that broke readers ($SIGREQ_CORPUS, or ../shared/corpus)
  * is normalised if its probe says so, prepared and filled for two signers: pdfsig must call both signatures,
  * which are in two fields each, valid and the last one whole, earlier ones as valid as they were, and qpdf must find no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal_faults.c: sealed documents with faults put in: no byte inside the byte ranges can be changed, nothing
  * appended goes unnoticed; documents, drawings and images that are broken at random never end a worker, and what is
  * accepted of them can be read again. $SIGREQ_FUZZ_COUNT is how many of each. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_seal_pixels.c: what is seen of a signature, by comparing rendered pages before and after: on pages turned,
  * cropped and scaled in every way the ink is in the area that was asked for, upright, and no pixel outside it changes;
  * names in many scripts and images leave ink; what cannot be drawn is refused and changes nothing. */

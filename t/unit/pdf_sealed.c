@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_sealed.c: the whole way of a document: prepared and filled by the helper, sealed with a real identity, verified
  * here and by pdfsig after each of ten signers, whatever they are called; and then tampered with. */
 #include "pdf_mutate.h"

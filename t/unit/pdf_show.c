@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_show.c: what the client makes of a worker's word about a page. A worker that a document has taken over may answer
  * anything: nothing gets through that is not a PNG of the size asked for, a text that is JSON, or a plain reason. Each
  * fake is a shell script that greets, takes the request and gives one answer; its result stays all zeros. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_show.h: what the tests of pages that are shown share: small documents with something to see on them, and the
  * answers in one line. */
 #ifndef SR_TEST_PDF_SHOW_H

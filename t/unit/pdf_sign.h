@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_sign.h: signs small PDFs for tests: one incremental update per signature, written by hand, so that each part of
  * it can be made wrong. The product's own writer is in src/pdfd. */
 #ifndef SR_TEST_PDF_SIGN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_tamper.c: a document that three signers have sealed by our own engine, changed afterwards: no byte that a
  * signature covers can be another without breaking it, and whatever is appended, nothing is said to be whole. Of the
  * flips all are checked by hash and signature, over the ranges as they were; and some by sr_pdf_verify, worker

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_text.c: what pages say and where, from the real sigreq-pdfd: words, lines, boxes in percent of the page as it is
  * displayed, under rotation and crop, and text that needs tables which no document brings. */
 #include "pdf_show.h"

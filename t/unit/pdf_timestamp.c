@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_timestamp.c: document timestamps (RFC 3161) in the place of a signature: the token names the digest of the
  * document, and is signed by the authority. */
 #include "cms_make.h"

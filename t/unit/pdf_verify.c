@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdf_verify.c: what is said of signed documents: good ones, ones that something was appended to, ones with a byte
  * changed, and that pdfsig says the same. What attackers have made of good ones is in pdf_attacks.c. */
 #include "pdf_mutate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_heap.c: after the template has settled its heap, what is allocated lies behind all that was there before. */
 #include "pdfd/pdfd.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_limits.c: what the kernel holds a worker to, before and during a request. */
 #include "pdfd/pdfd.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_sandbox.c: what code inside a document could do once it has taken over sigreq-pdfd. Each attempt is made by
  * a child of its own that has entered the sandbox: it must fail with EPERM (or EACCES: files that are not fonts), or
  * end the child, or (for what reading needs) work. The sandbox without files, for kernels that have no landlock, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd_xref.c: the walk along the cross-reference sections: what it finds the highest number in, and what stops
  * it. A wrong highest number would make the incremental writer overwrite an object. */
 #include "pdfd/pdfd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service_seen.c: tests of src/service/access_cache.c: what was put in is found, nothing else ever is, the oldest make
  * room, and threads may do all this at once. */
 #include "service/private.h"

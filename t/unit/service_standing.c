@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* service_standing.c: tests of src/service/standing.c: what stands is known for a second, and not after a signature. */
 #include "service/private.h"
 #include "tap.h"

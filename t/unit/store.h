@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: what the tests of src/store share: a fresh database of each kind, and operations as one line each.
  * PostgreSQL is tested where SIGREQ_TEST_PGSQL holds DBDParams of a database whose schema `sigreq` may be dropped. */
 #ifndef SR_TEST_STORE_H

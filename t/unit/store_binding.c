@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_binding.c: tests of src/store/binding.c: the database that a folder of documents belongs to. */
 #include "store/documents.h"
 #include "disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a connection: lost and healed, the schema checked at its first use and again after trouble, and no
  * growth over many calls. */
 #include "store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_documents.c: tests of src/store/documents.c, temporary.c and spool.c: what comes in comes out, what fails
  * leaves nothing behind, whoever dies leaves nothing half done. gc has its own test, store_gc.c. */
 #include "store/documents.h"

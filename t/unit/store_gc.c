@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_gc.c: tests of src/store/gc.c: what is used stays, what is not goes, what is not ours is left alone. */
 #include "store/documents.h"
 #include "disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Webhook calls on both databases: which rows an event makes, which are claimed and in what order, what is recorded,
  * what becomes of claims whose process died, the history, and calling once more. */
 #include "jobs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation of store.h on both databases: its outcomes, its bodies, and that nothing of one user, organisation
  * or environment is there for another. */
 #include "store.h"

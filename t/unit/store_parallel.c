@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store under several threads and processes at once: the quota, one Idempotency-Key, and SQLite's one writer. */
 #include "store.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SQLite's plans: no operation of a caller may read a whole table or sort, whatever the statement looks like. (On
  * PostgreSQL the functions of src/store/pgsql switch such plans off.) */
 #include "store.h"

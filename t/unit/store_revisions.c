@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_revisions.c: tests of src/store/revisions.c: what a document grows by is kept, documents are put together of
  * their files, and turns exclude threads and processes, and end with whoever has them. */
 #include "disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Migrations: from nothing, twice, by two at once, half way into trouble; that both databases end with the same tables;
  * and that the tables, functions and views of another build are noticed. */
 #include "store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of the job thread on both databases: a wildcard domain has as many names as its owner likes, and they do
  * not take the turn of another organization; a walk over them goes on where the last one ended. */
 #include "jobs.h"

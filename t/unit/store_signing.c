@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of signing on both databases: a submission's steps, one at a time whoever comes at the same time, and
  * what is read of them afterwards. */
 #include "store.h"

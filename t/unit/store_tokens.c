@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_tokens.c: which token made which, tokens that end with those they made, and webhook URLs of other tokens. */
 #include "store.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process that upgrades a database is killed before each of its statements: nothing has changed then, and the next
  * upgrade does everything. From nothing, from an older version, and from another build's functions and views. */
 #include "store.h"

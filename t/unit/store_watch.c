@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A database that does not answer in time: the operation ends then, its connection is of use again, and what is under
  * way elsewhere is left alone. The gate: who may go to a database that is stopped. */
 #include "store.h"

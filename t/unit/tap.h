@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tap.h: the whole of what a C test needs to print TAP. The plan is printed at the end, so a test that dies half
  * way has none and fails. Each program is one .c file: state and functions are static here. */
 #ifndef SR_TAP_H

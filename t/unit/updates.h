@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* updates.h: updates as they are read (pdf/appended.h), made of texts, and with one object changed. */
 #ifndef SR_TEST_UPDATES_H
 #define SR_TEST_UPDATES_H

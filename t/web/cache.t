@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The cache behind a signing page: what is there is served without a helper, what is not is made once however many ask,
 # and whatever is wrong with the folder, the page is shown. On an httpd of its own, with one helper per child.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # HTML and JSON are sent as gzip to whoever takes it: with their own ETag, and nothing of what is created or refused.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Some public files nobody here wrote, uploaded, signed by two, and judged by validators; some images to sign with,
 # broken ones among them. `make corpus-sign` tries all of them.
 use strict;

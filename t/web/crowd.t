@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Pages that take long, asked for by many at once: whoever has a signing link can do that. Nobody else may notice: other
 # tenants create, health is well, and threads are left for all that needs no helper. On an httpd of its own.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Where an administrator has all answers compressed by mod_deflate, and by mod_brotli if it is installed: what is
 # compressed, ETag and Vary stay what the module says, and nothing is compressed twice.
 use strict;

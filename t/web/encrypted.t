@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Documents that are encrypted with an owner's password alone, from their upload to the last of two signatures, by HTTP:
 # pdfsig finds both valid, qpdf nothing wrong, and the document opens as before. Then what was signed is uploaded once
 # more: signed and encrypted, and both signatures stay valid under two more.

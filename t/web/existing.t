@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Signature fields that a document has already, from their upload to the last signature: two signers sign those of a
 # form, and those of a certified document, whose certification stays good by the judgement of other programs.
 use strict;

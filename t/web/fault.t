@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What may happen while somebody signs: children are killed, the database goes away, helpers hang, the stored document
 # is not what was stored, gc runs. "Signed" is said only of what is there for good; else nothing has changed, and the
 # signer can sign again.

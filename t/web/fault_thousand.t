@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A thousand signers sign while a random child of httpd is killed each second, and PostgreSQL restarts once: who was
 # told that he has signed has, everybody signs exactly once, and each event ends in the history, and arrives at its
 # receiver at most once.

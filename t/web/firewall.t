@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Signing through ModSecurity with the Core Rule Set in blocking mode, as Debian has them: drawings travel as one
 # text, images as files, and neither is refused, not even a drawing of 20,000 points.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A full disk: the pages of a signed document are shown all the same, put together and kept in memory. As in
 # t/api/fault_disk.t, the small file system is a tmpfs of its own mount namespace; without one this skips.
 use strict;

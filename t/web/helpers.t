@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which helper process reads what: t/tool/liar.c, which tells no lie here, says which process was asked. One that has
 # read a document reads only documents of its organisation and environment after that; pages of a document are shown by
 # processes that have read no other; what is added to a document is confirmed by one that has read no other document.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many pages: the HTML of the signing page has the first 50 sheets and stays small, and the script is told the sizes of
 # the others. A submission may have SigreqMaxPages pages.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What signers ask for takes little memory of a child, however large it is: the signing page and the state of the
 # largest submission, pages with a lot of text, images of pages, documents and the certificate. On an httpd of its own.
 use strict;

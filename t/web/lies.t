@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A PDF helper in the hands of a document lies to a whole httpd: t/tool/liar.c stands between httpd and the true helper,
 # and changes the updates that should be appended. Each lie is refused and named in the log, nothing is stored, and the
 # signer can sign when the helper tells the truth again. t/unit/pdf_lies.c has all lies; here are some of each kind.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Signing links in the log: when httpd's own access control refuses a request, neither its messages nor an access log
 # shows the link.
 use strict;

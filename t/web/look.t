@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What makes the signing page a page: its files and how they are kept, its words in the reader's language, which text
 # was agreed to, the theme, frames, and that nothing a stranger named becomes markup.
 use strict;

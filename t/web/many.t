@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many at once, and many documents: one signer who posts a hundred times signs once; twenty signers of one document all
 # sign, and each signature stays valid; what a signer has no field on is not touched.
 use strict;

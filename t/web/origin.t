@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which pages may sign: the Origin of browsers that send no Sec-Fetch-Site, compared by scheme, host and port; and names
 # that would look like others.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What a signing page shows: pages as images and texts, under versions that never change, for those who have the link.
 use strict;
 use warnings;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How a signature will look: what a link says of drawings, names and images before anybody signs, and that nothing is
 # stored of it. An image and the strokes as one text sign as well.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A document that had to be repaired, from its upload to its last signature: what was written anew is shown, signed and
 # downloaded, and validators have nothing to say of it; the upload stays what it was.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A submission from its first link to its last signature, by curl's means alone: what the signers see, what becomes of
 # the document, what the API shows of it, and that validators agree.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A seal whose certificate an authority has issued: who trusts the authority trusts what is sealed, by pdfsig's and by
 # openssl's judgement, and mutool finds nothing changed; who does not, does not.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # <location>/verify: anybody checks a signed PDF: the page, what it says of each kind of document, in the reader's
 # language; what it does not say; its limits, and that it is there only where SigreqVerifyPage is On.
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Webhooks of signing: signed, refused and completed with every field, in their order, once.
 use strict;
 use warnings;

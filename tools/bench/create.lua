@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- POSTs one body again and again and writes the uuids of the answers' signing links to a file, a line for each
 -- submission (wrk -s create.lua URL -- BODY-FILE CONTENT-TYPE TOKEN LINKS-FILE).
 local links

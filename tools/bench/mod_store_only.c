@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mod_store_only.c: for `make bench` alone: what an upload costs when it is only stored. Reads the same body as
  * POST /signatures, unparsed, into a temporary file, fsyncs it and gives it its name. Built by apxs.
  *

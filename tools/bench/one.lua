@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- GETs wrk's path with a uuid at its end, each time another (wrk -s one.lua URL -- UUID-FILE).
 local uuids = {}
 

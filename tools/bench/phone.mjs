@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // phone.mjs BASE TOKEN ROUNDS NPM: how long it takes from the navigation to a signing link until the first page of a
 // document of 20 can be read, on a throttled phone (CPU 4 × slower, 1.6 Mbit/s down, 0.75 up, 150 ms there and back):
 // {"new": [seconds…], "seen": [seconds…], "paths": […]}: of documents that nobody has looked at yet, and again by

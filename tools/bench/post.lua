@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- POSTs one body again and again (wrk -s post.lua URL -- BODY-FILE CONTENT-TYPE TOKEN [SEED]). With a SEED each
 -- request's document is a new one: the 32 bytes after "nonce:" in the PDF's comment differ, and everything keeps its
 -- place.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Signs with a typed name, each time behind another link (wrk -s sign.lua URL -- LINKS-FILE COLUMN FIRST-LINE). When no
 -- link is left, what is asked for is none, and wrk counts an error.
 local links, at = {}, 0

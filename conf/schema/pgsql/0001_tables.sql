@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tables of mod_sigreq in PostgreSQL. Times are microseconds since 1970; statements end at a blank line.
 -- Keys are internal numbers; a uuid is what the API shows. sqlite3/0001_tables.sql has the same tables.
 -- The schema may be there already, made for a role that may not make schemas.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The queue of jobs, and what became of those that are done. A row is written by the transaction that makes it
 -- necessary. Its states and their order are in src/jobs/queue.c, its kinds in src/jobs/kinds.def. A claim is committed
 -- before anything is sent for it. A claim whose time is over was lost with its process. Organisations get fair shares,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The tables of mod_sigreq in SQLite, the same as pgsql/0001_tables.sql. Times are microseconds since 1970; uuids are
 -- lower-case text; statements end at a blank line. Big columns come last, so that the others are read without them.
 CREATE TABLE schema_version (

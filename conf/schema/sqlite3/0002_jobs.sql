@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The queue of jobs: the same as pgsql/0002_jobs.sql, which explains it.
 CREATE TABLE job (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

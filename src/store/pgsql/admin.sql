@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
 
 CREATE VIEW sigreq.organization_row AS

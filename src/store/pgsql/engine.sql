@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The operations of store.h on PostgreSQL, one file for each subject, and in this file what the engine itself sends.
 -- tools/sql2c makes a C table of the files of this folder and says what is wrong with them.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The queue of jobs: see engine.sql for the form of this file.
 
 -- The URL of a token that hears of a kind of event, or NULL.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Submissions and their documents: see engine.sql for the form of this file.
 
 -- The PDFs that anybody was given, by their content: a document as it was signed, uploaded or normalised; a certificate

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The operations of store.h on SQLite, one file for each subject, and in this file what the engine itself sends. The form
 -- is that of ../pgsql/engine.sql, but an operation may be a sequence of statements:
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The history of deliveries: see engine.sql for the form of this file.
 
 -- A row as store.h describes it. The URL is cut as the contract says.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The queue of jobs: see engine.sql for the form of this file. The clock of claims is the database's own, as on
 -- PostgreSQL, in whole milliseconds.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Signing: what becomes of a submission: see engine.sql for the form of this file.
 
 -- @op CERTIFICATE_GET 3

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Submissions and their documents: see engine.sql for the form of this file.
 
 -- A document with all that became of it, as store.h describes its row.

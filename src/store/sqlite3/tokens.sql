@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Tokens and their webhook URLs: see engine.sql for the form of this file.
 
 CREATE VIEW token_row AS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Apart: an organisation in a database of its own, and httpds that serve it: nobody else sends its mails and
 # webhooks, and they can be told otherwise than the suite's, or stopped.
 package Sigreq::Apart;

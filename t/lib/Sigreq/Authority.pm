@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Authority: a certification authority of our own, in a folder: `ca.crt`, and pairs that it has issued.
 package Sigreq::Authority;
 use strict;

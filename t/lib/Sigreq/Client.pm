@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Client: the one HTTP client of the tests. It checks every answer against the API's description and fails the
 # running test where they differ.
 package Sigreq::Client;

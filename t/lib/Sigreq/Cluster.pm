@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Cluster: a throw-away PostgreSQL (tools/cluster) for a suite or for the unit tests.
 package Sigreq::Cluster;
 use strict;

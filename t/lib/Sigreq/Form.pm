@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Form: PDFs with signature fields that wait to be signed, and with a signature that certifies them and permits
 # that. What pyHanko says of them when they are signed.
 package Sigreq::Form;

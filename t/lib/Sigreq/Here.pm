@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Here: where a test file runs: its suite's facts, organisations and tokens of its own (by sigreqctl), and a
 # look behind the server: stored files, processes, log.
 package Sigreq::Here;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Httpd: a further httpd for one test file: for configurations that are wrong on purpose and for faults that
 # would disturb the suite's own. It uses the suite's database unless told otherwise, and ends with the object.
 package Sigreq::Httpd;

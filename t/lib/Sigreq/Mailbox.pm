@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Mailbox: a mail server for tests (t/tool/smtpd.py), and the mails it got, taken apart. It ends with the
 # object.
 package Sigreq::Mailbox;

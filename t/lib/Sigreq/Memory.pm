@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Memory: how much memory a request takes of httpd's child at most.
 package Sigreq::Memory;
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Multipart: bodies of multipart/form-data, byte by byte as a test wants them.
 package Sigreq::Multipart;
 use strict;

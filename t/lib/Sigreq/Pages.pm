@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Pages: the pages of a document as a signer's browser asks for them: what a PNG is, where its ink is, what the
 # cache has of it.
 package Sigreq::Pages;

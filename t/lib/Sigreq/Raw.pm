@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Raw: HTTP over a plain socket, for what a well-behaved client never sends: half a request, bytes that are no
 # HTTP, a body without its end.
 package Sigreq::Raw;

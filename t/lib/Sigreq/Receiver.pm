@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Receiver: who registers webhooks: an HTTP server on the loopback in a process of its own, which keeps what
 # arrives and answers, or misbehaves, as the path says. It ends with the object.
 #

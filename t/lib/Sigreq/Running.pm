@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Running: a server as `make run` starts it, in a folder of its own, for the tools that send it public files:
 # what it says of itself, its one child, its log.
 package Sigreq::Running;

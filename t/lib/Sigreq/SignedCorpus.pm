@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::SignedCorpus: public files put through the whole of it: a PDF is uploaded for two signers, signed by both,
 # downloaded, and judged by validators; an image is what somebody signs with. Each file gives a row that says what
 # became of it. `make corpus-sign` tries all files, `make test` some.

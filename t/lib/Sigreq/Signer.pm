@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. What validators say of what
 # comes out is Sigreq::Validator's, whose functions are handed on.
 package Sigreq::Signer;

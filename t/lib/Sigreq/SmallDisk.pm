@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::SmallDisk: an httpd one of whose folders is a small file system: a tmpfs in a mount namespace of its own. It
 # needs root or user namespaces.
 package Sigreq::SmallDisk;

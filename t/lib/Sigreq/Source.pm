@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Source: the source tree as the guards read it. Whoever asks for files and gets none has a broken check: it
 # dies.
 package Sigreq::Source;

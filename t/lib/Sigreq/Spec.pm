@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Spec: src/api/openapi.json as a judge of answers. check() says what an answer has that the description does
 # not know; the client runs it over every answer of every test, so that the two cannot drift apart.
 package Sigreq::Spec;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Suite: one pass of the API tests: a database, an MPM, an httpd of its own. t/run makes it, starts it, stops
 # it, and asks what its log says; the tests read its facts through Sigreq::Here.
 package Sigreq::Suite;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sigreq::Validator: what programs that others wrote say of a signed PDF: pdfsig, qpdf, mutool and openssl; and a
 # certification authority of our own, which they can be told to trust.
 package Sigreq::Validator;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Deliver: webhook calls out of the store by one child, against wrk's raw rate of the same POST on the same
 # receiver; how long one takes when nothing else is to do; and what fifty receivers that hang cost the others.
 package Bench::Deliver;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Fill: many submissions in a database, by SQL: copies of the one made through the API, rows of all its tables,
 # with uuids of their own and a second between two of them. What the tables' columns are is asked, not known.
 package Bench::Fill;

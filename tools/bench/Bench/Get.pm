@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Get: GET of one submission against a static file of 1,024 bytes of the same httpd and virtual host.
 package Bench::Get;
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Many: the list (first page of 10) and one submission (a random one each time) among 1,000 and among 1,000,000,
 # by one client alone, which gives the time one request takes, and by several at a time.
 package Bench::Many;

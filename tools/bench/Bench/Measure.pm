@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Measure: one measurement by wrk or pgbench, and rounds of several in turns.
 package Bench::Measure;
 use strict;

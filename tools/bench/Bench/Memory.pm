@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Memory: the peak memory (VmHWM) of httpd's child for one upload of 1 MB and of 100 MB, a fresh httpd for each.
 package Bench::Memory;
 use strict;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Page: a page of a document that somebody has seen before, as the signing page asks for it (with its version),
 # against a static file of the same bytes of the same httpd and virtual host.
 package Bench::Page;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Phone: how long a signer on a throttled phone waits for the first page of a document of 20 (phone.mjs), and how
 # long any request takes at most but for one in a hundred when 100 signers of it load without a pause, on 100 connections.
 package Bench::Phone;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Post: POST of 100 kB and two signers, of a document seen before and of a new one each time, against pgbench
 # doing the same database work, and against a handler that only stores the upload.
 package Bench::Post;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Replay: the statements that the module sends to PostgreSQL for one request, as a script for pgbench, which then
 # does the same database work without httpd.
 package Bench::Replay;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Report: what is printed: the machine, then a table in Markdown that docs/benchmarks.md can hold as it is.
 package Bench::Report;
 use strict;

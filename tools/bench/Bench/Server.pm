@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Server: databases with an organisation and a token each, and an httpd that serves each of them as a virtual
 # host of its own, so that one process answers for everything that is compared.
 package Bench::Server;

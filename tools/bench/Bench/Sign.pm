@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Sign: a signer signs two documents of 100 kB with a typed name: the first of two signers, whose request also
 # adds the fields, and the last, whose request also makes the certificate of completion. Beside the first: pgbench
 # doing the same database work.

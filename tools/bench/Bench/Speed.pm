@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Speed: what the PDF helper takes for its work, beside what that work is at least. Measured by the programs of
 # t/speed (build/speed), which print a line for each row.
 package Bench::Speed;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Bench::Upload: the upload of the benchmarks: a PDF of so many bytes and two signers with a field each.
 package Bench::Upload;
 use strict;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bar.js: the bar at the bottom: how much is filled in, and the one thing to do next. It comes when the intro has gone.
 import { text } from './texts.js'
 

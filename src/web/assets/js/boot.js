@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // boot.js: runs before the page is shown. Where the browser has what the script needs, what works with the script
 // appears, and what works without it disappears. If the script does not come, or fails at its start, the plain forms
 // are shown again, and they work.

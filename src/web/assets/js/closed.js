@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // closed.js: the page of a closed link: it tells the site that shows it in a frame, and forgets what the tab had kept.
 import { forget } from './memory.js'
 

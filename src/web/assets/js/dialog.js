@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dialog.js: the browser's own dialogs, which keep the focus and give it back. They are closed by their buttons and by
 // Escape alone: a click beside a dialog does nothing, because a stroke of a signature may end there.
 

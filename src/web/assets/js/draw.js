@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // draw.js: a signature drawn by mouse, finger or pen. Strokes are kept in the coordinates in which they were made,
 // those of the pad when the first one began. When the pad has another size, because a phone is turned, they are only
 // shown otherwise, and new strokes are taken into the same coordinates.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fields.js: the places where a signer signs, on the pages: a button each, and over it the signature once it is there.
 import { text } from './texts.js'
 import { paint } from './mark.js'

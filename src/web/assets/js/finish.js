@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // finish.js: the last steps, each in a dialog that says what it means: to sign, or to decline.
 import { prepareDialog, whileBusy } from './dialog.js'
 import { showOutcome } from './leaving.js'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // frame.js: what is on every page: the menu, dates, the choice of the language, and clicks that come twice.
 import { setUnsent } from './leaving.js'
 

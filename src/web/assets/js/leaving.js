@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // leaving.js: a signer who leaves the page while something is filled in and not sent is asked first.
 let unsent = false
 addEventListener('beforeunload', event => {

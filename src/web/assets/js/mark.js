@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mark.js: a signature as the signer made it: {type: 'drawn', width, height, strokes: [[[x, y, pressure]…]…]},
 // {type: 'typed', text} or {type: 'uploaded', image: data URL}; and, in `shown`, as the service draws it (preview.js).
 // What is painted is that alone, as large as it fits and in the middle: as it will be in the PDF. A field may have a

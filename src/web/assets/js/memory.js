@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // memory.js: what a reload must not lose, in this tab alone. Where the browser keeps nothing, the page works without.
 const key = link => `sigreq:${link}`
 

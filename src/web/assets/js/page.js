@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // page.js: where the script of the signing page begins. Where boot.js has left the page plain, it stays so.
 import { startClosed } from './closed.js'
 import { startFrame } from './frame.js'

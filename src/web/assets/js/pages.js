@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pages.js: the pages of the documents: as sharp as screen and zoom ask for, and with their text over the image, to be
 // selected, searched and read aloud. The images load as the browser sees fit (loading=lazy).
 import { prepareSheets } from './sheets.js'

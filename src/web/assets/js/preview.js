@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // preview.js: how a signature will look: the service draws it as it draws it into the documents, with its own fonts.
 import { bodyOf, toSend } from './mark.js'
 import { ask } from './service.js'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // service.js: the signing service behind the page. An answer may be lost after the deed is done: before anybody is told
 // that it failed, the state is asked for, and before anything is sent a second time as well.
 import { bodyOf } from './mark.js'

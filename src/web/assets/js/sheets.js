@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sheets.js: the pages that are not in the HTML. Of long documents only the first pages are in it; the others are made
 // here when somebody comes near. Until then a gap has about the room of its pages, so that the scroll bar is right.
 import { text } from './texts.js'

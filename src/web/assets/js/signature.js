@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // signature.js: the dialog in which a signature is made: drawn, typed or uploaded.
 import { prepareDialog } from './dialog.js'
 import { prepareDraw } from './draw.js'

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // signing.js: the way through the page: fields are filled in one by one or all at once; then everything is sent.
 import { goTo, prepareBar } from './bar.js'
 import { prepareFields } from './fields.js'

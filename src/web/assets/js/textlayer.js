@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // textlayer.js: the words of a page, unseen, over their own image: that is what is selected, found and read aloud.
 import { text } from './texts.js'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // texts.js: the words of the script, as the server has chosen them. What is filled in is isolated, because it may run
 // in the other direction. A text that depends on a number is an object with the plural categories of its language
 // (CLDR). An older browser may know others: then it is `other`.

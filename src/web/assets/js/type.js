@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // type.js: a signature typed; while one types, it is shown as the service will draw it.
 import { paint } from './mark.js'
 import { preview } from './preview.js'

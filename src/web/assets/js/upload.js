@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // upload.js: an image of a signature, made as small as it may be: photographs of today's phones are too large to send.
 // The service takes the paper away, and shows what is left.
 import { paint } from './mark.js'

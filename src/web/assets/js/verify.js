@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify.js: the page that checks a document. It works without this: what is added is dropping a file, a word while the
 // document is sent, and times as the reader writes them.
 const { lang } = document.documentElement

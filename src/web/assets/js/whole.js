@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // whole.js: the whole document where the browser needs all of it: to print it, and to find words in it.
 const MOST = 1000 // pages whose texts are loaded for one search
 const AT_ONCE = 6

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zoom.js: how large the pages are: by two buttons, by a double tap, and larger where a field is visited on a phone.
 import { text } from './texts.js'
 
