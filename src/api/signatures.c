@@ -47,6 +47,12 @@ sr_error_t *sr_api_signature_get(sr_http_t *http)
     return sr_http_view(http, HTTP_OK, view);
 }
 
+static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+{
+    apr_bucket_brigade *brigade = sr_service_brigade(download, http->r->connection->bucket_alloc, http->pool);
+    return sr_http_pdf(http, brigade, download->sha256, download->name);
+}
+
 sr_error_t *sr_api_document_get(sr_http_t *http)
 {
     const char *token_hash, *submission, *document, *version = NULL;
@@ -60,7 +66,7 @@ sr_error_t *sr_api_document_get(sr_http_t *http)
     SR_TRY(sr_api_uuid(&document, http, 1));
     SR_TRY(sr_service_document(sr_api_of(http)->service, &download, token_hash, submission, document, version != NULL,
                                http->pool));
-    return sr_http_pdf(http, download.paths, download.sha256, download.name);
+    return reply_download(http, &download);
 }
 
 sr_error_t *sr_api_certificate_get(sr_http_t *http)
@@ -70,7 +76,7 @@ sr_error_t *sr_api_certificate_get(sr_http_t *http)
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&submission, http, 0));
     SR_TRY(sr_service_certificate(sr_api_of(http)->service, &download, token_hash, submission, http->pool));
-    return sr_http_pdf(http, download.paths, download.sha256, download.name);
+    return reply_download(http, &download);
 }
 
 sr_error_t *sr_api_audit_get(sr_http_t *http)

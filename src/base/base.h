@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h: what every layer may use. No httpd.h, no database, no PDF.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · accept.c · file.c ·
- * caption.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · accept.c ·
+ * descriptor.c · process.c · caption.c
  *
  * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
  * cleared as soon as the call is over; a function with one `pool` uses it for both.
@@ -322,6 +322,13 @@ bool sr_accept_next(sr_accept_t *element, char **rest);
 apr_ssize_t sr_descriptor_read(int descriptor, void *bytes, apr_size_t length, apr_off_t offset);
 /* The descriptor is closed with the pool. */
 void sr_descriptor_own(int descriptor, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- process.c */
+/* A name of this process, without a '.'. Each call makes another one. */
+const char *sr_process_name(apr_pool_t *pool);
+/* True if the process of this name is certainly dead: it was one of this machine and does not exist any more. `own` is
+ * a name of this process. */
+bool sr_process_is_dead(const char *own, const char *name);
 
 /* ----------------------------------------------------------------------------------------------- caption.c */
 /* The height of a caption's line in a field that is so many points high, as displayed; 0: it has no caption. The

@@ -8,6 +8,7 @@
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
+#include "blobs/blobs.h"
 #include "store/store.h"
 
 typedef enum ctl_exit_t {
@@ -119,10 +120,10 @@ sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* -------------------------------------------------------------------------------------------- documents.c */
 /* Opens the database and the folder of documents, with the rights of the folder's owner. */
-sr_error_t *ctl_open_documents(ctl_t *ctl, sr_documents_t **documents);
+sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
 sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid);
 /* SR_ECONFLICT if the folder belongs to another database. */
-sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents);
+sr_error_t *ctl_same_database(ctl_t *ctl, sr_blobs_t *documents);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* Called by root, goes on with the rights of the owner of the folder. Does nothing otherwise, or if it is missing. */

@@ -19,22 +19,22 @@ sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid)
     return *uuid ? NULL : sr_error(ctl->pool, SR_EINTERNAL, "The database has no uuid");
 }
 
-sr_error_t *ctl_open_documents(ctl_t *ctl, sr_documents_t **documents)
+sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
 {
     SR_TRY(ctl_open_store(ctl));
     if (!ctl->given[OPTION_DOCUMENTS])
         return sr_error(ctl->pool, SR_EBADREQUEST,
                         "no folder of documents is named: give --documents, or --config with SigreqDocuments");
     SR_TRY(ctl_become_owner(ctl, ctl->values[OPTION_DOCUMENTS]));
-    return sr_documents_open(documents, ctl->values[OPTION_DOCUMENTS], ctl->pool);
+    return sr_blobs_folder(documents, ctl->values[OPTION_DOCUMENTS], ctl->pool);
 }
 
-sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents)
+sr_error_t *ctl_same_database(ctl_t *ctl, sr_blobs_t *documents)
 {
     const char *bound, *uuid;
 
     SR_TRY(ctl_database_uuid(ctl, &uuid));
-    SR_TRY(sr_documents_database(&bound, documents, ctl->pool));
+    SR_TRY(sr_blobs_database(&bound, documents, ctl->pool));
     if (!bound || strcasecmp(bound, uuid) == 0) return NULL;
     return sr_error(ctl->pool, SR_ECONFLICT,
                     "%s belongs to the database %s, and this is %s: nothing was deleted. If the folder was moved to "
@@ -45,12 +45,12 @@ sr_error_t *ctl_same_database(ctl_t *ctl, sr_documents_t *documents)
 sr_error_t *ctl_documents_adopt(ctl_t *ctl)
 {
     static const char *const columns[] = {"folder", "database", NULL};
-    sr_documents_t *documents;
+    sr_blobs_t *documents;
     const char *uuid;
 
     SR_TRY(ctl_open_documents(ctl, &documents));
     SR_TRY(ctl_database_uuid(ctl, &uuid));
-    SR_TRY(sr_documents_bind(documents, uuid, true, ctl->pool));
+    SR_TRY(sr_blobs_bind(documents, uuid, true, ctl->pool));
     json_t *report = json_object();
     json_object_set_new(report, "folder", json_string(ctl->values[OPTION_DOCUMENTS]));
     json_object_set_new(report, "database", json_string(uuid));

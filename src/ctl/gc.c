@@ -65,10 +65,10 @@ static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
 }
 
 /* A folder of another database would look unused. */
-static sr_error_t *collect_documents(ctl_t *ctl, sr_documents_gc_t *done, sr_documents_t *documents)
+static sr_error_t *collect_documents(ctl_t *ctl, sr_blobs_gc_t *done, sr_blobs_t *documents)
 {
     const int most = ctl->given[OPTION_FORCE] ? 100 : MOST_PERCENT;
-    sr_error_t *error = sr_documents_gc(done, documents, is_used, ctl, most, ctl->given[OPTION_DRY_RUN], ctl->pool);
+    sr_error_t *error = sr_blobs_gc(done, documents, is_used, ctl, most, ctl->given[OPTION_DRY_RUN], ctl->pool);
 
     if (!error || error->code != SR_ECONFLICT) return error;
     return sr_error(ctl->pool, SR_ECONFLICT,
@@ -102,8 +102,8 @@ sr_error_t *ctl_gc(ctl_t *ctl)
                                           NULL};
     const bool dry_run = ctl->given[OPTION_DRY_RUN];
     json_t *report = sr_json_own(json_object(), ctl->pool);
-    sr_documents_t *documents;
-    sr_documents_gc_t done;
+    sr_blobs_t *documents;
+    sr_blobs_gc_t done;
     const char *cache;
 
     SR_TRY(ctl_open_documents(ctl, &documents));

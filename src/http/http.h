@@ -76,10 +76,9 @@ sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views);
 sr_error_t *sr_http_empty(sr_http_t *http);
 /* Bytes of a type, in memory that lives as long as the process or the request. */
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length);
-/* Content in immutable files (paths, const char *), one after the other, or in one that is open; with ETag, Range and
- * If-None-Match. */
+/* Content that never changes, in buckets or in one open file; with ETag, Range and If-None-Match. */
 typedef struct sr_http_content_t {
-    const apr_array_header_t *paths; /* or NULL */
+    apr_bucket_brigade *brigade; /* without an end-of-stream bucket; or NULL */
     const char *type;
     const char *etag;          /* without quotes; NULL: for HEAD of what was not made, no length either */
     const char *name;          /* of a download, or NULL: to be shown */
@@ -88,8 +87,8 @@ typedef struct sr_http_content_t {
     apr_off_t size;            /* how much of it, from its beginning */
 } sr_http_content_t;
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
-/* A PDF file to be kept under a name, in immutable files whose content has this SHA-256. */
-sr_error_t *sr_http_pdf(sr_http_t *http, const apr_array_header_t *paths, const char *sha256, const char *name);
+/* A PDF file to be kept under a name, whose content has this SHA-256. */
+sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char *sha256, const char *name);
 /* 303 to an absolute URL. */
 sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
 /* The answer for an error: the one place where a code becomes a status, a body and a log level. */

@@ -83,21 +83,6 @@ sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_
     return NULL;
 }
 
-static sr_error_t *add_path(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t *length, const char *path)
-{
-    apr_file_t *file;
-    apr_finfo_t info;
-    apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
-                                        APR_OS_DEFAULT, http->pool);
-    if (!status) status = apr_file_info_get(&info, APR_FINFO_SIZE, file);
-    if (status)
-        return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The document cannot be read at present"),
-                                http->pool, "%s: %pm", path, &status);
-    apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
-    *length += info.size;
-    return NULL;
-}
-
 /* The file's content compressed, where the client wants that. NULL: it is sent as it is. */
 static const char *compressed(sr_http_t *http, const sr_http_content_t *content, apr_off_t *length)
 {
@@ -116,13 +101,14 @@ static const char *compressed(sr_http_t *http, const sr_http_content_t *content,
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
 {
     request_rec *r = http->r;
-    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, r->connection->bucket_alloc);
+    apr_bucket_brigade *brigade =
+        content->brigade ? content->brigade : apr_brigade_create(http->pool, r->connection->bucket_alloc);
     apr_off_t length = content->file ? content->size : 0;
     const char *packed = compressed(http, content, &length);
     if (packed) apr_brigade_write(brigade, NULL, NULL, packed, (apr_size_t)length);
     else if (content->file) apr_brigade_insert_file(brigade, content->file, 0, length, http->pool);
-    for (int i = 0; content->paths && i < content->paths->nelts; i++)
-        SR_TRY(add_path(http, brigade, &length, APR_ARRAY_IDX(content->paths, i, const char *)));
+    if (content->brigade && apr_brigade_length(brigade, 0, &length))
+        return sr_error(http->pool, SR_EINTERNAL, "The length of the content is not known");
     apr_table_setn(r->headers_out, "Cache-Control",
                    content->cache_control ? content->cache_control : "private, no-cache");
     set_headers(http, HTTP_OK, content->type);
@@ -143,9 +129,9 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
     return NULL;
 }
 
-sr_error_t *sr_http_pdf(sr_http_t *http, const apr_array_header_t *paths, const char *sha256, const char *name)
+sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char *sha256, const char *name)
 {
-    const sr_http_content_t content = {.paths = paths, .type = "application/pdf", .etag = sha256, .name = name};
+    const sr_http_content_t content = {.brigade = brigade, .type = "application/pdf", .etag = sha256, .name = name};
     return sr_http_content(http, &content);
 }
 

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "jobs/kinds.h"
-#include "jobs/owner.h"
+#include "base/base.h"
 #include "jobs/transfers.h"
 #include "metrics/metrics.h"
 
@@ -109,7 +109,7 @@ sr_error_t *sr_jobs_create(sr_jobs_t **jobs, const sr_jobs_options_t *options, a
     if (!made->transfers.multi) return sr_error(pool, SR_EINTERNAL, "libcurl has no memory");
     curl_multi_setopt(made->transfers.multi, CURLMOPT_MAXCONNECTS, (long)SR_TRANSFERS);
     apr_pool_create(&made->batch_pool, pool);
-    made->owner = sr_owner_name(pool);
+    made->owner = sr_process_name(pool);
     made->jitter = (unsigned)strtoul(sr_uuid_make(pool), NULL, 16);
     return sr_transfers_make(&made->transfers, pool);
 }
@@ -307,7 +307,7 @@ static json_t *survey_dead(sr_jobs_t *jobs, const json_t *seen)
     size_t i;
 
     json_array_foreach (json_object_get(seen, "owners"), i, owner)
-        if (json_is_string(owner) && sr_owner_is_dead(jobs->owner, json_string_value(owner)))
+        if (json_is_string(owner) && sr_process_is_dead(jobs->owner, json_string_value(owner)))
             json_array_append(dead, owner);
     return dead;
 }

@@ -26,17 +26,23 @@ sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, ap
     return NULL;
 }
 
+sr_error_t *sr_service_call_any(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows,
+                                sr_outcome_t *outcome, const char *const *arguments, int count, apr_pool_t *pool)
+{
+    sr_store_t *store;
+    service->database->reads = sr_store_reads(op);
+    SR_TRY(service->database->borrow(service->database, &store, pool));
+    sr_error_t *error = sr_store_run(store, op, outcome, rows, arguments, count, pool);
+    service->database->give_back(service->database, store);
+    return error;
+}
+
 sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
                             const char *const *arguments, int count, apr_pool_t *pool)
 {
-    sr_store_t *store;
     sr_outcome_t came;
     apr_array_header_t *found;
-    service->database->reads = sr_store_reads(op);
-    SR_TRY(service->database->borrow(service->database, &store, pool));
-    sr_error_t *error = sr_store_run(store, op, &came, &found, arguments, count, pool);
-    service->database->give_back(service->database, store);
-    SR_TRY(error);
+    SR_TRY(sr_service_call_any(service, op, &found, &came, arguments, count, pool));
     if (rows) *rows = found;
     if (outcome) *outcome = came;
     return refusal(came, pool);

@@ -45,7 +45,7 @@ static sr_error_t *read_events(json_t **events, const sr_service_t *service, con
 
 typedef struct marks_t {
     const sr_signing_t *signing;
-    sr_documents_t *documents;
+    sr_blobs_t *documents;
     const sr_service_t *service;
     sr_pdf_pool_t *workers; /* of the certificate */
     apr_size_t room;        /* bytes that all further marks may take */
@@ -72,7 +72,7 @@ static sr_error_t *find_key(const marks_t *marks, sr_document_state_t *document,
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
     const sr_service_t own = sr_service_for_request(marks->service, owner, pool);
     sr_joined_t joined;
-    SR_TRY(sr_documents_join(&joined, marks->documents, sr_document_state_files(document, pool), pool));
+    SR_TRY(sr_blobs_join(&joined, marks->documents, sr_document_state_files(document, pool), pool));
     SR_TRY(sr_pdf_key(&document->cipher, own.pdf, joined.descriptor, pool));
     sr_pdf_pool_release(own.pdf);
     return NULL;
@@ -86,7 +86,7 @@ static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t 
     sr_joined_t joined;
     apr_size_t taken = 0;
     APR_ARRAY_PUSH(files, const char *) = revised->sha256;
-    SR_TRY(sr_documents_join(&joined, marks->documents, files, pool));
+    SR_TRY(sr_blobs_join(&joined, marks->documents, files, pool));
     const apr_size_t size = (apr_size_t)joined.size;
     void *bytes = apr_palloc(pool, size);
     SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, size, pool));
@@ -119,7 +119,7 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
 
 /* The signatures as they were sealed, as far as there is room for them. */
 static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const sr_service_t *own,
-                              const sr_transition_t *step, const json_t *events, sr_documents_t *documents)
+                              const sr_transition_t *step, const json_t *events, sr_blobs_t *documents)
 {
     const json_t *signers = json_object_get(step->signing->view, "submitters");
     marks_t marks = {step->signing, documents, service, own->pdf, MARKS_MAX};
@@ -153,7 +153,7 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 }
 
 static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
-                           const sr_transition_t *step, const sr_cms_certificate_t *seal, sr_documents_t *documents)
+                           const sr_transition_t *step, const sr_cms_certificate_t *seal, sr_blobs_t *documents)
 {
     const sr_signing_t *signing = step->signing;
     json_t *events, *marks;
@@ -178,7 +178,7 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
 /* *joined is the certificate with its field. No other worker confirms this: the one that could add something is the
  * one that has written the certificate. It has read certificates of this organisation, and no document of anybody but
  * the signatures that are drawn in them. */
-static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_documents_t *documents,
+static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_blobs_t *documents,
                            const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
     const apr_array_header_t *nothing = apr_array_make(pool, 0, sizeof(const char *));
@@ -187,15 +187,15 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
     sr_pdf_update_t update;
     *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
     memcpy(field->rect, composed->field.rect, sizeof field->rect);
-    SR_TRY(sr_documents_join_in_memory(joined, documents, nothing, pool));
-    SR_TRY(sr_documents_extend(joined, documents, nothing, text->bytes, text->length, pool));
+    SR_TRY(sr_blobs_join_in_memory(joined, documents, nothing, pool));
+    SR_TRY(sr_blobs_extend(joined, documents, nothing, text->bytes, text->length, pool));
     SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
     append(text, update.bytes, update.length, pool);
-    return sr_documents_extend(joined, documents, nothing, update.bytes, update.length, pool);
+    return sr_blobs_extend(joined, documents, nothing, update.bytes, update.length, pool);
 }
 
-sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_documents_t *documents)
+sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_blobs_t *documents)
 {
     const sr_environment_t environment = step->signing->environment;
     const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->seal[environment]);
@@ -222,7 +222,8 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_do
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     sr_pdf_pool_release(own.pdf);
     append(&text, revision.bytes, revision.length, step->pool);
-    SR_TRY(sr_documents_commit(&sha256, documents, text.bytes, text.length, step->pool));
+    sha256 = sr_sha256_hex(text.bytes, text.length, step->pool);
+    SR_TRY(sr_blobs_put(documents, sha256, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
     sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
     sr_transition_notify(step, "completed");

@@ -277,8 +277,8 @@ sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, co
     sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
     sr_intake_t intake = {0};
     bool unwanted = false;
-    sr_documents_own(request->uploads->documents,
-                     sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
+    sr_blobs_own(request->uploads->documents,
+                 sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &submission, request, pool);

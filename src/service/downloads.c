@@ -15,20 +15,39 @@ static const char *signed_name(const char *name, apr_pool_t *pool)
                         has_ending ? name + length - own : ending);
 }
 
+static sr_error_t *open_blobs(apr_array_header_t **blobs, const sr_service_t *service, const apr_array_header_t *keys,
+                              apr_pool_t *pool)
+{
+    sr_blobs_t *documents;
+    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    *blobs = apr_array_make(pool, keys->nelts, sizeof(sr_blob_t));
+    for (int i = 0; i < keys->nelts; i++) {
+        sr_error_t *error =
+            sr_blobs_open(apr_array_push(*blobs), documents, APR_ARRAY_IDX(keys, i, const char *), pool);
+        if (!error) continue;
+        return sr_error_from(sr_error(pool, SR_EUNAVAILABLE, "The document cannot be read at present"), error);
+    }
+    return NULL;
+}
+
+apr_bucket_brigade *sr_service_brigade(const sr_download_t *download, apr_bucket_alloc_t *allocator, apr_pool_t *pool)
+{
+    apr_bucket_brigade *brigade = apr_brigade_create(pool, allocator);
+    for (int i = 0; i < download->blobs->nelts; i++)
+        sr_blob_append(brigade, &APR_ARRAY_IDX(download->blobs, i, sr_blob_t), pool);
+    return brigade;
+}
+
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool)
 {
-    sr_documents_t *documents;
-    apr_array_header_t *files = sr_document_state_files(document, pool);
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    apr_array_header_t *files = sr_document_state_files(document, pool), *blobs;
     if (original) {
         files->nelts = 1;
         APR_ARRAY_IDX(files, 0, const char *) = document->sha256;
     }
-    for (int i = 0; i < files->nelts; i++)
-        APR_ARRAY_IDX(files, i, const char *) =
-            sr_documents_path(documents, APR_ARRAY_IDX(files, i, const char *), pool);
-    *download = (sr_download_t){.paths = files,
+    SR_TRY(open_blobs(&blobs, service, files, pool));
+    *download = (sr_download_t){.blobs = blobs,
                                 .name = original || !document->revisions->nelts ? document->name
                                                                                 : signed_name(document->name, pool),
                                 .sha256 = original ? document->sha256 : sr_document_state_sha256(document)};
@@ -50,12 +69,11 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
 sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
                                             const char *submission_name, const char *sha256, apr_pool_t *pool)
 {
-    sr_documents_t *documents;
-    apr_array_header_t *paths = apr_array_make(pool, 1, sizeof(const char *));
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
-    APR_ARRAY_PUSH(paths, const char *) = sr_documents_path(documents, sha256, pool);
+    apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *)), *blobs;
+    APR_ARRAY_PUSH(keys, const char *) = sha256;
+    SR_TRY(open_blobs(&blobs, service, keys, pool));
     *download = (sr_download_t){
-        .paths = paths, .name = apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL), .sha256 = sha256};
+        .blobs = blobs, .name = apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL), .sha256 = sha256};
     return NULL;
 }
 

@@ -72,7 +72,7 @@ static void note_checked(const sr_service_t *service)
     apr_thread_mutex_unlock(folders->mutex);
 }
 
-sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool)
+sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents, apr_pool_t *pool)
 {
     const char *body;
     json_t *answer;
@@ -81,7 +81,7 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *docum
     SR_TRY(sr_json_parse(&answer, body, strlen(body), pool));
     const char *uuid = sr_json_string(answer, "database");
     if (!uuid) return sr_error(pool, SR_EINTERNAL, "The database has no uuid");
-    SR_TRY(sr_documents_check(documents, uuid, pool));
+    SR_TRY(sr_blobs_check(documents, uuid, pool));
     note_checked(service);
     return NULL;
 }
@@ -90,10 +90,10 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *docum
 
 static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
 {
-    sr_documents_t *documents;
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
+    sr_blobs_t *documents;
+    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
     SR_TRY(sr_service_folder(service, documents, pool));
-    return sr_documents_probe(documents, pool);
+    return sr_blobs_probe(documents, pool);
 }
 
 static void note_reason(char *reason, const sr_error_t *error)

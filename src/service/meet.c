@@ -12,13 +12,13 @@ sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signi
 
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)
 {
-    sr_documents_t *documents;
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
-    sr_documents_own(documents, sr_owner_of(signing->organization_uuid, signing->environment, pool));
+    sr_blobs_t *documents;
+    SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
+    sr_blobs_own(documents, sr_owner_of(signing->organization_uuid, signing->environment, pool));
     for (int i = 0; i < signing->documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
         sr_pages_t *pages;
-        SR_TRY(sr_documents_pages(&pages, documents, document->base_sha256, pool));
+        SR_TRY(sr_service_pages(&pages, documents, document->base_sha256, pool));
         document->boxes = pages;
     }
     return NULL;

@@ -75,8 +75,8 @@ static sr_file_t *sealed_file(const proof_t *proof)
 
 static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
 {
-    if (file->spool) return sr_spool_descriptor(file->spool, descriptor);
-    return sr_documents_descriptor(descriptor, proof->request->uploads->documents, file->sha256, pool);
+    if (file->spool) return sr_blobs_descriptor(file->spool, descriptor);
+    return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->sha256, pool);
 }
 
 /* ---------------------------------------------------------------------------------------------------- rewriting */
@@ -84,14 +84,14 @@ static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr
 static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_pdf_output_t *output)
 {
     char *piece = apr_palloc(proof->pool, PIECE);
-    SR_TRY(sr_spool_begin(&file->spool, proof->request->uploads->documents, proof->pool));
+    SR_TRY(sr_blobs_begin(&file->spool, proof->request->uploads->documents, proof->pool));
     for (apr_off_t at = 0; at < output->size;) {
         const apr_size_t length = output->size - at < PIECE ? (apr_size_t)(output->size - at) : PIECE;
         SR_TRY(sr_pdf_read(piece, output->descriptor, at, length, proof->pool));
-        SR_TRY(sr_spool_write(file->spool, piece, length));
+        SR_TRY(sr_blobs_write(file->spool, piece, length));
         at += (apr_off_t)length;
     }
-    return sr_spool_end(file->spool, &file->sha256, &file->size);
+    return sr_blobs_end(file->spool, &file->sha256, &file->size);
 }
 
 /* Gives `file` pages and content. What came out is probed like an upload; its pages must be those that were found in

@@ -9,7 +9,7 @@
 typedef struct sr_file_t {
     const char *sha256; /* NULL: there is no file */
     apr_off_t size;
-    sr_spool_t *spool; /* its content; NULL: only where it is stored */
+    sr_blob_writer_t *spool; /* its content; NULL: only where it is stored */
     const sr_pages_t *pages;
     bool stored;  /* with a report of its pages */
     bool changed; /* and `pages` knows more than that says */

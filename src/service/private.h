@@ -10,7 +10,10 @@
  * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
 sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
                             const char *const *arguments, int count, apr_pool_t *pool);
-/* The same for an operation whose answer is one body. */
+/* The same, and no outcome is an error. */
+sr_error_t *sr_service_call_any(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows,
+                                sr_outcome_t *outcome, const char *const *arguments, int count, apr_pool_t *pool);
+/* sr_service_call for an operation whose answer is one body. */
 sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
                                 const char *const *arguments, int count, apr_pool_t *pool);
 /* After the commit of what may have an event for webhooks. */
@@ -23,14 +26,14 @@ const char *sr_service_now(apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- receive.c */
 typedef struct sr_upload_t {
-    const char *name, *raw; /* decoded, and as sent */
-    bool declared_pdf;      /* its part said application/pdf, or no type: its content decides */
-    sr_spool_t *spool;      /* ended */
+    const char *name, *raw;  /* decoded, and as sent */
+    bool declared_pdf;       /* its part said application/pdf, or no type: its content decides */
+    sr_blob_writer_t *spool; /* ended */
     const char *sha256;
     apr_off_t size;
 } sr_upload_t;
 struct sr_uploads_t {
-    sr_documents_t *documents; /* the folder the spools belong to */
+    sr_blobs_t *documents;     /* the folder the spools belong to */
     apr_array_header_t *files; /* sr_upload_t */
     apr_pool_t *pool;
 };
@@ -40,6 +43,10 @@ struct sr_uploads_t {
 sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
                             const sr_list_query_t *query, const char *const *filters, int filter_count,
                             apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- uploads.c */
+/* The pages of a document by its owner's report, or NULL if there is no report of this version. */
+sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const char *sha256, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- recent.c */
 /* A table of fixed size, for any number of threads; NULL when there is no memory. Keys are SHA-256 in hexadecimal, each
@@ -71,6 +78,6 @@ void sr_standing_changed(const char *document);
 /* ----------------------------------------------------------------------------------------------- folder.c */
 /* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
  * SR_EUNAVAILABLE. */
-sr_error_t *sr_service_folder(const sr_service_t *service, sr_documents_t *documents, apr_pool_t *pool);
+sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents, apr_pool_t *pool);
 
 #endif

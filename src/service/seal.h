@@ -14,6 +14,6 @@ sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
 /* certify.c: all have signed: the certificate of completion is made, sealed and stored, and becomes part of the step.
  */
-sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_documents_t *documents);
+sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_blobs_t *documents);
 
 #endif

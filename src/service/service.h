@@ -11,6 +11,7 @@
 #ifndef SR_SERVICE_H
 #define SR_SERVICE_H
 
+#include <apr_buckets.h>
 #include <apr_file_io.h>
 
 #include "model/model.h"
@@ -92,9 +93,11 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t
                                    apr_pool_t *pool);
 
 typedef struct sr_download_t {
-    const apr_array_header_t *paths; /* const char *: files, to be read one after the other */
+    const apr_array_header_t *blobs; /* sr_blob_t (blobs.h): to be read one after the other */
     const char *name, *sha256;
 } sr_download_t;
+/* Its content in buckets, with no end-of-stream bucket. */
+apr_bucket_brigade *sr_service_brigade(const sr_download_t *download, apr_bucket_alloc_t *allocator, apr_pool_t *pool);
 /* A document as it is now, or as it was uploaded. */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                 const char *submission_uuid, const char *document_uuid, bool original,

@@ -3,6 +3,7 @@
 #ifndef SR_SERVICE_SETUP_H
 #define SR_SERVICE_SETUP_H
 
+#include "blobs/blobs.h"
 #include "pdf/pdf.h"
 #include "service/service.h"
 #include "store/store.h"

@@ -142,11 +142,10 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
 }
 
 /* The document as it was then; in memory, where the disk has no room to put it together. */
-static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_documents_t *documents,
-                        const apr_array_header_t *files)
+static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
 {
-    if (sr_documents_join(joined, documents, files, work->pool))
-        SR_TRY(sr_documents_join_in_memory(joined, documents, files, work->pool));
+    if (sr_blobs_join(joined, documents, files, work->pool))
+        SR_TRY(sr_blobs_join_in_memory(joined, documents, files, work->pool));
     return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
 }
 
@@ -193,8 +192,7 @@ static sr_error_t *keep(const work_t *work, const char *key, int descriptor, con
     return sr_cache_count(root, size, work->service->cache_size, work->pool);
 }
 
-static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *documents,
-                        const apr_array_header_t *files)
+static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
 {
     const char *reason;
     bool costly;
@@ -219,19 +217,19 @@ static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_documents_t *d
 /* One makes it, the others wait and find it. If there is no lock, each one makes it. */
 static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_array_header_t *files)
 {
-    sr_documents_t *documents;
-    sr_submission_lock_t *turn = NULL;
+    sr_blobs_t *documents;
+    sr_file_lock_t *turn = NULL;
     sr_error_t *error = recall_refusal(work);
     if (error) return error;
-    SR_TRY(sr_documents_open(&documents, work->service->documents_root, work->pool));
-    error = sr_submission_lock_take(&turn, documents, work->key, work->until, work->pool);
+    SR_TRY(sr_blobs_folder(&documents, work->service->documents_root, work->pool));
+    error = sr_file_lock_take(&turn, documents, work->key, work->until, work->pool);
     if (error && apr_time_now() >= work->until) return error;
     error = NULL;
     if (!find(shown, work)) {
         error = recall_refusal(work);
         if (!error) error = make(shown, work, documents, files);
     }
-    if (turn) sr_submission_lock_release(turn);
+    if (turn) sr_file_lock_release(turn);
     return error;
 }
 

@@ -8,7 +8,7 @@
 #include "service/transition.h"
 
 typedef struct signing_t {
-    sr_documents_t *documents;
+    sr_blobs_t *documents;
     const sr_signature_t *signature;
     const sr_consent_t *consent;
 } signing_t;
@@ -55,8 +55,8 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_docume
                         const sr_pdf_update_t *prepared, apr_pool_t *pool)
 {
     const apr_array_header_t *files = sr_document_state_files(document, pool);
-    SR_TRY(prepared ? sr_documents_extend(joined, s->documents, files, prepared->bytes, prepared->length, pool)
-                    : sr_documents_join(joined, s->documents, files, pool));
+    SR_TRY(prepared ? sr_blobs_extend(joined, s->documents, files, prepared->bytes, prepared->length, pool)
+                    : sr_blobs_join(joined, s->documents, files, pool));
     if (strcmp(joined->sha256, sr_document_state_sha256(document)))
         return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
     return NULL;
@@ -136,7 +136,8 @@ static sr_error_t *keep(const signing_t *s, sr_transition_t *step, sr_document_s
         memcpy(both + prepared->length, revision->bytes, revision->length);
         part = both;
     }
-    SR_TRY(sr_documents_commit(&revised.sha256, s->documents, part, size, step->pool));
+    revised.sha256 = sr_sha256_hex(part, size, step->pool);
+    SR_TRY(sr_blobs_put(s->documents, revised.sha256, part, size, step->pool));
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     json_array_append_new(step->revisions, json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
                                                      document->revisions->nelts, "sha256", revised.sha256, "size",
@@ -212,7 +213,7 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool)
 {
     signing_t s = {.signature = signature, .consent = consent};
-    SR_TRY(sr_documents_open(&s.documents, service->documents_root, pool));
+    SR_TRY(sr_blobs_folder(&s.documents, service->documents_root, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
     return sr_transition_take(service, signing, client, sign, &s, pool);
 }

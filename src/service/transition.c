@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.c: one step of a submission is one transaction. It says which event it has seen last; where another was faster,
- * nothing is changed, and the step begins again with what is there now. Before it reads, a step waits for its turn, so
- * that this is rare even when all sign at once: only another host can come in between. */
+/* transition.c: one transition of a submission is one transaction. It names the last event that it has read. If the
+ * submission has changed since then, nothing is written and the transition begins again with the present state. It
+ * takes the submission lock before it reads, so this is rare even when all sign at once. */
+#include "service/submission_lock.h"
 #include "service/transition.h"
 
 #include <string.h>
 
 #define ATTEMPTS 20
-#define LONGEST_WAIT apr_time_from_sec(8) /* for those who are before us */
 
 void sr_transition_event(sr_transition_t *step, const char *signer, const char *kind, json_t *detail)
 {
@@ -117,15 +117,13 @@ sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signi
                                sr_transition_body_t body, void *baton, apr_pool_t *pool)
 {
     sr_transition_t step = {.client = client, .pool = pool};
-    sr_documents_t *documents;
-    sr_submission_lock_t *turn;
+    sr_submission_lock_t lock;
     sr_outcome_t outcome = SR_STALE;
     sr_error_t *error = NULL;
-    SR_TRY(sr_documents_open(&documents, service->documents_root, pool));
-    SR_TRY(sr_submission_lock_take(&turn, documents, (*signing)->submission, apr_time_now() + LONGEST_WAIT, pool));
+    SR_TRY(sr_submission_lock_take(&lock, service, (*signing)->submission, pool));
     for (int i = 0; i < ATTEMPTS && !error && outcome == SR_STALE; i++)
         error = try_once(service, &step, (*signing)->signer, body, baton, &outcome);
-    sr_submission_lock_release(turn);
+    sr_submission_lock_release(&lock);
     SR_TRY(error);
     if (outcome == SR_STALE) return sr_error(pool, SR_EUNAVAILABLE, "Too many sign at once, try again in a moment");
     *signing = step.signing;

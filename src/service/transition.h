@@ -19,7 +19,7 @@ typedef struct sr_transition_t {
 /* What one kind of step does: checks, changes step->signing, adds events. Called again if another came first. */
 typedef sr_error_t *(*sr_transition_body_t)(const sr_service_t *service, sr_transition_t *step, void *baton);
 
-/* Waits for the turn of this submission, reads it again, calls `body`, commits what that added, if anything; and again
+/* Takes the submission lock, reads the submission again, calls `body`, commits what that added, if anything; and again
  * where somebody else has changed the submission in between. *signing: as it was read before; then as it is now. */
 sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                                sr_transition_body_t body, void *baton, apr_pool_t *pool);

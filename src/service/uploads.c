@@ -18,7 +18,7 @@ static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
 {
     const char *head;
     apr_size_t length;
-    sr_spool_head(upload->spool, &head, &length);
+    sr_blobs_head(upload->spool, &head, &length);
     if (length > SNIFF_BYTES) length = SNIFF_BYTES;
     if (!upload->declared_pdf) return not_pdf("a file is declared as another type than application/pdf", pool);
     if (length && memmem(head, length, "%PDF-", 5)) return NULL;
@@ -57,18 +57,28 @@ static sr_error_t *ask_helper(const sr_pages_t **pages, const sr_intake_t *intak
     sr_pdf_probe_t probe = {0};
     int descriptor;
     SR_TRY(sr_intake_in_time(intake, upload->name, pool));
-    SR_TRY(sr_spool_descriptor(upload->spool, &descriptor));
+    SR_TRY(sr_blobs_descriptor(upload->spool, &descriptor));
     SR_TRY(sr_pdf_probe(&probe, pdf, descriptor, upload->size, pool));
     *pages = probe.pages;
     return verdict_error(&probe, upload->name, pool);
+}
+
+sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const char *sha256, apr_pool_t *pool)
+{
+    const char *report;
+    *pages = NULL;
+    SR_TRY(sr_reports_read(&report, documents, sha256, pool));
+    /* one of another version, or one that was damaged, is made again */
+    if (!report || sr_pages_parse_stored(pages, report, pool)) *pages = NULL;
+    return NULL;
 }
 
 static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
 {
     sr_pages_t *pages;
     bool there = false;
-    SR_TRY(sr_documents_pages(&pages, request->uploads->documents, file->sha256, pool));
-    if (pages) SR_TRY(sr_documents_use(&there, request->uploads->documents, file->sha256, pool));
+    SR_TRY(sr_service_pages(&pages, request->uploads->documents, file->sha256, pool));
+    if (pages) SR_TRY(sr_blobs_use(&there, request->uploads->documents, file->sha256, pool));
     file->pages = there ? pages : NULL;
     file->stored = there;
     return NULL;
@@ -122,8 +132,8 @@ static sr_error_t *keep(const sr_file_t *file, const sr_create_t *request, apr_p
 {
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
-    if (!file->stored) return sr_spool_commit(file->spool, report);
-    (void)sr_documents_report_write(request->uploads->documents, file->sha256, report, pool);
+    if (!file->stored) return sr_blobs_commit(file->spool, file->sha256, report);
+    (void)sr_reports_write(request->uploads->documents, file->sha256, report, false, pool);
     return NULL;
 }
 
@@ -141,7 +151,7 @@ void sr_uploads_drop(const sr_intake_t *intake)
 {
     for (int i = 0; intake->files && i < intake->files->nelts; i++) {
         const sr_file_t *normalised = &APR_ARRAY_IDX(intake->files, i, sr_files_t).normalised;
-        if (normalised->spool) sr_spool_drop(normalised->spool);
+        if (normalised->spool) sr_blobs_drop(normalised->spool);
     }
 }
 
@@ -153,6 +163,6 @@ void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, ap
         const sr_file_t *both[] = {&files->upload, &files->normalised};
         for (int j = 0; j < 2; j++)
             if (both[j]->sha256 && !both[j]->stored)
-                sr_documents_report_remove(request->uploads->documents, both[j]->sha256, pool);
+                sr_reports_remove(request->uploads->documents, both[j]->sha256, pool);
     }
 }

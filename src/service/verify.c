@@ -25,7 +25,7 @@ static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const s
     const sr_cms_context_t context = {.ours = ours};
     const sr_upload_t *file = file_of(request);
     int descriptor;
-    SR_TRY(sr_spool_descriptor(file->spool, &descriptor));
+    SR_TRY(sr_blobs_descriptor(file->spool, &descriptor));
     return sr_pdf_verify(found, pdf, descriptor, file->size, &context, pool);
 }
 

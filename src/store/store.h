@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store.h: what is kept, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c ·
- * documents.c · cache.c
+ * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c
  *
  * The SQL is in the folders pgsql and sqlite3: the same operations with the same arguments and the same result
  * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
@@ -136,6 +135,12 @@ typedef enum sr_op_t {
      * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
      * changes nothing and is OK. */
     SR_OP_SIGNING_CHANGE,
+    /* Submission uuid, holder (a new sr_process_name), microseconds → OK: the holder has a lease of the submission for
+     * that time | STALE + the holder ("" if it has just ended): somebody else has one | MISSING: this database keeps no
+     * leases, all who use it are on one machine. */
+    SR_OP_LOCK_TAKE,
+    /* Submission uuid, holder → OK | MISSING as above. The lease ends, if this holder has it. */
+    SR_OP_LOCK_RELEASE,
     /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
     SR_OP_WEBHOOK_SET,
     /* $T, uuid, name, secret hash, expires_at|NULL → OK + token row (of the new one, in the caller's scope) |
@@ -325,135 +330,5 @@ const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_
 void sr_gate_opened(sr_visit_t *visit);
 /* Tells what this has changed, for the log. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end);
-
-/* -------------------------------------------------------------------------------------------- documents.c
- * PDF files by their content: <root>/ab/cd/<sha256>, and beside each <sha256>.<owner>.json, the helper's report of its
- * pages. An owner is an organisation in one environment: nobody sees by a report what another has uploaded, and what a
- * hostile document has made a helper say harms nobody but its owner. Files are complete, fsynced and immutable before
- * any database row names them; a file no row names is collected by `sigreqctl gc`, and its reports with it.
- */
-typedef struct sr_documents_t sr_documents_t;
-
-/* Opens (it does not make) the folder. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_documents_open(sr_documents_t **documents, const char *root, apr_pool_t *pool);
-/* Whose reports are read and written (sr_owner_of); until this is said there are none. */
-void sr_documents_own(sr_documents_t *documents, const char *owner);
-
-/* The database that the folder belongs to: its uuid (SR_OP_PING), as the file .database says, or NULL where nobody has
- * said it yet. Errors: SR_EUNAVAILABLE, also for a file that does not hold a uuid. */
-sr_error_t *sr_documents_database(const char **uuid, sr_documents_t *documents, apr_pool_t *pool);
-/* Says it, durably. If somebody was faster, theirs stays, or (`replace`) makes room. */
-sr_error_t *sr_documents_bind(sr_documents_t *documents, const char *uuid, bool replace, apr_pool_t *pool);
-/* Whether something can be stored: a file without a name is written and synced. */
-sr_error_t *sr_documents_probe(sr_documents_t *documents, apr_pool_t *pool);
-/* Binds a folder that belongs to nobody; SR_EUNAVAILABLE, with what to do in its cause, if it belongs to another. */
-sr_error_t *sr_documents_check(sr_documents_t *documents, const char *uuid, apr_pool_t *pool);
-
-/* An upload while it streams: in memory while small, then in an unnamed file (O_TMPFILE) that the kernel
- * forgets when the process dies; where the filesystem has none, in <root>/tmp, unlinked with the pool. */
-typedef struct sr_spool_t sr_spool_t;
-sr_error_t *sr_spool_begin(sr_spool_t **spool, sr_documents_t *documents, apr_pool_t *pool);
-sr_error_t *sr_spool_write(sr_spool_t *spool, const void *data, apr_size_t length);
-/* No more bytes come. Gives the content's SHA-256 (in the spool's pool) and size. Fails where a write failed. */
-sr_error_t *sr_spool_end(sr_spool_t *spool, const char **sha256, apr_off_t *size);
-/* The first bytes, at most 1,024 of them: for sniffing. */
-void sr_spool_head(const sr_spool_t *spool, const char **head, apr_size_t *length);
-/* A readable descriptor of the content at offset 0, owned by the spool: for the PDF helper. */
-sr_error_t *sr_spool_descriptor(sr_spool_t *spool, int *descriptor);
-/* Makes the content and its report durable under its SHA-256: written, fsynced, linked, folders fsynced. Where the
- * owner has a report of it, all is left as it is. A document that others alone have is written like a new one: how long
- * that takes tells nobody what others have. */
-sr_error_t *sr_spool_commit(sr_spool_t *spool, const char *report);
-/* Lets go of file and memory at once; the pool does it otherwise. */
-void sr_spool_drop(sr_spool_t *spool);
-
-/* The pages of a stored document by its owner's report, or NULL when document or report (of this version) are not
- * there. */
-sr_error_t *sr_documents_pages(sr_pages_t **pages, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-/* Writes the report of a stored document again, in one step and without waiting for the disk: it only spares work, and
- * when two do it at once the last one stays. */
-sr_error_t *sr_documents_report_write(sr_documents_t *documents, const char *sha256, const char *report,
-                                      apr_pool_t *pool);
-/* Forgets what the owner knows of a document, if there is anything. */
-void sr_documents_report_remove(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-/* A stored document to be read, at offset 0; closed with the pool. */
-sr_error_t *sr_documents_descriptor(int *descriptor, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-/* The path of a document, which may be absent. */
-const char *sr_documents_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-
-/* Makes some bytes durable as a file without a report. *sha256 is in `pool`. */
-sr_error_t *sr_documents_commit(const char **sha256, sr_documents_t *documents, const void *data, apr_size_t length,
-                                apr_pool_t *pool);
-/* A document as it is now: the files (const char *, SHA-256) one after the other. A small one is in memory, a large one
- * of several files is a temporary file, and what is one large file is read where it is. */
-typedef struct sr_joined_t {
-    int descriptor;     /* to read, at offset 0; closed with the pool */
-    int memory;         /* the same file, for sr_documents_extend alone, or -1: it is on the disk */
-    apr_off_t size;     /* of all */
-    const char *sha256; /* of the files, read again: to compare with what they should be */
-} sr_joined_t;
-sr_error_t *sr_documents_join(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
-                              apr_pool_t *pool);
-/* The same in memory, whatever its size, where there is no room on the disk: to be read, and then forgotten. */
-sr_error_t *sr_documents_join_in_memory(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
-                                        apr_pool_t *pool);
-/* Adds bytes to the end of what was joined of these files; they are not stored. A large document must not be extended
- * twice. *joined may get another descriptor, and its sha256 remains that of the files. */
-sr_error_t *sr_documents_extend(sr_joined_t *joined, sr_documents_t *documents, const apr_array_header_t *files,
-                                const void *tail, apr_size_t length, apr_pool_t *pool);
-
-/* Waits until nobody else, in whatever thread or process of this machine, has the turn of this key: at most until that
- * time, then it is SR_EUNAVAILABLE. The turn ends with the pool, with the process, or by sr_submission_lock_release. */
-typedef struct sr_submission_lock_t sr_submission_lock_t;
-sr_error_t *sr_submission_lock_take(sr_submission_lock_t **turn, sr_documents_t *documents, const char *key,
-                                    apr_time_t until, apr_pool_t *pool);
-void sr_submission_lock_release(sr_submission_lock_t *turn);
-
-/* gc deletes a file that no row names when it was last used a day ago. A file is used when it is stored, and when a
- * stored document is found again: *there is then true, and the file stays for 12 hours at least, which is far more than
- * it takes to commit the row that names it. False if there is none, or none that could be kept: store it again. */
-#define SR_DOCUMENTS_LIFETIME apr_time_from_sec(24 * 3600)
-#define SR_DOCUMENTS_RENEWAL apr_time_from_sec(12 * 3600)
-sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-
-/* Walks every stored document; `used` says whether a row names it. Deletes the others (unless `dry_run`) if they were
- * last used a day ago, and temporary files older than an hour. Creations and signings go on meanwhile. If more than
- * `most_percent` of all documents would go, and more than a few, nothing is deleted: SR_ECONFLICT. */
-typedef struct sr_documents_gc_t {
-    apr_size_t kept, deleted, temporary;
-    apr_off_t freed; /* bytes */
-} sr_documents_gc_t;
-typedef sr_error_t *(*sr_documents_used_t)(void *baton, const char *sha256, bool *used, apr_pool_t *pool);
-sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
-                            int most_percent, bool dry_run, apr_pool_t *pool);
-
-/* ------------------------------------------------------------------------------------------------ cache.c
- * Files that can be made again, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
- * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
- * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
- */
-typedef struct sr_cached_t {
-    apr_file_t *file; /* closed with the pool */
-    apr_off_t size;
-    apr_time_t made; /* or last found, when that was a day or more later */
-} sr_cached_t;
-/* False when there is none. */
-bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool);
-/* Makes the folder too, but none above it. A file that is there stays. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool);
-/* The same from a file, which is read from its beginning. */
-sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool);
-void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool);
-/* Whether a file of this size should be put: it has at most 4 MiB, and a tenth of the disk is free. */
-bool sr_cache_has_room(const char *root, apr_off_t size);
-/* After something was put: counts it, and deletes the oldest files if all have more than `limit` bytes. */
-sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool);
-
-typedef struct sr_cache_gc_t {
-    apr_size_t kept, deleted;
-    apr_off_t freed; /* bytes */
-} sr_cache_gc_t;
-/* Deletes what was not used since `before` (unless `dry_run`). httpd may run. */
-sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool);
 
 #endif

@@ -9,6 +9,12 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
     return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
 }
 
+static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)
+{
+    apr_bucket_brigade *brigade = sr_service_brigade(download, http->r->connection->bucket_alloc, http->pool);
+    return sr_http_pdf(http, brigade, download->sha256, download->name);
+}
+
 sr_error_t *sr_web_document(sr_http_t *http)
 {
     sr_signing_t *signing;
@@ -19,7 +25,7 @@ sr_error_t *sr_web_document(sr_http_t *http)
     const sr_document_state_t *document = sr_signing_document(signing, uuid);
     if (!document) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download(sr_web_of(http)->service, &download, document, false, http->pool));
-    return sr_http_pdf(http, download.paths, download.sha256, download.name);
+    return reply_download(http, &download);
 }
 
 sr_error_t *sr_web_certificate(sr_http_t *http)
@@ -30,5 +36,5 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     if (!signing->certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, sr_json_string(signing->view, "name"),
                                            signing->certificate_sha256, http->pool));
-    return sr_http_pdf(http, download.paths, download.sha256, download.name);
+    return reply_download(http, &download);
 }

@@ -68,10 +68,17 @@ sr_error_t *sr_web_theme_file(sr_http_t *http)
     http->show_error = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (strcmp(files[i].name, http->params[0]) || !find(&info, http, files[i].name)) continue;
-        apr_array_header_t *paths = apr_array_make(http->pool, 1, sizeof(const char *));
-        APR_ARRAY_PUSH(paths, const char *) = path_of(http, files[i].name);
+        const char *path = path_of(http, files[i].name);
+        apr_file_t *file;
+        apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
+                                            APR_OS_DEFAULT, http->pool);
+        if (status)
+            return sr_error_because(sr_error(http->pool, SR_EUNAVAILABLE, "The file cannot be read at present"),
+                                    http->pool, "%s: %pm", path, &status);
+        apr_bucket_brigade *brigade = apr_brigade_create(http->pool, http->r->connection->bucket_alloc);
+        apr_brigade_insert_file(brigade, file, 0, info.size, http->pool);
         const sr_http_content_t content = {
-            .paths = paths,
+            .brigade = brigade,
             .type = files[i].type,
             .etag = apr_psprintf(http->pool, "%" APR_TIME_T_FMT "-%" APR_OFF_T_FMT, info.mtime, info.size),
             .cache_control = http->r->args ? "public, max-age=31536000, immutable" : "public, no-cache"};

@@ -3,7 +3,7 @@
 #ifndef SR_TEST_DISK_H
 #define SR_TEST_DISK_H
 
-#include "store/documents.h"
+#include "blobs/private.h"
 #include "tap.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 
 static apr_pool_t *pool;
 static const char *root;
-static sr_documents_t *documents;
+static sr_blobs_t *documents;
 
 static int disk_remove(const char *path, const struct stat *status, int kind, struct FTW *where)
 {
@@ -47,11 +47,11 @@ static inline void begin(void)
     apr_initialize();
     apr_pool_create(&pool, NULL);
     root = mkdtemp(name);
-    if (!root || sr_documents_open(&documents, root, pool)) {
+    if (!root || sr_blobs_folder(&documents, root, pool)) {
         printf("Bail out! no folder to test in\n");
         exit(EXIT_FAILURE);
     }
-    sr_documents_own(documents, OWNER);
+    sr_blobs_own(documents, OWNER);
 }
 
 static inline void end(void)
@@ -115,12 +115,12 @@ static inline void put_file(const char *path, const char *content)
 static inline const char *keep(const char *text, const char *report)
 {
     const char *sha256;
-    sr_spool_t *spool;
+    sr_blob_writer_t *spool;
     apr_off_t size;
 
-    if (sr_spool_begin(&spool, documents, pool) || sr_spool_write(spool, text, strlen(text))) return NULL;
-    if (sr_spool_end(spool, &sha256, &size) || sr_spool_commit(spool, report)) return NULL;
-    sr_spool_drop(spool);
+    if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, text, strlen(text))) return NULL;
+    if (sr_blobs_end(spool, &sha256, &size) || sr_blobs_commit(spool, sha256, report)) return NULL;
+    sr_blobs_drop(spool);
     return sha256;
 }
 

@@ -177,6 +177,14 @@ CREATE TABLE sigreq.event (
     PRIMARY KEY (submission_id, number)
 )
 
+-- Leases of submissions (SR_OP_LOCK_TAKE). They need no WAL: after a crash nobody has one, which is right. In SQLite a
+-- file lock does the same.
+CREATE UNLOGGED TABLE sigreq.submission_lock (
+    submission_uuid uuid PRIMARY KEY,
+    holder text NOT NULL, -- the name of its process (sr_process_name), which is another one for each lock
+    ends_at timestamptz NOT NULL
+)
+
 -- Deferred: the row is written before its submission, so that two requests with one key meet here first.
 CREATE TABLE sigreq.idempotency (
     token_id bigint NOT NULL REFERENCES sigreq.token (id),

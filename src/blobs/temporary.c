@@ -2,7 +2,7 @@
 /* temporary.c: files that are not there until they are whole: written without a name (O_TMPFILE), synced, then linked
  * to their place. The kernel forgets them when the process dies, however it dies. Filesystems that know no unnamed
  * files get a named one in <root>/tmp, which gc finds should the process be killed. */
-#include "store/documents.h"
+#include "blobs/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,17 +46,17 @@ static sr_error_t *open_unnamed(sr_temporary_t *temporary)
     temporary->descriptor = open(temporary->root, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
     /* what filesystems and kernels say that do not know O_TMPFILE */
     if (temporary->descriptor >= 0 || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) return NULL;
-    return sr_documents_trouble(temporary->pool, "opening a file in", temporary->root);
+    return sr_blobs_trouble(temporary->pool, "opening a file in", temporary->root);
 }
 
 /* A name in <root>/tmp that nobody has. */
 static sr_error_t *make_name(const char **name, const sr_temporary_t *temporary)
 {
-    const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_DOCUMENTS_TEMPORARY, NULL);
+    const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_BLOBS_TEMPORARY, NULL);
 
     *name = apr_pstrcat(temporary->pool, folder, "/", sr_uuid_make(temporary->pool), NULL);
     if (mkdir(folder, 0700) == 0 || errno == EEXIST) return NULL;
-    return sr_documents_trouble(temporary->pool, "making the folder", folder);
+    return sr_blobs_trouble(temporary->pool, "making the folder", folder);
 }
 
 static sr_error_t *open_named(sr_temporary_t *temporary)
@@ -65,16 +65,16 @@ static sr_error_t *open_named(sr_temporary_t *temporary)
 
     SR_TRY(make_name(&name, temporary));
     temporary->descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, FILE_MODE);
-    if (temporary->descriptor < 0) return sr_documents_trouble(temporary->pool, "making", name);
+    if (temporary->descriptor < 0) return sr_blobs_trouble(temporary->pool, "making", name);
     temporary->name = name;
     return NULL;
 }
 
-sr_error_t *sr_temporary_open(sr_temporary_t **temporary, sr_documents_t *documents, apr_pool_t *pool)
+sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_pool_t *pool)
 {
     sr_temporary_t *const made = apr_pcalloc(pool, sizeof *made);
 
-    *made = (sr_temporary_t){.descriptor = -1, .root = documents->root, .pool = pool};
+    *made = (sr_temporary_t){.descriptor = -1, .root = root, .pool = pool};
     apr_pool_cleanup_register(pool, made, drop, apr_pool_cleanup_null);
     SR_TRY(open_unnamed(made));
     if (made->descriptor < 0) SR_TRY(open_named(made));
@@ -90,7 +90,7 @@ sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_
         const ssize_t written = write(temporary->descriptor, bytes, length);
 
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return sr_documents_trouble(temporary->pool, "writing to a file in", temporary->root);
+        if (written < 0) return sr_blobs_trouble(temporary->pool, "writing to a file in", temporary->root);
         bytes += written;
         length -= (apr_size_t)written;
     }
@@ -100,7 +100,7 @@ sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_
 sr_error_t *sr_temporary_sync(sr_temporary_t *temporary)
 {
     if (fdatasync(temporary->descriptor) == 0) return NULL;
-    return sr_documents_trouble(temporary->pool, "syncing a file in", temporary->root);
+    return sr_blobs_trouble(temporary->pool, "syncing a file in", temporary->root);
 }
 
 void sr_temporary_touch(sr_temporary_t *temporary)
@@ -112,7 +112,7 @@ sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary)
 {
     *descriptor = open(temporary->name ? temporary->name : proc_path(temporary), O_RDONLY | O_CLOEXEC);
     if (*descriptor >= 0) return NULL;
-    return sr_documents_trouble(temporary->pool, "reopening a file in", temporary->root);
+    return sr_blobs_trouble(temporary->pool, "reopening a file in", temporary->root);
 }
 
 sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const char *path)
@@ -121,13 +121,13 @@ sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const ch
     if (temporary->name) {
         /* not link(): where there is no O_TMPFILE there may be no hard links either. What it may replace is a file
          * of the same content. */
-        if (rename(temporary->name, path) != 0) return sr_documents_trouble(temporary->pool, "renaming to", path);
+        if (rename(temporary->name, path) != 0) return sr_blobs_trouble(temporary->pool, "renaming to", path);
         temporary->name = NULL;
         return NULL;
     }
     if (linkat(AT_FDCWD, proc_path(temporary), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) return NULL;
     *existed = errno == EEXIST;
-    return *existed ? NULL : sr_documents_trouble(temporary->pool, "linking", path);
+    return *existed ? NULL : sr_blobs_trouble(temporary->pool, "linking", path);
 }
 
 sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path)

@@ -2,7 +2,7 @@
 /* cache.c: a folder of files that can be made again: what pages look like and say. Named by what they are made of, so
  * that none is ever wrong, only too old to be of use. Nothing is synced, and nothing that goes wrong here need stop
  * anybody: who finds no file makes it again. */
-#include "store/documents.h"
+#include "blobs/private.h"
 
 #include <apr_portable.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_po
 static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
-    return sr_documents_trouble(pool, "making the folder", path);
+    return sr_blobs_trouble(pool, "making the folder", path);
 }
 
 static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char *key, apr_pool_t *pool)
@@ -77,12 +77,11 @@ static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char 
 
 sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
 {
-    sr_documents_t folder = {.root = root};
     sr_temporary_t *file;
     sr_error_t *error;
 
     SR_TRY(make_folder(root, pool));
-    SR_TRY(sr_temporary_open(&file, &folder, pool));
+    SR_TRY(sr_temporary_open(&file, root, pool));
     error = sr_temporary_write(file, data, length);
     if (!error) error = sr_temporary_write(file, mark, sizeof mark - 1);
     if (!error) error = link_file(file, root, key, pool);
@@ -95,7 +94,7 @@ sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr
     sr_error_t *error;
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, descriptor, 0);
 
-    if (data == MAP_FAILED) return sr_documents_trouble(pool, "reading what belongs into", root);
+    if (data == MAP_FAILED) return sr_blobs_trouble(pool, "reading what belongs into", root);
     error = sr_cache_put(root, key, data, (apr_size_t)size, pool);
     munmap(data, (size_t)size);
     return error;
@@ -200,7 +199,7 @@ static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *folder
     sr_cache_gc_t ignored = {0};
     const walk_t aside = {&ignored, before, walk->dry_run, NULL};
 
-    return sweep_below(&aside, folder, SR_DOCUMENTS_TEMPORARY, sr_uuid_valid, before, pool);
+    return sweep_below(&aside, folder, SR_BLOBS_TEMPORARY, sr_uuid_valid, before, pool);
 }
 
 static sr_error_t *sweep_all(const walk_t *walk, const char *root, apr_pool_t *pool)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_binding.c: tests of src/store/binding.c: the database that a folder of documents belongs to. */
-#include "store/documents.h"
+/* blobs_binding.c: tests of src/blobs/binding.c: the database that a folder of documents belongs to. */
+#include "blobs/private.h"
 #include "disk.h"
 
 #define ONE "01234567-89ab-4def-8123-456789abcdef"
@@ -14,7 +14,7 @@ static const char *path_of(void)
 static const char *bound(void)
 {
     const char *uuid;
-    return sr_documents_database(&uuid, documents, pool) ? "an error" : uuid;
+    return sr_blobs_database(&uuid, documents, pool) ? "an error" : uuid;
 }
 
 static void test_first(void)
@@ -23,20 +23,19 @@ static void test_first(void)
 
     start_over();
     is_str(bound(), NULL, "a folder that belongs to nobody");
-    ok(!sr_documents_check(documents, ONE, pool), "belongs to who asks first");
+    ok(!sr_blobs_check(documents, ONE, pool), "belongs to who asks first");
     is_str(bound(), ONE, "as its file says");
-    ok(!sr_documents_check(documents, ONE, pool), "and goes on to");
-    ok(!sr_documents_check(documents, "01234567-89AB-4DEF-8123-456789ABCDEF", pool), "in either case");
-    error = sr_documents_check(documents, TWO, pool);
+    ok(!sr_blobs_check(documents, ONE, pool), "and goes on to");
+    ok(!sr_blobs_check(documents, "01234567-89AB-4DEF-8123-456789ABCDEF", pool), "in either case");
+    error = sr_blobs_check(documents, TWO, pool);
     ok(error && error->code == SR_EUNAVAILABLE && !strstr(error->message, root), "another is refused");
     ok(error && strstr(error->cause, ONE) && strstr(error->cause, TWO) && strstr(error->cause, "documents adopt"),
        "and the log says who, and what to do");
-    ok(!sr_documents_bind(documents, TWO, false, pool), "who comes second");
+    ok(!sr_blobs_bind(documents, TWO, false, pool), "who comes second");
     is_str(bound(), ONE, "changes nothing");
-    ok(!sr_documents_bind(documents, TWO, true, pool), "adopted");
+    ok(!sr_blobs_bind(documents, TWO, true, pool), "adopted");
     is_str(bound(), TWO, "it is the other's");
-    ok(!sr_documents_check(documents, TWO, pool) && sr_documents_check(documents, ONE, pool),
-       "and no longer the first's");
+    ok(!sr_blobs_check(documents, TWO, pool) && sr_blobs_check(documents, ONE, pool), "and no longer the first's");
     is_int(count_files(), 1, "no other file is left");
 }
 
@@ -47,25 +46,24 @@ static void test_odd(void)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         start_over();
         put_file(path_of(), texts[i]);
-        const sr_error_t *error = sr_documents_check(documents, ONE, pool);
+        const sr_error_t *error = sr_blobs_check(documents, ONE, pool);
         ok(error && strstr(error->cause, "documents adopt"), "a file that holds '%s' is an error", texts[i]);
-        ok(!sr_documents_bind(documents, ONE, true, pool) && !sr_documents_check(documents, ONE, pool),
-           "and is mended");
+        ok(!sr_blobs_bind(documents, ONE, true, pool) && !sr_blobs_check(documents, ONE, pool), "and is mended");
     }
     start_over();
     put_file(apr_pstrcat(pool, root, "/elsewhere", NULL), ONE);
-    ok(symlink("elsewhere", path_of()) == 0 && sr_documents_check(documents, ONE, pool) != NULL, "a link is an error");
+    ok(symlink("elsewhere", path_of()) == 0 && sr_blobs_check(documents, ONE, pool) != NULL, "a link is an error");
 }
 
 /* Two databases at once: one of them has the folder. */
 static int check_one(void)
 {
-    return sr_documents_check(documents, ONE, pool) ? 1 : 0;
+    return sr_blobs_check(documents, ONE, pool) ? 1 : 0;
 }
 
 static int check_two(void)
 {
-    return sr_documents_check(documents, TWO, pool) ? 1 : 0;
+    return sr_blobs_check(documents, TWO, pool) ? 1 : 0;
 }
 
 static void test_race(void)

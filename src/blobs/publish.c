@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* publish.c: a file gets its name in the folder of documents, for good. */
-#include "store/documents.h"
+/* publish.c: a file gets its name in the folder of blobs, for good. */
+#include "blobs/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 static sr_error_t *make_folder(const char *path, apr_pool_t *pool)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return NULL;
-    return sr_documents_trouble(pool, "making the folder", path);
+    return sr_blobs_trouble(pool, "making the folder", path);
 }
 
 static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
@@ -19,8 +19,8 @@ static sr_error_t *sync_folder(const char *path, apr_pool_t *pool)
     const int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     sr_error_t *error = NULL;
 
-    if (descriptor < 0) return sr_documents_trouble(pool, "opening the folder", path);
-    if (fsync(descriptor) != 0) error = sr_documents_trouble(pool, "syncing the folder", path);
+    if (descriptor < 0) return sr_blobs_trouble(pool, "opening the folder", path);
+    if (fsync(descriptor) != 0) error = sr_blobs_trouble(pool, "syncing the folder", path);
     close(descriptor);
     return error;
 }
@@ -31,36 +31,26 @@ static const char *folder_of(const char *path, apr_pool_t *pool)
     return apr_pstrndup(pool, path, (apr_size_t)(strrchr(path, '/') - path));
 }
 
-sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+sr_error_t *sr_blobs_make_folder(sr_blobs_t *blobs, const char *name, apr_pool_t *pool)
 {
-    return sync_folder(folder_of(sr_documents_path(documents, sha256, pool), pool), pool);
+    const char *const cd = folder_of(sr_blobs_path(blobs, name, pool), pool);
+
+    SR_TRY(make_folder(folder_of(cd, pool), pool));
+    return make_folder(cd, pool);
 }
 
 #define LONGEST_HOLD apr_time_from_sec(10) /* others hold it for moments */
 
-sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool)
+sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool)
 {
-    return sync_folder(documents->root, pool);
-}
-
-sr_error_t *sr_documents_probe(sr_documents_t *documents, apr_pool_t *pool)
-{
-    static const char block[4096];
-    sr_temporary_t *file;
-
-    SR_TRY(sr_temporary_open(&file, documents, pool));
-    sr_error_t *error = sr_temporary_write(file, block, sizeof block);
-    if (!error) error = sr_temporary_sync(file);
-    sr_temporary_drop(file);
-    return error;
+    return sync_folder(blobs->root, pool);
 }
 
 /* One lock for each folder ab/cd. */
-sr_error_t *sr_documents_hold(sr_submission_lock_t **turn, sr_documents_t *documents, const char *sha256,
-                              apr_pool_t *pool)
+sr_error_t *sr_blobs_hold(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
     const apr_time_t until = apr_time_now() + LONGEST_HOLD;
-    return sr_submission_lock_take(turn, documents, apr_psprintf(pool, "folder %.4s", sha256), until, pool);
+    return sr_file_lock_take(lock, blobs, apr_psprintf(pool, "folder %.4s", sha256), until, pool);
 }
 
 /* --- using what is there
@@ -82,7 +72,7 @@ static bool is_young(const char *path, bool *there, int *reason)
 
     *there = stat(path, &status) == 0;
     *reason = errno;
-    return *there && apr_time_now() - apr_time_from_sec(status.st_mtime) < SR_DOCUMENTS_RENEWAL;
+    return *there && apr_time_now() - apr_time_from_sec(status.st_mtime) < SR_BLOBS_RENEWAL;
 }
 
 /* False if that cannot be done: a file that was restored by another user, for example. */
@@ -91,18 +81,18 @@ static bool touch(const char *path)
     return utimensat(AT_FDCWD, path, NULL, 0) == 0;
 }
 
-sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char *sha256, apr_pool_t *pool)
+sr_error_t *sr_blobs_use(bool *there, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
 {
-    const char *const path = sr_documents_path(documents, sha256, pool);
-    sr_submission_lock_t *turn;
+    const char *const path = sr_blobs_path(blobs, sha256, pool);
+    sr_file_lock_t *lock;
     int reason;
 
     if (is_young(path, there, &reason)) return NULL;
     errno = reason;
-    if (!*there) return errno == ENOENT ? NULL : sr_documents_trouble(pool, "looking for", path);
-    SR_TRY(sr_documents_hold(&turn, documents, sha256, pool));
+    if (!*there) return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
+    SR_TRY(sr_blobs_hold(&lock, blobs, sha256, pool));
     *there = touch(path);
-    sr_submission_lock_release(turn);
+    sr_file_lock_release(lock);
     return NULL;
 }
 
@@ -110,30 +100,28 @@ sr_error_t *sr_documents_use(bool *there, sr_documents_t *documents, const char 
  * time it takes tells nobody whether another has the document. */
 static sr_error_t *link_held(sr_temporary_t *file, const char *path, bool replace, apr_pool_t *pool)
 {
-    const char *const cd = folder_of(path, pool);
     bool existed;
 
-    SR_TRY(make_folder(folder_of(cd, pool), pool));
-    SR_TRY(make_folder(cd, pool));
     sr_temporary_touch(file);
     SR_TRY(sr_temporary_link(&existed, file, path));
     return existed && (replace || !touch(path)) ? sr_temporary_replace(file, path) : NULL;
 }
 
 /* Folders are synced even when they or the file existed: who made them may not have come so far. */
-sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
-                                 apr_pool_t *pool)
+sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, sr_temporary_t *file, const char *sha256, bool replace,
+                             apr_pool_t *pool)
 {
-    const char *const path = sr_documents_path(documents, sha256, pool);
+    const char *const path = sr_blobs_path(blobs, sha256, pool);
     const char *const cd = folder_of(path, pool);
-    sr_submission_lock_t *turn;
+    sr_file_lock_t *lock;
     sr_error_t *error;
 
-    SR_TRY(sr_documents_hold(&turn, documents, sha256, pool));
-    error = link_held(file, path, replace, pool);
-    sr_submission_lock_release(turn);
+    SR_TRY(sr_blobs_hold(&lock, blobs, sha256, pool));
+    error = sr_blobs_make_folder(blobs, sha256, pool);
+    if (!error) error = link_held(file, path, replace, pool);
+    sr_file_lock_release(lock);
     SR_TRY(error);
     SR_TRY(sync_folder(cd, pool));
     SR_TRY(sync_folder(folder_of(cd, pool), pool));
-    return sync_folder(documents->root, pool);
+    return sync_folder(blobs->root, pool);
 }

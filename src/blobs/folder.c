@@ -2,7 +2,7 @@
 /* folder.c: how folders are walked in which files are deleted. httpd's user can put links there, and sigreqctl may be
  * run by root. So each folder is opened below the one before it, links are never followed, and files are deleted by
  * their name in the open folder. */
-#include "store/documents.h"
+#include "blobs/private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static bool is_absent(int reason)
 static sr_error_t *folder_make(sr_folder_t **folder, int descriptor, const char *path, apr_pool_t *pool)
 {
     *folder = NULL;
-    if (descriptor < 0) return is_absent(errno) ? NULL : sr_documents_trouble(pool, "opening the folder", path);
+    if (descriptor < 0) return is_absent(errno) ? NULL : sr_blobs_trouble(pool, "opening the folder", path);
     *folder = apr_pcalloc(pool, sizeof **folder);
     **folder = (sr_folder_t){descriptor, path, pool};
     apr_pool_cleanup_register(pool, *folder, folder_close, apr_pool_cleanup_null);
@@ -61,7 +61,7 @@ sr_error_t *sr_folder_list(apr_array_header_t **names, const sr_folder_t *folder
     *names = apr_array_make(pool, 16, sizeof(const char *));
     if (!stream) {
         if (descriptor >= 0) close(descriptor);
-        return errno == ENOENT ? NULL : sr_documents_trouble(pool, "reading the folder", folder->path);
+        return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "reading the folder", folder->path);
     }
     errno = 0;
     for (const struct dirent *entry; (entry = readdir(stream)) != NULL; errno = 0)
@@ -69,7 +69,7 @@ sr_error_t *sr_folder_list(apr_array_header_t **names, const sr_folder_t *folder
     const int reason = errno;
     closedir(stream);
     errno = reason;
-    return reason ? sr_documents_trouble(pool, "reading the folder", folder->path) : NULL;
+    return reason ? sr_blobs_trouble(pool, "reading the folder", folder->path) : NULL;
 }
 
 bool sr_folder_find(struct stat *status, const sr_folder_t *folder, const char *name)
@@ -81,7 +81,7 @@ sr_error_t *sr_folder_delete(bool *deleted, const sr_folder_t *folder, const cha
 {
     *deleted = unlinkat(folder->descriptor, name, 0) == 0;
     if (*deleted || errno == ENOENT) return NULL;
-    return sr_documents_trouble(pool, "removing", apr_pstrcat(pool, folder->path, "/", name, NULL));
+    return sr_blobs_trouble(pool, "removing", apr_pstrcat(pool, folder->path, "/", name, NULL));
 }
 
 void sr_folder_delete_empty(const sr_folder_t *parent, const char *name)

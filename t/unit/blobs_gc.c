@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_gc.c: tests of src/store/gc.c: what is used stays, what is not goes, what is not ours is left alone. */
-#include "store/documents.h"
+/* blobs_gc.c: tests of src/blobs/gc.c: what is used stays, what is not goes, what is not ours is left alone. */
+#include "blobs/private.h"
 #include "disk.h"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool
 
 static bool is_there(const char *sha256)
 {
-    return access(sr_documents_path(documents, sha256, pool), F_OK) == 0;
+    return access(sr_blobs_path(documents, sha256, pool), F_OK) == 0;
 }
 
 static const char *in_root(const char *name)
@@ -36,28 +36,28 @@ static const char *in_root(const char *name)
 static void test_gc(void)
 {
     const char *used, *unused, *another;
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
 
     start_over();
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && !result.kept,
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && !result.kept,
        "an empty folder has nothing to collect");
     used = rows.used[1] = keep("used", REPORT);
     unused = keep("unused", REPORT);
     another = keep("another", REPORT);
     age_all(DAY - 60);
-    ok(!sr_documents_gc(&result, documents, is_used, &(rows_t){.fail_at = 1}, 100, false, pool),
+    ok(!sr_blobs_gc(&result, documents, is_used, &(rows_t){.fail_at = 1}, 100, false, pool),
        "a run, a little before a day has passed");
     ok(result.kept == 3 && !result.deleted && count_files() == 6, "keeps all, and the database is not asked");
     age_all(DAY + 60);
 
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, true, pool), "a dry run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, true, pool), "a dry run");
     is_int(result.kept, 1, "says what would be kept");
     is_int(result.deleted, 2, "and deleted");
     is_int(result.freed, strlen("unused") + strlen("another") + 2 * strlen(REPORT), "and freed");
     is_int(count_files(), 6, "and deletes nothing");
 
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
     is_int(result.kept, 1, "keeps what is used");
     is_int(result.deleted, 2, "deletes the rest");
     is_int(result.freed, strlen("unused") + strlen("another") + 2 * strlen(REPORT), "and says what that freed");
@@ -65,7 +65,7 @@ static void test_gc(void)
     is_int(count_files(), 2, "with their reports");
     ok(access(apr_psprintf(pool, "%s/%.2s/%.2s", root, unused, unused + 2), F_OK) != 0,
        "and the folders that became empty");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && result.kept == 1 && !result.deleted,
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && result.kept == 1 && !result.deleted,
        "a second run finds nothing more");
     ok(keep("unused", REPORT) && is_there(unused), "what was deleted can come again");
 }
@@ -73,20 +73,20 @@ static void test_gc(void)
 /* Reports of all owners go with their document, and stay with it. */
 static void test_owners(void)
 {
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
 
     start_over();
     rows.used[0] = keep("used", REPORT);
     keep("unused", REPORT);
-    sr_documents_own(documents, OTHER);
+    sr_blobs_own(documents, OTHER);
     keep("used", REPORT);
     keep("unused", REPORT);
-    sr_documents_own(documents, OWNER);
-    unlink(sr_documents_path(documents, keep("orphan", REPORT), pool));
+    sr_blobs_own(documents, OWNER);
+    unlink(sr_blobs_path(documents, keep("orphan", REPORT), pool));
     is_int(count_files(), 7, "documents with reports of two owners, and a report alone");
     age_all(DAY + 60);
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
     is_int(result.deleted, 2, "deletes what is not used");
     is_int(result.freed, strlen("unused") + 3 * strlen(REPORT), "with all reports of it");
     is_int(count_files(), 3, "and leaves those of what is used");
@@ -102,7 +102,7 @@ static void test_odd(void)
                                           "ab/cd/abcd000000000000000000000000000000000000000000000000000000000000.bak"};
     const char *const alone = "ab/cd/abcd111111111111111111111111111111111111111111111111111111111111";
     const char *const orphan = "ab/cd/abcd222222222222222222222222222222222222222222222222222222222222.json";
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
     apr_size_t i;
 
@@ -114,9 +114,9 @@ static void test_odd(void)
     for (i = 0; i < sizeof foreign / sizeof foreign[0]; i++) put_file(in_root(foreign[i]), "x");
     put_file(in_root(alone), "12345");
     put_file(in_root(orphan), "{}");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted, "young things stay");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted, "young things stay");
     age_all(DAY + 60);
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool), "a run over odd things");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool), "a run over odd things");
     is_int(result.deleted, 2, "deletes a document without a report, and a report without a document");
     is_int(result.freed, 7, "and counts their bytes");
     is_int(count_files(), sizeof foreign / sizeof foreign[0], "what is not ours is left alone");
@@ -128,7 +128,7 @@ static void test_odd(void)
 static void test_temporary(void)
 {
     const struct utimbuf old = {time(NULL) - 3700, time(NULL) - 3700}, young = {time(NULL) - 3500, time(NULL) - 3500};
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
 
     start_over();
@@ -139,9 +139,9 @@ static void test_temporary(void)
     utime(in_root(OLD), &old);
     utime(in_root(YOUNG), &young);
     utime(in_root("tmp/foreign"), &old);
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, true, pool), "a dry run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, true, pool), "a dry run");
     ok(result.temporary == 1 && result.freed == 3 && count_files() == 3, "tells of temporary files older than an hour");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
     ok(result.temporary == 1 && result.freed == 3 && count_files() == 2, "takes them and no others");
     ok(access(in_root(YOUNG), F_OK) == 0, "the young one stays");
 }
@@ -154,7 +154,7 @@ static void test_links(void)
     const char *const targets[] = {apr_pstrcat(pool, other, "/", digest, NULL),
                                    apr_pstrcat(pool, other, "/", strchr(OLD, '/') + 1, NULL)};
     const struct utimbuf old = {1000000000, 1000000000};
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
 
     start_over();
@@ -165,26 +165,26 @@ static void test_links(void)
     }
     mkdir(in_root("ab"), 0700);
     ok(symlink(other, in_root("ab/cd")) == 0 && symlink(other, in_root("tmp")) == 0, "links for ab/cd and tmp");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool), "a run");
     ok(!result.deleted && !result.temporary && count_files() == 2, "follows neither");
     unlink(in_root("ab/cd"));
     rmdir(in_root("ab"));
     mkdir(in_root("elsewhere/cd"), 0700);
     put_file(apr_pstrcat(pool, other, "/cd/", digest, NULL), "x");
     ok(symlink(other, in_root("ab")) == 0, "a link for ab");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && count_files() == 3,
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && count_files() == 3,
        "is not followed either");
     unlink(in_root("ab"));
     mkdir(in_root("ab"), 0700);
     mkdir(in_root("ab/cd"), 0700);
     ok(symlink(targets[0], in_root(apr_pstrcat(pool, "ab/cd/", digest, NULL))) == 0, "a link for a document");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && count_files() == 3,
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && !result.deleted && count_files() == 3,
        "is no document");
 }
 
 static void test_failing(void)
 {
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     sr_error_t *error;
 
     for (int i = 1; i <= 3; i++) { /* at the first, the second, and when it is asked again */
@@ -193,7 +193,7 @@ static void test_failing(void)
         keep("one", REPORT);
         keep("two", REPORT);
         age_all(DAY + 60);
-        error = sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool);
+        error = sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool);
         ok(error && strcmp(error->message, "The database is away") == 0, "when the database is away, so is gc");
         is_int(count_files(), 4, "nothing was deleted");
     }
@@ -215,23 +215,23 @@ static sr_error_t *use_meanwhile(void *baton, const char *sha256, bool *used, ap
 
     *used = false;
     if (++meanwhile->asked != 2) return NULL;
-    if (meanwhile->fresh) sr_documents_own(documents, OTHER);
-    if (!meanwhile->fresh) ok(!sr_documents_use(&there, documents, sha256, pool) && there, "meanwhile it is found");
+    if (meanwhile->fresh) sr_blobs_own(documents, OTHER);
+    if (!meanwhile->fresh) ok(!sr_blobs_use(&there, documents, sha256, pool) && there, "meanwhile it is found");
     is_str(keep(meanwhile->text, REPORT), sha256, "meanwhile it is stored");
-    sr_documents_own(documents, OWNER);
+    sr_blobs_own(documents, OWNER);
     return NULL;
 }
 
 static void test_meanwhile(void)
 {
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
 
     for (int fresh = 0; fresh < 2; fresh++) {
         meanwhile_t meanwhile = {.text = "document", .fresh = fresh};
         start_over();
         const char *const sha256 = keep("document", REPORT);
         age_all(2 * DAY);
-        ok(!sr_documents_gc(&result, documents, use_meanwhile, &meanwhile, 100, false, pool), "a run");
+        ok(!sr_blobs_gc(&result, documents, use_meanwhile, &meanwhile, 100, false, pool), "a run");
         ok(is_there(sha256) && result.kept == 1 && !result.deleted, "what was used meanwhile stays");
     }
 }
@@ -262,7 +262,7 @@ static int store_own(void)
 
 static int store_new(void)
 {
-    sr_documents_own(documents, OTHER);
+    sr_blobs_own(documents, OTHER);
     return keep("document", REPORT) ? 0 : 1;
 }
 
@@ -270,21 +270,20 @@ static int store_new(void)
 static int find_or_store(void)
 {
     bool there;
-    if (sr_documents_use(&there, documents, sr_sha256_hex("document", 8, pool), pool)) return 1;
+    if (sr_blobs_use(&there, documents, sr_sha256_hex("document", 8, pool), pool)) return 1;
     return there || keep("document", REPORT) ? 0 : 2;
 }
 
 static int store_part(void)
 {
-    const char *ignored;
-    return sr_documents_commit(&ignored, documents, "document", 8, pool) ? 1 : 0;
+    return sr_blobs_put(documents, sr_sha256_hex("document", 8, pool), "document", 8, pool) ? 1 : 0;
 }
 
 static void test_races(void)
 {
     static int (*const bodies[])(void) = {store_own, store_new, find_or_store, store_part};
     static const char *const names[] = {"stored by who had it", "stored by another", "found", "stored as a part"};
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
 
     for (int i = 0; i < 4; i++) {
         rows_t rows = {0};
@@ -292,7 +291,7 @@ static void test_races(void)
         const char *const sha256 = keep("document", REPORT);
         age_all(2 * DAY);
         before_deletion = bodies[i];
-        ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && result.deleted == 1, "a run");
+        ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && result.deleted == 1, "a run");
         is_int(wait_child(other_process), 0, "while it deletes the document, that is %s", names[i]);
         ok(is_there(sha256), "and is there afterwards");
     }
@@ -301,7 +300,7 @@ static void test_races(void)
 static time_t last_used(const char *sha256)
 {
     struct stat status;
-    return stat(sr_documents_path(documents, sha256, pool), &status) == 0 ? status.st_mtime : 0;
+    return stat(sr_blobs_path(documents, sha256, pool), &status) == 0 ? status.st_mtime : 0;
 }
 
 static void test_use(void)
@@ -311,43 +310,42 @@ static void test_use(void)
     bool there = true;
 
     start_over();
-    const char *const sha256 = keep("document", REPORT), *const path = sr_documents_path(documents, sha256, pool);
-    ok(!sr_documents_use(&there, documents, sr_sha256_hex("x", 1, pool), pool) && !there, "what is not there");
+    const char *const sha256 = keep("document", REPORT), *const path = sr_blobs_path(documents, sha256, pool);
+    ok(!sr_blobs_use(&there, documents, sr_sha256_hex("x", 1, pool), pool) && !there, "what is not there");
     utime(path, &young);
-    ok(!sr_documents_use(&there, documents, sha256, pool) && there, "used within 12 hours");
+    ok(!sr_blobs_use(&there, documents, sha256, pool) && there, "used within 12 hours");
     is_int(last_used(sha256), young.modtime, "nothing is written");
     utime(path, &old);
-    ok(!sr_documents_use(&there, documents, sha256, pool) && there, "used longer ago");
+    ok(!sr_blobs_use(&there, documents, sha256, pool) && there, "used longer ago");
     ok(last_used(sha256) >= time(NULL) - 60, "it is young again");
     utime(path, &old);
     is_str(keep("document", REPORT), sha256, "stored again by who has it");
     ok(last_used(sha256) >= time(NULL) - 60, "it is young again");
-    const char *again;
-    ok(!sr_documents_commit(&again, documents, "part", 4, pool), "what was appended");
-    utime(sr_documents_path(documents, again, pool), &old);
-    ok(!sr_documents_commit(&again, documents, "part", 4, pool) && last_used(again) >= time(NULL) - 60,
+    const char *again = sr_sha256_hex("part", 4, pool);
+    ok(!sr_blobs_put(documents, again, "part", 4, pool), "what was appended");
+    utime(sr_blobs_path(documents, again, pool), &old);
+    ok(!sr_blobs_put(documents, again, "part", 4, pool) && last_used(again) >= time(NULL) - 60,
        "stored again, it is young again");
 }
 
 /* Most of the documents are unknown: the folder of another database. */
 static void test_most(void)
 {
-    sr_documents_gc_t result;
+    sr_blobs_gc_t result;
     rows_t rows = {0};
     sr_error_t *error;
 
     start_over();
     for (int i = 0; i < 18; i++) rows.used[0] = keep(apr_psprintf(pool, "document %d", i), REPORT);
     age_all(DAY + 60);
-    error = sr_documents_gc(&result, documents, is_used, &rows, 5, false, pool);
+    error = sr_blobs_gc(&result, documents, is_used, &rows, 5, false, pool);
     ok(error && error->code == SR_ECONFLICT && strstr(error->message, " 17 of the 18 documents"), "17 of 18 unknown");
     is_int(count_files(), 36, "nothing is deleted");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 5, true, pool) && result.deleted == 17,
-       "a dry run says it");
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 100, false, pool) && result.deleted == 17, "forced, it is");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 5, true, pool) && result.deleted == 17, "a dry run says it");
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 100, false, pool) && result.deleted == 17, "forced, it is");
     for (int i = 0; i < 3; i++) keep(apr_psprintf(pool, "few %d", i), REPORT);
     age_all(DAY + 60);
-    ok(!sr_documents_gc(&result, documents, is_used, &rows, 5, false, pool) && result.deleted == 3,
+    ok(!sr_blobs_gc(&result, documents, is_used, &rows, 5, false, pool) && result.deleted == 3,
        "a few may go whatever part of all they are");
 }
 

@@ -3,7 +3,7 @@
  * and hosts. When they are more than allowed, one process walks over all files and deletes the oldest, down to four
  * fifths: that is once for each fifth that is filled, and never for a page that is found. The count need not be exact
  * (a process may die before it counts): each walk corrects it. */
-#include "store/documents.h"
+#include "blobs/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,7 +101,7 @@ sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, ap
     const char *path = apr_pstrcat(pool, root, "/.size", NULL);
     const int descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     sr_error_t *error = NULL;
-    if (descriptor < 0) return sr_documents_trouble(pool, "opening", path);
+    if (descriptor < 0) return sr_blobs_trouble(pool, "opening", path);
     const apr_off_t count = add(descriptor, size < BLOCK ? BLOCK : size);
     if ((count < 0 || count > limit) && take(descriptor, LOCK_WALK, false)) {
         apr_pool_t *scratch;

@@ -1,33 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* documents.h: what documents.c, temporary.c, publish.c, spool.c, revisions.c, folder.c, gc.c and cache.c
- * share. Others use store.h. */
-#ifndef SR_DOCUMENTS_H
-#define SR_DOCUMENTS_H
+/* private.h: what the files of src/blobs/ share. Nobody outside this folder includes it, but tests. */
+#ifndef SR_BLOBS_PRIVATE_H
+#define SR_BLOBS_PRIVATE_H
 
-#include "store/store.h"
+#include "blobs/blobs.h"
 
 #include <sys/stat.h>
 
-struct sr_documents_t {
-    const char *root;  /* no slash at the end */
+typedef struct sr_temporary_t sr_temporary_t;
+
+/* One kind of storage. Every function is called by the function of blobs.h with the same name, whose comment says what
+ * it does. `keep` makes a whole local file durable under a key; it may be called again for the same key. */
+typedef struct sr_blobs_provider_t {
+    const char *name;
+    sr_error_t *(*keep)(sr_blobs_t *blobs, sr_temporary_t *file, const char *key, bool replace, apr_pool_t *pool);
+    sr_error_t *(*open)(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+    sr_error_t *(*exists)(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+    sr_error_t *(*list)(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
+    sr_error_t *(*remove)(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+} sr_blobs_provider_t;
+extern const sr_blobs_provider_t sr_blobs_fs;
+
+struct sr_blobs_t {
+    const sr_blobs_provider_t *provider;
+    const char *root;  /* the local folder; no slash at the end */
     const char *owner; /* whose reports are read and written, or NULL: none */
 };
 
 /* Where temporary files are that must have a name, in the root. */
-#define SR_DOCUMENTS_TEMPORARY "tmp"
+#define SR_BLOBS_TEMPORARY "tmp"
 
 /* SR_EUNAVAILABLE, with errno in its cause: "linking /…/ab/cd/…: No space left on device". */
-sr_error_t *sr_documents_trouble(apr_pool_t *pool, const char *doing, const char *path);
+sr_error_t *sr_blobs_trouble(apr_pool_t *pool, const char *doing, const char *path);
+/* <root>/ab/cd/<name> */
+const char *sr_blobs_path(sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
 /* The path of the owner's report of a document, which may be absent. There must be an owner. */
-const char *sr_documents_report_path(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
+const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 /* The rest of the name of a report, after the SHA-256: "." and an owner, or nothing, and ".json". */
-bool sr_documents_is_report(const char *rest);
+bool sr_reports_is_name(const char *rest);
 
 /* ---------------------------------------------------------------------------------------------- temporary.c
  * A file that has no name until it is whole. It vanishes with its pool and with the process, unless it was linked.
  */
-typedef struct sr_temporary_t sr_temporary_t;
-sr_error_t *sr_temporary_open(sr_temporary_t **temporary, sr_documents_t *documents, apr_pool_t *pool);
+sr_error_t *sr_temporary_open(sr_temporary_t **temporary, const char *root, apr_pool_t *pool);
 sr_error_t *sr_temporary_write(sr_temporary_t *temporary, const void *data, apr_size_t length);
 /* Its content is on the disk when this returns. */
 sr_error_t *sr_temporary_sync(sr_temporary_t *temporary);
@@ -43,18 +58,16 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path);
 void sr_temporary_drop(sr_temporary_t *temporary);
 
 /* ------------------------------------------------------------------------------------------------ publish.c */
-/* Gives a synced file its place; when this returns it is there for good, with all folders above it. Where it is there
- * already, that one stays, or (`replace`) makes room for this one. */
-sr_error_t *sr_documents_publish(sr_documents_t *documents, sr_temporary_t *file, const char *sha256, bool replace,
-                                 apr_pool_t *pool);
+/* Gives a synced file its place; when this returns it is there for good, with all folders above it. If it is there
+ * already, that one stays, or (`replace`) is replaced. */
+sr_error_t *sr_blobs_publish(sr_blobs_t *blobs, sr_temporary_t *file, const char *key, bool replace, apr_pool_t *pool);
 /* While this is held, gc deletes nothing in <root>/ab/cd, the folder of the document. Held for moments, never while a
- * database is asked. Ends by sr_submission_lock_release. */
-sr_error_t *sr_documents_hold(sr_submission_lock_t **turn, sr_documents_t *documents, const char *sha256,
-                              apr_pool_t *pool);
-/* Makes what else was linked beside a file durable. */
-sr_error_t *sr_documents_sync(sr_documents_t *documents, const char *sha256, apr_pool_t *pool);
-/* The same for what is in the root. */
-sr_error_t *sr_documents_sync_root(sr_documents_t *documents, apr_pool_t *pool);
+ * database is asked. Ends by sr_file_lock_release. */
+sr_error_t *sr_blobs_hold(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
+/* Makes <root>/ab/cd, the folder of this name, if it is missing. */
+sr_error_t *sr_blobs_make_folder(sr_blobs_t *blobs, const char *name, apr_pool_t *pool);
+/* Makes what was linked in the root durable. */
+sr_error_t *sr_blobs_sync_root(sr_blobs_t *blobs, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------- cache.c cache_size.c
  * How much of the cache is how old: `sizes` by the number of an age.

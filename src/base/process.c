@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owner.c: what a process calls its claims by, and whether another process of this machine still lives. The name holds
- * where it runs (this boot of the machine, this namespace of process ids), its process id and when it started, so that
- * a process is never taken for another. A process that is stopped lives. */
-#include "jobs/owner.h"
+/* process.c: what a process calls its claims and leases by, and whether another process of this machine still lives.
+ * The name holds where it runs (this boot of the machine, this namespace of process ids), its process id and when it
+ * started, so that a process is never taken for another. A process that is stopped lives. */
+#include "base/base.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static const char *place(apr_pool_t *pool)
     return apr_pstrndup(pool, sr_sha256_hex(both, strlen(both), pool), 12);
 }
 
-const char *sr_owner_name(apr_pool_t *pool)
+const char *sr_process_name(apr_pool_t *pool)
 {
     unsigned long long start = 0;
     char state;
@@ -62,7 +62,7 @@ const char *sr_owner_name(apr_pool_t *pool)
 }
 
 /* Where anything is not as expected, it lives: its claims have a time. */
-bool sr_owner_is_dead(const char *own, const char *name)
+bool sr_process_is_dead(const char *own, const char *name)
 {
     const char *end = strchr(own, '-');
     const size_t length = end ? (size_t)(end - own) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_cache.c: tests of src/store/cache.c: what is put is found, whole or not at all; what is old goes, what is not
+/* blobs_cache.c: tests of src/blobs/cache.c: what is put is found, whole or not at all; what is old goes, what is not
  * the cache's own stays, even where the cache is the folder of documents. */
 #include "disk.h"
 

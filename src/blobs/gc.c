@@ -3,7 +3,7 @@
  * and database, and of deleted submissions. First all are looked at, and only then is anything deleted, so that a
  * folder that belongs to another database is noticed. Why nothing is deleted that is about to be named: see publish.c.
  */
-#include "store/documents.h"
+#include "blobs/private.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +13,9 @@
 #define A_FEW 3 /* so many may go, whatever part of all they are */
 
 typedef struct walk_t {
-    sr_documents_gc_t *result;
-    sr_documents_t *documents;
-    sr_documents_used_t used;
+    sr_blobs_gc_t *result;
+    sr_blobs_t *blobs;
+    sr_blobs_used_t used;
     void *baton;
     bool dry_run;
     apr_time_t before;              /* what was used later stays */
@@ -27,7 +27,7 @@ typedef struct walk_t {
 
 static bool is_report_of(const char *name, const char *sha256)
 {
-    return strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_documents_is_report(name + SR_SHA256_HEX_LENGTH);
+    return strncmp(name, sha256, SR_SHA256_HEX_LENGTH) == 0 && sr_reports_is_name(name + SR_SHA256_HEX_LENGTH);
 }
 
 /* When a document was last used, or 0 if it is not there. A report that has lost its document stands for it. */
@@ -45,7 +45,7 @@ static apr_time_t last_use(const sr_folder_t *cd, const apr_array_header_t *name
     return newest;
 }
 
-static sr_error_t *take_file(sr_documents_gc_t *result, const sr_folder_t *cd, const char *name, bool dry_run,
+static sr_error_t *take_file(sr_blobs_gc_t *result, const sr_folder_t *cd, const char *name, bool dry_run,
                              apr_pool_t *pool)
 {
     bool deleted = dry_run;
@@ -80,7 +80,7 @@ static sr_error_t *take_from_folder(const walk_t *walk, const char *sha256, apr_
     const char *const names[] = {apr_pstrndup(pool, sha256, 2), apr_pstrndup(pool, sha256 + 2, 2)};
     sr_folder_t *root, *ab = NULL, *cd = NULL;
 
-    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
+    SR_TRY(sr_folder_open(&root, walk->blobs->root, pool));
     if (root) SR_TRY(sr_folder_below(&ab, root, names[0], pool));
     if (ab) SR_TRY(sr_folder_below(&cd, ab, names[1], pool));
     if (!cd) return NULL;
@@ -92,7 +92,7 @@ static sr_error_t *take_from_folder(const walk_t *walk, const char *sha256, apr_
 /* Asked again, as the walk may have taken long; and before the folder is held, as the database may take long. */
 static sr_error_t *take_away(const walk_t *walk, const char *sha256, apr_pool_t *pool)
 {
-    sr_submission_lock_t *turn = NULL;
+    sr_file_lock_t *lock = NULL;
     sr_error_t *error;
     bool used;
 
@@ -101,9 +101,9 @@ static sr_error_t *take_away(const walk_t *walk, const char *sha256, apr_pool_t 
         walk->result->kept++;
         return NULL;
     }
-    if (!walk->dry_run) SR_TRY(sr_documents_hold(&turn, walk->documents, sha256, pool));
+    if (!walk->dry_run) SR_TRY(sr_blobs_hold(&lock, walk->blobs, sha256, pool));
     error = take_from_folder(walk, sha256, pool);
-    if (turn) sr_submission_lock_release(turn);
+    if (lock) sr_file_lock_release(lock);
     return error;
 }
 
@@ -170,8 +170,8 @@ static sr_error_t *sweep_temporary(const walk_t *walk, apr_pool_t *pool)
     sr_folder_t *root, *folder = NULL;
     apr_array_header_t *names;
 
-    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
-    if (root) SR_TRY(sr_folder_below(&folder, root, SR_DOCUMENTS_TEMPORARY, pool));
+    SR_TRY(sr_folder_open(&root, walk->blobs->root, pool));
+    if (root) SR_TRY(sr_folder_below(&folder, root, SR_BLOBS_TEMPORARY, pool));
     if (!folder) return NULL;
     SR_TRY(sr_folder_list(&names, folder, pool));
     for (int i = 0; i < names->nelts; i++) {
@@ -218,7 +218,7 @@ static sr_error_t *sweep_all(const walk_t *walk, apr_pool_t *pool)
     sr_folder_t *root;
     apr_pool_t *each;
 
-    SR_TRY(sr_folder_open(&root, walk->documents->root, pool));
+    SR_TRY(sr_folder_open(&root, walk->blobs->root, pool));
     if (!root) return NULL;
     apr_pool_create(&each, pool);
     SR_TRY(sr_folder_list(&names, root, pool));
@@ -247,26 +247,26 @@ static sr_error_t *take_candidates(const walk_t *walk, apr_pool_t *pool)
     return NULL;
 }
 
-sr_error_t *sr_documents_gc(sr_documents_gc_t *result, sr_documents_t *documents, sr_documents_used_t used, void *baton,
-                            int most_percent, bool dry_run, apr_pool_t *pool)
+sr_error_t *sr_blobs_gc(sr_blobs_gc_t *result, sr_blobs_t *blobs, sr_blobs_used_t used, void *baton, int most_percent,
+                        bool dry_run, apr_pool_t *pool)
 {
     const walk_t walk = {.result = result,
-                         .documents = documents,
+                         .blobs = blobs,
                          .used = used,
                          .baton = baton,
                          .dry_run = dry_run,
-                         .before = apr_time_now() - SR_DOCUMENTS_LIFETIME,
+                         .before = apr_time_now() - SR_BLOBS_LIFETIME,
                          .candidates = apr_array_make(pool, 16, sizeof(const char *)),
                          .pool = pool};
 
-    *result = (sr_documents_gc_t){0};
+    *result = (sr_blobs_gc_t){0};
     SR_TRY(sweep_all(&walk, pool));
     const apr_size_t going = (apr_size_t)walk.candidates->nelts, all = result->kept + going;
     if (!dry_run && going > A_FEW && going * 100 > all * (apr_size_t)most_percent)
         return sr_error(pool, SR_ECONFLICT,
                         "This database does not know %" APR_SIZE_T_FMT " of the %" APR_SIZE_T_FMT
                         " documents in %s, which is more than %d %%: nothing was deleted",
-                        going, all, documents->root, most_percent);
+                        going, all, blobs->root, most_percent);
     SR_TRY(take_candidates(&walk, pool));
     return sweep_temporary(&walk, pool);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_revisions.c: tests of src/store/revisions.c: what a document grows by is kept, documents are put together of
- * their files, and turns exclude threads and processes, and end with whoever has them. */
+/* blobs_joined.c: tests of src/blobs/joined.c and lock.c: a document is joined of its blobs; locks exclude threads and
+ * processes, and end with the process that has them. */
 #include "disk.h"
 
 #include <pthread.h>
@@ -19,8 +19,8 @@ static int open_descriptors(void)
 
 static const char *kept(const char *data, apr_size_t length)
 {
-    const char *sha256 = NULL;
-    sr_error_t *const error = sr_documents_commit(&sha256, documents, data, length, pool);
+    const char *sha256 = sr_sha256_hex(data, length, pool);
+    sr_error_t *const error = sr_blobs_put(documents, sha256, data, length, pool);
 
     if (error) printf("# %s\n", error->cause);
     return error ? NULL : sha256;
@@ -43,7 +43,7 @@ static void test_keep(void)
     int descriptor;
 
     is_str(sha256, sr_sha256_hex(PIECE_TEXT, strlen(PIECE_TEXT), pool), "a file by its content");
-    path = sr_documents_path(documents, sha256, pool);
+    path = sr_blobs_path(documents, sha256, pool);
     ok(!stat(path, &first) && (first.st_mode & 0777) == 0400, "which nobody changes");
     descriptor = open(path, O_RDONLY | O_CLOEXEC);
     ok(is_content(descriptor, PIECE_TEXT, strlen(PIECE_TEXT)), "with that content");
@@ -52,14 +52,13 @@ static void test_keep(void)
     ok(!stat(path, &second) && first.st_ino == second.st_ino, "and leaves it as it is");
     is_int(count_files(), 1, "nothing else is there");
     ok(kept("", 0) != NULL, "an empty one");
-    ok(access(sr_documents_report_path(documents, sha256, pool), F_OK) != 0, "no report is made of it");
+    ok(access(sr_reports_path(documents, sha256, pool), F_OK) != 0, "no report is made of it");
 }
 
 static void test_no_room(void)
 {
-    sr_documents_t gone = {.root = "/nowhere/at/all"};
-    const char *sha256;
-    sr_error_t *const error = sr_documents_commit(&sha256, &gone, "x", 1, pool);
+    sr_blobs_t gone = {.provider = &sr_blobs_fs, .root = "/nowhere/at/all"};
+    sr_error_t *const error = sr_blobs_put(&gone, sr_sha256_hex("x", 1, pool), "x", 1, pool);
 
     ok(error && error->code == SR_EUNAVAILABLE && error->cause, "without its folder nothing is kept");
 }
@@ -87,8 +86,8 @@ static void check_join(const char *const *contents, int count, const char *tail)
 
     for (i = 0; i < count; i++) all = apr_pstrcat(pool, all, contents[i], NULL);
     apr_pool_create(&own, pool);
-    error = sr_documents_join(&joined, documents, files, own);
-    if (!error && *tail) error = sr_documents_extend(&joined, documents, files, tail, strlen(tail), own);
+    error = sr_blobs_join(&joined, documents, files, own);
+    if (!error && *tail) error = sr_blobs_extend(&joined, documents, files, tail, strlen(tail), own);
     if (!ok(!error, "%d files and a tail of %d bytes", count, (int)strlen(tail))) {
         apr_pool_destroy(own);
         return;
@@ -131,12 +130,12 @@ static void test_large(void)
     APR_ARRAY_PUSH(files, const char *) = kept(more, length);
     memcpy(all, content, length);
     memcpy(all + length, more, length);
-    ok(!sr_documents_join(&joined, documents, files, pool), "two large files");
+    ok(!sr_blobs_join(&joined, documents, files, pool), "two large files");
     ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length), "as one");
     is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "with its hash");
     is_int(joined.memory, -1, "and not in memory");
     memcpy(all + 2 * length, "a tail", 6);
-    ok(!sr_documents_extend(&joined, documents, files, "a tail", 6, pool), "extended");
+    ok(!sr_blobs_extend(&joined, documents, files, "a tail", 6, pool), "extended");
     ok(joined.size == (apr_off_t)(2 * length) + 6 && is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
     is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "the hash is of the files alone");
 }
@@ -146,7 +145,7 @@ static void test_damaged(void)
 {
     static const char *const contents[] = {"the upload", "a signature"};
     apr_array_header_t *const files = files_of(contents, 2);
-    const char *const path = sr_documents_path(documents, APR_ARRAY_IDX(files, 1, const char *), pool),
+    const char *const path = sr_blobs_path(documents, APR_ARRAY_IDX(files, 1, const char *), pool),
                       *const want = sr_sha256_hex("the uploada signature", 21, pool);
     const int before = open_descriptors();
     sr_joined_t joined;
@@ -155,16 +154,16 @@ static void test_damaged(void)
 
     apr_pool_create(&own, pool);
     put_file(path, "a sig");
-    ok(!sr_documents_join(&joined, documents, files, own), "a file that is shorter now");
+    ok(!sr_blobs_join(&joined, documents, files, own), "a file that is shorter now");
     is_int(joined.size, 15, "gives the size that there is");
     ok(strcmp(joined.sha256, want) != 0, "and another hash");
     put_file(path, "a signaturf");
-    ok(!sr_documents_join(&joined, documents, files, own), "a file with a byte changed");
+    ok(!sr_blobs_join(&joined, documents, files, own), "a file with a byte changed");
     ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "has another hash too");
     put_file(path, "a signature");
-    ok(!sr_documents_join(&joined, documents, files, own) && !strcmp(joined.sha256, want), "put right again");
+    ok(!sr_blobs_join(&joined, documents, files, own) && !strcmp(joined.sha256, want), "put right again");
     unlink(path);
-    error = sr_documents_join(&joined, documents, files, own);
+    error = sr_blobs_join(&joined, documents, files, own);
     ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, path),
        "a missing file is an error that says so");
     apr_pool_destroy(own);
@@ -175,11 +174,11 @@ static void test_damaged(void)
 
 static const char *const KEY = "a submission";
 
-static sr_submission_lock_t *take(const char *key, apr_pool_t *own)
+static sr_file_lock_t *take(const char *key, apr_pool_t *own)
 {
-    sr_submission_lock_t *turn = NULL;
+    sr_file_lock_t *turn = NULL;
 
-    if (sr_submission_lock_take(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
+    if (sr_file_lock_take(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
     return turn;
 }
 
@@ -192,12 +191,12 @@ static void count_slowly(apr_pool_t *own)
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
-        sr_submission_lock_t *const turn = take(KEY, own);
+        sr_file_lock_t *const turn = take(KEY, own);
         const int was = *counter;
 
         usleep(100);
         *counter = was + 1;
-        sr_submission_lock_release(turn);
+        sr_file_lock_release(turn);
     }
 }
 
@@ -274,16 +273,16 @@ static void test_ends(void)
     apr_pool_t *own;
     char byte;
     pid_t child;
-    sr_submission_lock_t *turn;
+    sr_file_lock_t *turn;
 
     apr_pool_create(&own, pool);
     ok(is_free(KEY), "a turn that nobody has");
     turn = take(KEY, own);
     ok(!is_free(KEY), "one that is taken");
     ok(is_free("another submission"), "another key's");
-    sr_submission_lock_release(turn);
+    sr_file_lock_release(turn);
     ok(is_free(KEY), "given back");
-    sr_submission_lock_release(turn);
+    sr_file_lock_release(turn);
     take(KEY, own);
     ok(!is_free(KEY), "taken again");
     apr_pool_destroy(own);
@@ -301,19 +300,19 @@ static void test_ends(void)
 static void test_deadline(void)
 {
     const int before = open_descriptors();
-    sr_submission_lock_t *late = NULL;
+    sr_file_lock_t *late = NULL;
     apr_pool_t *own;
 
     apr_pool_create(&own, pool);
-    sr_submission_lock_t *const turn = take(KEY, own);
+    sr_file_lock_t *const turn = take(KEY, own);
     const apr_time_t begun = apr_time_now();
-    sr_error_t *const error = sr_submission_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
+    sr_error_t *const error = sr_file_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
     ok(error && error->code == SR_EUNAVAILABLE && !late, "a wait that is too long is an error: %s",
        error ? error->message : "none");
     ok(apr_time_now() >= begun + apr_time_from_msec(300), "and not before the time that was said");
     is_int(open_descriptors(), before + 1, "and leaves no descriptor");
-    sr_submission_lock_release(turn);
-    ok(!sr_submission_lock_take(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
+    sr_file_lock_release(turn);
+    ok(!sr_file_lock_take(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
     apr_pool_destroy(own);
 }
 
@@ -324,13 +323,13 @@ static void test_forever(void)
     int i;
 
     apr_pool_create(&own, pool);
-    for (i = 0; i < 100; i++) sr_submission_lock_release(take(apr_itoa(own, i), own));
+    for (i = 0; i < 100; i++) sr_file_lock_release(take(apr_itoa(own, i), own));
     is_int(open_descriptors(), before, "a hundred turns leave no descriptor");
-    sr_submission_lock_t *const turn = take(KEY, own);
+    sr_file_lock_t *const turn = take(KEY, own);
     const int held = open_descriptors();
-    sr_submission_lock_release(turn);
+    sr_file_lock_release(turn);
     const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number now */
-    sr_submission_lock_release(turn);
+    sr_file_lock_release(turn);
     apr_pool_destroy(own);
     ok(held == before + 1 && fcntl(other, F_GETFD) >= 0, "ended twice and with its pool, nothing else is closed");
     close(other);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blobs.c: the interface of blobs.h over the functions of a provider. Paths are used rather than open folders, so that
+ * a filesystem that went away and came back needs no restart. */
+#include "blobs/private.h"
+
+#include <apr_portable.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+sr_error_t *sr_blobs_folder(sr_blobs_t **blobs, const char *root, apr_pool_t *pool)
+{
+    apr_size_t length = strlen(root);
+    sr_blobs_t *made = apr_pcalloc(pool, sizeof *made);
+    struct stat status;
+
+    while (length > 1 && root[length - 1] == '/') length--;
+    made->provider = &sr_blobs_fs;
+    made->root = apr_pstrmemdup(pool, root, length);
+    if (stat(made->root, &status) != 0) return sr_blobs_trouble(pool, "opening the folder", made->root);
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        return sr_blobs_trouble(pool, "opening the folder", made->root);
+    }
+    *blobs = made;
+    return NULL;
+}
+
+void sr_blobs_own(sr_blobs_t *blobs, const char *owner)
+{
+    blobs->owner = owner;
+}
+
+sr_error_t *sr_blobs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    return blobs->provider->open(blob, blobs, key, pool);
+}
+
+sr_error_t *sr_blobs_reader(int *descriptor, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    sr_blob_t blob;
+
+    SR_TRY(sr_blobs_open(&blob, blobs, key, pool));
+    apr_os_file_get(descriptor, blob.file);
+    return NULL;
+}
+
+void sr_blob_append(apr_bucket_brigade *brigade, const sr_blob_t *blob, apr_pool_t *pool)
+{
+    apr_brigade_insert_file(brigade, blob->file, 0, blob->size, pool);
+}
+
+sr_error_t *sr_blobs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    return blobs->provider->exists(there, blobs, key, pool);
+}
+
+sr_error_t *sr_blobs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
+{
+    return blobs->provider->list(blobs, each, baton, pool);
+}
+
+sr_error_t *sr_blobs_remove(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    return blobs->provider->remove(removed, blobs, key, pool);
+}
+
+sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    static const char block[4096];
+    sr_temporary_t *file;
+
+    SR_TRY(sr_temporary_open(&file, blobs->root, pool));
+    sr_error_t *error = sr_temporary_write(file, block, sizeof block);
+    if (!error) error = sr_temporary_sync(file);
+    sr_temporary_drop(file);
+    return error;
+}
+
+sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
+{
+    sr_temporary_t *file;
+    sr_error_t *error;
+
+    SR_TRY(sr_temporary_open(&file, blobs->root, pool));
+    error = sr_temporary_write(file, data, length);
+    if (!error) error = sr_temporary_sync(file);
+    if (!error) error = blobs->provider->keep(blobs, file, key, false, pool);
+    sr_temporary_drop(file);
+    return error;
+}

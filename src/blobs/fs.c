@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fs.c: the provider "fs": a blob is the file <root>/ab/cd/<key>, which is complete, synced and never changed. */
+#include "blobs/private.h"
+
+#include <apr_portable.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static sr_error_t *fs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    const apr_int32_t flags = APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED;
+    const char *path = sr_blobs_path(blobs, key, pool);
+    apr_os_file_t descriptor;
+    struct stat status;
+
+    errno = apr_file_open(&blob->file, path, flags, APR_OS_DEFAULT, pool);
+    if (errno) return sr_blobs_trouble(pool, "opening", path);
+    apr_os_file_get(&descriptor, blob->file);
+    if (fstat(descriptor, &status) != 0) return sr_blobs_trouble(pool, "looking at", path);
+    blob->size = status.st_size;
+    return NULL;
+}
+
+static sr_error_t *fs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    const char *path = sr_blobs_path(blobs, key, pool);
+
+    *there = access(path, F_OK) == 0;
+    return *there || errno == ENOENT ? NULL : sr_blobs_trouble(pool, "looking for", path);
+}
+
+/* --- every blob */
+
+typedef struct listing_t {
+    sr_blobs_each_t each;
+    void *baton;
+} listing_t;
+
+/* A name of a blob in the folder ab/cd: a digest, and after a dot anything but a report. */
+static bool is_key(const char *name, const char *prefix)
+{
+    if (!sr_folder_is_hex(name, SR_SHA256_HEX_LENGTH) || strncmp(name, prefix, 4) != 0) return false;
+    const char *rest = name + SR_SHA256_HEX_LENGTH;
+    return !*rest || (*rest == '.' && rest[1] && !strchr(rest + 1, '.') && !sr_reports_is_name(rest));
+}
+
+static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folder, const char *prefix, apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+    apr_pool_t *each;
+
+    apr_pool_create(&each, pool);
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+        struct stat status;
+
+        if (!is_key(name, prefix) || !sr_folder_find(&status, folder, name)) continue;
+        SR_TRY(listing->each(listing->baton, name, status.st_size, each));
+        apr_pool_clear(each);
+    }
+    return NULL;
+}
+
+/* <root>/ab */
+static sr_error_t *list_pair(const listing_t *listing, const sr_folder_t *root, const char *ab, apr_pool_t *pool)
+{
+    apr_array_header_t *names;
+    sr_folder_t *folder, *inner;
+    apr_pool_t *each;
+
+    SR_TRY(sr_folder_below(&folder, root, ab, pool));
+    if (!folder) return NULL;
+    apr_pool_create(&each, pool);
+    SR_TRY(sr_folder_list(&names, folder, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *cd = APR_ARRAY_IDX(names, i, const char *);
+
+        if (!sr_folder_is_pair(cd)) continue;
+        SR_TRY(sr_folder_below(&inner, folder, cd, each));
+        if (inner) SR_TRY(list_files(listing, inner, apr_pstrcat(each, ab, cd, NULL), each));
+        apr_pool_clear(each); /* closes the inner folder */
+    }
+    return NULL;
+}
+
+static sr_error_t *fs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool)
+{
+    const listing_t listing = {each, baton};
+    apr_array_header_t *names;
+    sr_folder_t *root;
+    apr_pool_t *scratch;
+
+    SR_TRY(sr_folder_open(&root, blobs->root, pool));
+    if (!root) return NULL;
+    apr_pool_create(&scratch, pool);
+    SR_TRY(sr_folder_list(&names, root, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *ab = APR_ARRAY_IDX(names, i, const char *);
+
+        if (!sr_folder_is_pair(ab)) continue;
+        SR_TRY(list_pair(&listing, root, ab, scratch));
+        apr_pool_clear(scratch);
+    }
+    apr_pool_destroy(scratch);
+    sr_folder_close(root);
+    return NULL;
+}
+
+/* Links are never followed: see folder.c. */
+static sr_error_t *fs_remove(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+{
+    sr_folder_t *root, *ab = NULL, *cd = NULL;
+
+    *removed = false;
+    SR_TRY(sr_folder_open(&root, blobs->root, pool));
+    if (root) SR_TRY(sr_folder_below(&ab, root, apr_pstrndup(pool, key, 2), pool));
+    if (ab) SR_TRY(sr_folder_below(&cd, ab, apr_pstrndup(pool, key + 2, 2), pool));
+    sr_error_t *error = cd ? sr_folder_delete(removed, cd, key, pool) : NULL;
+    if (cd) sr_folder_close(cd);
+    if (ab) sr_folder_close(ab);
+    if (root) sr_folder_close(root);
+    return error;
+}
+
+const sr_blobs_provider_t sr_blobs_fs = {"fs", sr_blobs_publish, fs_open, fs_exists, fs_list, fs_remove};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock.c: locks in the folder of blobs. They are byte locks of a file, which end with the process that has them. */
+#include "blobs/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct sr_file_lock_t {
+    int descriptor; /* -1 once it is over */
+};
+
+void sr_file_lock_release(sr_file_lock_t *lock)
+{
+    struct flock unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    if (lock->descriptor < 0) return;
+    fcntl(lock->descriptor, F_OFD_SETLK, &unlock); /* a process that was just forked has the descriptor too */
+    close(lock->descriptor);
+    lock->descriptor = -1;
+}
+
+static apr_status_t lock_end(void *lock)
+{
+    sr_file_lock_release(lock);
+    return APR_SUCCESS;
+}
+
+/* What root makes can be used by those who can write to the folder. */
+static int open_lock_file(const sr_blobs_t *blobs, const char *path)
+{
+    int descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    struct stat folder;
+
+    if (descriptor >= 0 || errno != ENOENT) return descriptor;
+    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor < 0 && errno == EEXIST) return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor >= 0 && geteuid() == 0 && stat(blobs->root, &folder) == 0) {
+        if (fchown(descriptor, folder.st_uid, folder.st_gid) != 0) return descriptor;
+        (void)fchmod(descriptor, folder.st_mode & S_IWGRP ? 0660 : 0600);
+    }
+    return descriptor;
+}
+
+/* The kernel's own wait for a lock has no deadline, so it is asked again and again. */
+#define SHORTEST_PAUSE 500 /* microseconds */
+#define LONGEST_PAUSE 8000
+
+/* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
+ * other as processes do, and a process that dies lets go. Two keys that meet at one byte only wait for each other. */
+sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *key, apr_time_t until,
+                              apr_pool_t *pool)
+{
+    const char *const path = apr_pstrcat(pool, blobs->root, "/.turns", NULL);
+    sr_file_lock_t *const made = apr_pcalloc(pool, sizeof *made);
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    const char *const hash = sr_sha256_hex(key, strlen(key), pool);
+
+    range.l_start = (off_t)(apr_strtoi64(apr_pstrndup(pool, hash, 15), NULL, 16));
+    made->descriptor = open_lock_file(blobs, path);
+    if (made->descriptor < 0) return sr_blobs_trouble(pool, "opening", path);
+    apr_pool_cleanup_register(pool, made, lock_end, apr_pool_cleanup_null);
+    for (apr_interval_time_t pause = SHORTEST_PAUSE; fcntl(made->descriptor, F_OFD_SETLK, &range) != 0;) {
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR) return sr_blobs_trouble(pool, "locking", path);
+        if (apr_time_now() >= until) {
+            sr_file_lock_release(made);
+            return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Others are at work here, try again in a moment"),
+                                    pool, "the wait for a lock was too long");
+        }
+        apr_sleep(pause);
+        if (pause < LONGEST_PAUSE) pause *= 2;
+    }
+    *lock = made;
+    return NULL;
+}

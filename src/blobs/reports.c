@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reports.c: what the helper has found in a document, kept as text beside it, for its owner alone. */
+#include "blobs/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REPORT_MAX ((off_t)64 * 1024 * 1024)
+
+const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, sr_blobs_path(blobs, sha256, pool), ".", blobs->owner, ".json", NULL);
+}
+
+bool sr_reports_is_name(const char *rest)
+{
+    static const char end[] = ".json";
+    const apr_size_t length = strlen(rest);
+
+    return *rest == '.' && length >= sizeof end - 1 && strcmp(rest + length - (sizeof end - 1), end) == 0;
+}
+
+/* The content of a file, or NULL in *text when it is absent or too big to be a report. */
+static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    sr_error_t *error = NULL;
+    struct stat status;
+
+    *text = NULL;
+    if (descriptor < 0) return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "opening", path);
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= REPORT_MAX) {
+        *text = apr_pcalloc(pool, (apr_size_t)status.st_size + 1);
+        if (sr_descriptor_read(descriptor, *text, (apr_size_t)status.st_size, 0) < 0)
+            error = sr_blobs_trouble(pool, "reading", path);
+    }
+    close(descriptor);
+    return error;
+}
+
+sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+{
+    char *text = NULL;
+
+    if (blobs->owner) SR_TRY(read_text(&text, sr_reports_path(blobs, sha256, pool), pool));
+    *report = text;
+    return NULL;
+}
+
+sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, bool lasting, apr_pool_t *pool)
+{
+    sr_temporary_t *file;
+    sr_error_t *error;
+
+    if (!blobs->owner) return NULL;
+    SR_TRY(sr_temporary_open(&file, blobs->root, pool));
+    error = sr_temporary_write(file, report, strlen(report));
+    if (!error && lasting) error = sr_temporary_sync(file);
+    if (!error && lasting) error = sr_blobs_make_folder(blobs, sha256, pool);
+    if (!error) error = sr_temporary_replace(file, sr_reports_path(blobs, sha256, pool));
+    sr_temporary_drop(file);
+    return error;
+}
+
+void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool)
+{
+    if (blobs->owner) (void)unlink(sr_reports_path(blobs, sha256, pool));
+}

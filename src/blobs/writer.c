@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* writer.c: an upload while it streams, and its way into storage. Most uploads are small: they stay in memory, and
+ * touch the disk only when they are new and wanted. */
+#include "blobs/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MEMORY_MOST 262144
+#define HEAD_MOST 1024
+
+struct sr_blob_writer_t {
+    sr_blobs_t *blobs;
+    apr_pool_t *pool;
+    sr_sha256_t *digest;
+    apr_off_t size;
+    char head[HEAD_MOST];
+    char *memory;         /* all of the content, while `file` is NULL; malloc'd, as pools give nothing back */
+    sr_temporary_t *file; /* all of the content, once it is more than MEMORY_MOST */
+    int descriptor;       /* for reading, or -1 */
+    const char *key;      /* under which it was stored, or NULL */
+    sr_error_t *broken;   /* of a write that failed: the content is not whole */
+};
+
+static apr_status_t drop(void *writer)
+{
+    sr_blobs_drop(writer);
+    return APR_SUCCESS;
+}
+
+sr_error_t *sr_blobs_begin(sr_blob_writer_t **writer, sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    sr_blob_writer_t *const made = apr_pcalloc(pool, sizeof *made);
+
+    made->blobs = blobs;
+    made->pool = pool;
+    made->digest = sr_sha256_begin(pool);
+    made->descriptor = -1;
+    apr_pool_cleanup_register(pool, made, drop, apr_pool_cleanup_null);
+    *writer = made;
+    return NULL;
+}
+
+void sr_blobs_drop(sr_blob_writer_t *writer)
+{
+    if (writer->descriptor >= 0) close(writer->descriptor);
+    if (writer->file) sr_temporary_drop(writer->file);
+    free(writer->memory);
+    writer->descriptor = -1;
+    writer->memory = NULL;
+}
+
+/* --- writing */
+
+/* Whether so many bytes in all have their place in memory. It is asked for at once: what is not written to costs
+ * nothing, where growing would copy. */
+static bool fits(sr_blob_writer_t *writer, apr_size_t length)
+{
+    if (length > MEMORY_MOST) return false;
+    if (!writer->memory) writer->memory = malloc(MEMORY_MOST);
+    return writer->memory != NULL; /* the disk may have room where memory has none */
+}
+
+static sr_error_t *move_to_file(sr_blob_writer_t *writer)
+{
+    sr_temporary_t *file;
+
+    SR_TRY(sr_temporary_open(&file, writer->blobs->root, writer->pool));
+    SR_TRY(sr_temporary_write(file, writer->memory, (apr_size_t)writer->size));
+    writer->file = file;
+    free(writer->memory);
+    writer->memory = NULL;
+    return NULL;
+}
+
+static sr_error_t *store(sr_blob_writer_t *writer, const void *data, apr_size_t length)
+{
+    if (!writer->file && fits(writer, (apr_size_t)writer->size + length)) {
+        memcpy(writer->memory + writer->size, data, length);
+        return NULL;
+    }
+    if (!writer->file) SR_TRY(move_to_file(writer));
+    return sr_temporary_write(writer->file, data, length);
+}
+
+sr_error_t *sr_blobs_write(sr_blob_writer_t *writer, const void *data, apr_size_t length)
+{
+    const apr_size_t size = (apr_size_t)writer->size;
+
+    if (!length) return NULL;
+    writer->broken = store(writer, data, length);
+    if (writer->broken) return writer->broken;
+    if (size < HEAD_MOST) memcpy(writer->head + size, data, length < HEAD_MOST - size ? length : HEAD_MOST - size);
+    sr_sha256_update(writer->digest, data, length);
+    writer->size += (apr_off_t)length;
+    return NULL;
+}
+
+sr_error_t *sr_blobs_end(sr_blob_writer_t *writer, const char **sha256, apr_off_t *size)
+{
+    if (writer->broken) return writer->broken;
+    *sha256 = sr_sha256_end_hex(writer->digest, writer->pool);
+    *size = writer->size;
+    return NULL;
+}
+
+/* --- reading */
+
+void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t *length)
+{
+    *head = writer->head;
+    *length = writer->size < HEAD_MOST ? (apr_size_t)writer->size : HEAD_MOST;
+}
+
+/* A file in memory, sealed: what reads it cannot change what others read. -1 where that cannot be had. */
+static int make_memory_file(const sr_blob_writer_t *writer)
+{
+    const int descriptor = memfd_create("sigreq", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    apr_size_t done = 0;
+
+    if (descriptor < 0) return -1;
+    while (done < (apr_size_t)writer->size) {
+        const ssize_t written = write(descriptor, writer->memory + done, (apr_size_t)writer->size - done);
+
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) break;
+        done += (apr_size_t)written;
+    }
+    if (done == (apr_size_t)writer->size
+        && fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+/* What is given out cannot write: the helper reads hostile bytes, and the digest is of what was uploaded. */
+sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor)
+{
+    if (writer->descriptor < 0 && !writer->file) {
+        writer->descriptor = make_memory_file(writer);
+        if (writer->descriptor < 0) SR_TRY(move_to_file(writer));
+    }
+    if (writer->descriptor < 0) SR_TRY(sr_temporary_reopen(&writer->descriptor, writer->file));
+    if (lseek(writer->descriptor, 0, SEEK_SET) != 0) return sr_blobs_trouble(writer->pool, "rewinding", "a document");
+    *descriptor = writer->descriptor;
+    return NULL;
+}
+
+/* --- keeping */
+
+/* Whatever needs space comes before anything has a name: a full disk leaves nothing behind. */
+sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report)
+{
+    const char *sha256 = apr_pstrndup(writer->pool, key, SR_SHA256_HEX_LENGTH);
+
+    if (writer->key && strcmp(writer->key, key) == 0) return NULL;
+    if (!writer->file) SR_TRY(move_to_file(writer));
+    SR_TRY(sr_temporary_sync(writer->file));
+    if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, true, writer->pool));
+    sr_error_t *error = writer->blobs->provider->keep(writer->blobs, writer->file, key, true, writer->pool);
+    if (error && report) sr_reports_remove(writer->blobs, sha256, writer->pool);
+    if (!error) writer->key = apr_pstrdup(writer->pool, key);
+    return error;
+}
