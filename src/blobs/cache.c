@@ -14,6 +14,7 @@
 #define TOUCH_AFTER apr_time_from_sec(24 * 3600) /* so that a hit hardly ever writes */
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
 #define KEY_MAX 128
+#define ATTEMPTS 100 /* to link a file while its folder is removed */
 
 /* What every file ends with, behind its content: as nothing is synced, a machine that lost its power may have kept the
  * name and only the beginning. */
@@ -66,8 +67,8 @@ static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char 
     sr_error_t *error = NULL;
     bool existed;
 
-    /* again if somebody removes the folder, which is empty, in between */
-    for (int attempt = 0; attempt == 0 || (error && attempt < 5); attempt++) {
+    /* again if another process removes the folder, which is empty, in between: many do while the cache is too large */
+    for (int attempt = 0; attempt == 0 || (error && attempt < ATTEMPTS); attempt++) {
         error = make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
         if (!error) error = make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool);
         if (!error) error = sr_temporary_link(&existed, file, path_of(root, key, pool));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submission_lock.c: the submission lock: one transition of a submission at a time. On PostgreSQL it is a lease, a row
- * for all hosts. A lease of a process of this machine that is dead is ended by whoever waits for it; one of another
- * machine ends by its time. On SQLite the lock is a file lock. It only saves work: two transitions at once are both
- * tried, and SR_STALE says which one came second. So the wait for it may end, and a lease may be lost. */
+ * for all hosts. A lease of a dead process of this machine is ended by the next one that waits for it; a lease of
+ * another machine ends by its time. On SQLite the lock is a file lock. It only saves work: two transitions at once are
+ * both tried, and SR_STALE says which one came second. So the wait for it may end, and a lease may be lost. */
 #include "service/submission_lock.h"
 
 #include <apr_general.h>

@@ -55,7 +55,8 @@ int main(void)
     ok(sr_process_is_dead(own, name), "and when it does");
     /* its process id, used again: another time of start */
     const char *place = apr_pstrndup(pool, own, strcspn(own, "-"));
-    ok(sr_process_is_dead(own, apr_psprintf(pool, "%s-%ld-1-x", place, (long)getpid())), "its number belongs to another");
+    ok(sr_process_is_dead(own, apr_psprintf(pool, "%s-%ld-1-x", place, (long)getpid())),
+       "its number belongs to another");
     ok(!sr_process_is_dead(own, apr_psprintf(pool, "000000000000-%ld-1-x", (long)pid)), "of another machine's nothing");
     ok(!sr_process_is_dead(apr_psprintf(pool, "-1-1-x"), apr_psprintf(pool, "-%ld-1-x", (long)pid)),
        "nor without a place of our own");
