@@ -10,6 +10,8 @@
 #define MARK_ABOVE 2.0 /* what is free above a signature, and in all */
 #define MARK_FREE 8.0
 #define PINK 0xfde9e9
+#define MAX_KEPT 1024u     /* paragraphs: of a longer document, the rest is set again */
+#define MAX_KEPT_TEXT 1024 /* bytes of each */
 
 static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, SR_PDFD_RED};
 const sr_pdfd_look_t sr_pdfd_small = {SR_PDFD_PLAIN, 7.5, 10, SR_PDFD_GRAY};
@@ -34,7 +36,14 @@ void sr_pdfd_flow_rule(const sr_pdfd_flow_t *flow, double y, uint32_t colour)
 sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *text, const sr_pdfd_look_t *look,
                                       double width, apr_pool_t *pool)
 {
-    return sr_pdfd_paragraph(text, look, width, flow->language, pool);
+    const bool may_keep = text && apr_hash_count(flow->kept) < MAX_KEPT && strlen(text) <= MAX_KEPT_TEXT;
+    apr_pool_t *kept_pool = apr_hash_pool_get(flow->kept);
+    const char *key = apr_psprintf(pool, "%s %pp %.3f", text ? text : "", (const void *)look, width);
+    sr_pdfd_paragraph_t *set = text ? apr_hash_get(flow->kept, key, APR_HASH_KEY_STRING) : NULL;
+    if (set) return set;
+    set = sr_pdfd_paragraph(text, look, width, flow->language, may_keep ? kept_pool : pool);
+    if (set && may_keep) apr_hash_set(flow->kept, apr_pstrdup(kept_pool, key), APR_HASH_KEY_STRING, set);
+    return set;
 }
 
 /* False behind the last line. */

@@ -7,6 +7,8 @@
 #include "pdfd/structure.h"
 #include "pdfd/typeset.h"
 
+#include <apr_hash.h>
+
 #define SR_PDFD_WIDTH 595.28
 #define SR_PDFD_HEIGHT 841.89
 #define SR_PDFD_LEFT 56.0
@@ -35,6 +37,7 @@ typedef struct sr_pdfd_flow_t {
     sr_pdfd_structure_t *structure;    /* NULL: as context */
     int group, block;                  /* elements: what new ones are added to; the list or table there, or 0 */
     apr_pool_t *page_pool, *item_pool; /* cleared with each */
+    apr_hash_t *kept;                  /* paragraphs of the first pass, which the second one draws */
 } sr_pdfd_flow_t;
 
 /* What the columns of a row are to those who cannot see them. */

@@ -48,14 +48,14 @@ hb_codepoint_t sr_pdfd_glyph_of(PangoGlyph glyph)
 static void sized_get_glyph_extents(PangoFont *font, PangoGlyph glyph, PangoRectangle *ink, PangoRectangle *logical)
 {
     const sr_pdfd_sized_t *own = (const sr_pdfd_sized_t *)font;
+    const bool empty = glyph == PANGO_GLYPH_EMPTY, unknown = !empty && (glyph & PANGO_GLYPH_UNKNOWN_FLAG);
     hb_glyph_extents_t extents = {0};
-    bool empty = glyph == PANGO_GLYPH_EMPTY;
-    if (!empty) hb_font_get_glyph_extents(own->scaled, sr_pdfd_glyph_of(glyph), &extents);
-    if (ink) *ink = (PangoRectangle){extents.x_bearing, -extents.y_bearing, extents.width, -extents.height};
-    if (!logical) return;
     int advance = empty ? 0 : hb_font_get_glyph_h_advance(own->scaled, sr_pdfd_glyph_of(glyph));
-    if (!empty && (glyph & PANGO_GLYPH_UNKNOWN_FLAG) && !extents.width) advance = own->metrics.approximate_char_width;
-    *logical = (PangoRectangle){0, -own->metrics.ascent, advance, own->metrics.height};
+    if (unknown) hb_font_get_glyph_extents(own->scaled, sr_pdfd_glyph_of(glyph), &extents);
+    if (unknown && !extents.width) advance = own->metrics.approximate_char_width;
+    const PangoRectangle box = {0, -own->metrics.ascent, advance, own->metrics.height};
+    if (logical) *logical = box;
+    if (ink) *ink = box; /* nobody reads it, but pango asks; HarfBuzz would run the program of each outline */
 }
 
 static PangoFontMetrics *sized_get_metrics(PangoFont *font, PangoLanguage *language)
