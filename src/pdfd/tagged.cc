@@ -4,51 +4,96 @@
 #include "pdfd/tagged.h"
 
 #define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <qpdf/QPDF.hh>
 #include <qpdf/QPDFPageDocumentHelper.hh>
 #include <qpdf/QPDFWriter.hh>
 #include <stdexcept>
+#include <string_view>
 
 namespace
 {
 
-// Makes artifacts of what stands between the marked parts of a page. cairo marks nothing within a text object.
-class Artifacts : public QPDFObjectHandle::TokenFilter
+// Reads the content of a page, operator by operator.
+class Operators
 {
   public:
-    explicit Artifacts(int count) : wanted(count)
+    explicit Operators(std::string const &content) : text(content)
     {
     }
 
-    void handleToken(QPDFTokenizer::Token const &token) override
+    // Goes behind the next operator. False where there is none left.
+    bool next()
     {
-        const bool is_operator = token.getType() == QPDFTokenizer::tt_word;
-        const bool begins = is_operator && token.getValue() == "BDC", ends = is_operator && token.getValue() == "EMC";
-        if (!begun) write("/Artifact BMC\n");
-        begun = true;
-        if (begins) write("\nEMC\n");
-        found += begins;
-        operands += token.getRawValue();
-        if (!is_operator) return;
-        write(operands);
-        operands.clear();
-        if (ends) write("\n/Artifact BMC");
+        from = at;
+        while ((at = text.find_first_not_of(SPACE, at)) != std::string::npos) {
+            if (text[at] == '(') skip_string();
+            else if (std::strchr(DELIMITERS, text[at])) at++;
+            else if (take_word()) return true;
+        }
+        at = text.size();
+        return false;
     }
 
-    void handleEOF() override
+    // With its operands.
+    std::string_view whole() const
     {
-        if (found != wanted) throw std::logic_error("cairo has marked something else");
-        write(operands + (begun ? "\nEMC\n" : ""));
+        return std::string_view(text).substr(from, at - from);
+    }
+
+    bool is(std::string_view name) const
+    {
+        return std::string_view(text).substr(word, at - word) == name;
     }
 
   private:
-    const int wanted;
-    int found = 0;
-    bool begun = false;
-    std::string operands;
+    static constexpr char SPACE[] = " \t\r\n\f", DELIMITERS[] = "()<>[]{}/%", ENDS[] = " \t\r\n\f()<>[]{}/%";
+
+    // Parentheses within a string are in pairs, or behind a backslash.
+    void skip_string()
+    {
+        int depth = 0;
+        do {
+            const char c = text[at++];
+            if (c == '\\') at++;
+            else depth += (c == '(') - (c == ')');
+        } while (depth && at < text.size());
+    }
+
+    // True: it is an operator, neither a name, nor a number, nor hexadecimal.
+    bool take_word()
+    {
+        const char before = at ? text[at - 1] : ' ';
+        word = at;
+        at = std::min(text.find_first_of(ENDS, at), text.size());
+        return before != '/' && before != '<' && !std::strchr("+-.0123456789", text[word]);
+    }
+
+    std::string const &text;
+    size_t at = 0, from = 0, word = 0;
 };
+
+// Makes artifacts of what stands between the marked parts of a page. Within a part, cairo marks what a reader copies as
+// another text (/Span).
+std::string with_artifacts(std::string const &content, size_t wanted)
+{
+    std::string tagged = "/Artifact BMC\n";
+    size_t found = 0;
+    int depth = 0;
+    Operators operators(content);
+    tagged.reserve(content.size() + 40 * wanted);
+    while (operators.next()) {
+        const bool begins = operators.is("BDC") && !depth++, ends = operators.is("EMC") && !--depth;
+        if (begins) tagged += "\nEMC\n";
+        found += begins;
+        tagged += operators.whole();
+        if (ends) tagged += "\n/Artifact BMC";
+    }
+    if (found != wanted || depth) throw std::logic_error("cairo has marked something else");
+    return tagged + "\nEMC\n";
+}
 
 class Structure
 {
@@ -106,6 +151,15 @@ class Structure
         add_kid(element, reference);
     }
 
+    // Of a page; cairo writes one stream for each.
+    void add_artifacts(QPDFObjectHandle contents, size_t wanted)
+    {
+        auto data = contents.getStreamData();
+        const std::string content(reinterpret_cast<const char *>(data->getBuffer()), data->getSize());
+        contents.replaceStreamData(with_artifacts(content, wanted), QPDFObjectHandle::newNull(),
+                                   QPDFObjectHandle::newNull());
+    }
+
     // From the numbers of pages to the elements of what is marked there.
     QPDFObjectHandle number_tree()
     {
@@ -113,7 +167,7 @@ class Structure
         for (size_t i = 0; i < pages.size(); i++) {
             const auto number = static_cast<long long>(i);
             pages[i].getObjectHandle().replaceKey("/StructParents", QPDFObjectHandle::newInteger(number));
-            pages[i].addContentTokenFilter(std::make_shared<Artifacts>(static_cast<int>(marked[i].size())));
+            add_artifacts(pages[i].getObjectHandle().getKey("/Contents"), marked[i].size());
             numbers.appendItem(QPDFObjectHandle::newInteger(number));
             numbers.appendItem(pdf.makeIndirectObject(QPDFObjectHandle::newArray(marked[i])));
         }

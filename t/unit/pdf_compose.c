@@ -175,6 +175,27 @@ static void test_structure(void)
     apr_pool_destroy(pool);
 }
 
+/* All that is drawn is either read or an artifact. Where a line ends, cairo marks the space that it leaves out. */
+static void test_artifacts(void)
+{
+    static const char long_note[] =
+        ",\"sections\":[{\"items\":[{\"rows\":[{\"note\":\"This note is so long that it takes "
+        "two lines at least, and where the first of them ends, a space is left out, which "
+        "readers copy all the same, because it stands beside the text.\"}]}]}]";
+    apr_pool_t *pool;
+    sr_pdf_composed_t composed;
+    int status;
+    apr_pool_create(&pool, bench.pool);
+    free(compose(&composed, request(long_note, pool), "artifacts.pdf", pool).data);
+    const char *objects = seal_run(&status, &bench, pool, "qpdf --qdf --object-streams=disable artifacts.pdf -");
+    ok(seal_count(objects, "/Span <<") > 0, "a space is left out at the end of a line");
+    is_int(seal_count(objects, "/Artifact BMC"), seal_count(objects, " BDC") - seal_count(objects, "/Span <<") + 1,
+           "before, between and behind all that is read, there are artifacts");
+    is_int(seal_count(objects, "EMC"), seal_count(objects, " BDC") + seal_count(objects, " BMC"), "each part ends");
+    is_clean("artifacts.pdf", pool);
+    apr_pool_destroy(pool);
+}
+
 /* From where to where a word is on the first page. */
 static void find_word(double x[2], const char *name, const char *word, apr_pool_t *pool)
 {
@@ -463,6 +484,7 @@ int main(void)
     bench = seal_begin(30000); /* long.pdf took 9 s on two processors with a load of 25 */
     test_texts();
     test_structure();
+    test_artifacts();
     test_mirrored();
     test_sameness();
     test_many(100, 3, 30);
