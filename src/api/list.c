@@ -12,9 +12,8 @@ sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char
     page->limit = LIMIT_DEFAULT;
     page->cursor = after;
     if (!limit) return NULL;
-    size_t digits = strspn(limit, "0123456789");
-    page->limit = digits && digits <= 3 && !limit[digits] ? atoi(limit) : 0;
-    if (page->limit >= 1 && page->limit <= LIMIT_MAX) return NULL;
+    sr_text_number(&page->limit, limit);
+    if (strlen(limit) <= 3 && page->limit >= 1 && page->limit <= LIMIT_MAX) return NULL;
     return sr_error(http->pool, SR_EBADREQUEST, "limit must be a whole number from 1 to %d", LIMIT_MAX);
 }
 

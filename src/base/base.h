@@ -195,6 +195,8 @@ const char *sr_text_printable(const char *text, apr_pool_t *pool);
 const char *sr_text_undirected(const char *text, apr_pool_t *pool);
 /* The text in lower case, for searching (simple mapping, all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
+/* Reads a decimal number of at most nine digits and nothing else. False, and the number is 0, for any other text. */
+bool sr_text_number(int *number, const char *text);
 /* True for a decimal number from 1 to 65535: apr_uri_parse takes any number and keeps its last 16 bits. */
 bool sr_text_is_port(const char *text);
 /* What is wrong with a name, such as "must have at most 500 characters"; NULL: nothing. Whether it may be blank is the

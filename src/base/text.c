@@ -185,12 +185,22 @@ bool sr_text_decode_percent(char *text, const char *only)
     return good;
 }
 
-bool sr_text_is_port(const char *text)
+#define DIGITS_MAX 9 /* of a number that an int holds, whatever the digits are */
+
+bool sr_text_number(int *number, const char *text)
 {
     const size_t digits = strspn(text, "0123456789");
-    const int port = digits >= 1 && digits <= 5 && !text[digits] ? atoi(text) : 0;
+    const bool is_number = digits >= 1 && digits <= DIGITS_MAX && !text[digits];
 
-    return port >= 1 && port <= 65535;
+    *number = is_number ? (int)strtol(text, NULL, 10) : 0;
+    return is_number;
+}
+
+bool sr_text_is_port(const char *text)
+{
+    int port;
+
+    return sr_text_number(&port, text) && strlen(text) <= 5 && port >= 1 && port <= 65535;
 }
 
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool)

@@ -70,11 +70,9 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
 /* A number of days, or one that is too large. */
 static int days_of(const char *value)
 {
-    int days = *value ? 0 : MAX_DAYS + 1;
+    int days;
 
-    for (const char *c = value; *c && days <= MAX_DAYS; c++)
-        days = isdigit((unsigned char)*c) ? days * 10 + (*c - '0') : MAX_DAYS + 1;
-    return days;
+    return sr_text_number(&days, value) ? days : MAX_DAYS + 1;
 }
 
 const char *ctl_check_days(const char **value, apr_pool_t *pool)

@@ -90,12 +90,13 @@ sr_error_t *ctl_seal_create(ctl_t *ctl)
 {
     const char *folder = ctl->values[OPTION_OUT];
     const char *name = ctl->given[OPTION_NAME] ? ctl->values[OPTION_NAME] : SR_CMS_ISSUE_NAME;
-    const int days = ctl->given[OPTION_DAYS] ? atoi(ctl->values[OPTION_DAYS]) : SR_CMS_ISSUE_DAYS;
+    int days = SR_CMS_ISSUE_DAYS;
     const char *certificate_path = apr_pstrcat(ctl->pool, folder, "/seal.crt", NULL);
     const char *key_path = apr_pstrcat(ctl->pool, folder, "/seal.key", NULL);
     const char *certificate, *key;
     sr_error_t *error;
 
+    if (ctl->given[OPTION_DAYS]) sr_text_number(&days, ctl->values[OPTION_DAYS]);
     if (ctl->given[OPTION_TEST]) name = apr_pstrcat(ctl->pool, name, SR_CMS_ISSUE_TEST, NULL);
     SR_TRY(sr_cms_issue(&certificate, &key, name, days, ctl->pool));
     if (mkdir(folder, 0755) != 0 && errno != EEXIST) return fail(ctl, folder);

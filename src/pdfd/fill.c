@@ -5,7 +5,6 @@
 #include "pdfd/pdfd.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char NO_FIELD[] = "it has no field of this signer";
@@ -50,7 +49,9 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
     if (strncmp(text, SR_PDFD_FIELD, prefix) != 0 || strncmp(text + prefix, fill->signer, length) != 0) return 0;
     text += prefix + length;
     if (!*text) return 1;
-    return *text == '_' ? atoi(text + 1) : 0;
+    int ordinal = 0;
+    if (*text == '_') sr_text_number(&ordinal, text + 1);
+    return ordinal;
 }
 
 /* `side`: of the rectangle. */

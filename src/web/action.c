@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* action.c: what a signer sends to a link: JSON, a form, or a form with an image of the signature as a file. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "web/web.h"
@@ -167,7 +166,10 @@ static void read_json_zone(sr_web_action_t *action, const json_t *body)
 static void read_form_zone(sr_web_action_t *action, const form_t *form, apr_pool_t *pool)
 {
     if (form->time_zone) action->time_zone = sr_json_own(json_string(form->time_zone), pool);
-    if (form->utc_offset) action->utc_offset = sr_json_own(json_integer(atoi(form->utc_offset)), pool);
+    const bool is_west = form->utc_offset && *form->utc_offset == '-';
+    int minutes;
+    if (form->utc_offset && sr_text_number(&minutes, form->utc_offset + is_west))
+        action->utc_offset = sr_json_own(json_integer(is_west ? -minutes : minutes), pool);
 }
 
 static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)

@@ -11,15 +11,11 @@
 APLOG_USE_MODULE(sigreq);
 
 #define DEFAULT_WIDTH 800
-#define DIGITS_MAX 9
 
 /* A number as it is written in one way only. False for anything else. */
 static bool read_number(int *number, const char *text)
 {
-    const size_t length = strspn(text, "0123456789");
-    if (!length || length > DIGITS_MAX || text[length] || (*text == '0' && length > 1)) return false;
-    *number = atoi(text);
-    return true;
+    return sr_text_number(number, text) && (*text != '0' || !text[1]);
 }
 
 /* Whose page of what: of the path, and of the query's `version`. */

@@ -250,6 +250,18 @@ static void test_file(void)
     fclose(file);
 }
 
+static void test_number(void)
+{
+    static const char *const others[] = {"", "1234567890", "99999999999999999999", "-1", "+1", " 1", "1 ", "0x1", "1a"};
+    int number;
+
+    ok(sr_text_number(&number, "0") && number == 0, "0");
+    ok(sr_text_number(&number, "0042") && number == 42, "0042");
+    ok(sr_text_number(&number, "999999999") && number == 999999999, "nine digits");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ok(!sr_text_number(&number, others[i]) && number == 0, "no number: %s", others[i]);
+}
+
 static void test_port(void)
 {
     static const char *const ports[] = {"1", "80", "65535", "00080"};
@@ -279,6 +291,7 @@ int main(void)
     test_percent();
     test_accept();
     test_file();
+    test_number();
     test_port();
     apr_pool_destroy(pool);
     apr_terminate();
