@@ -60,18 +60,19 @@ bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool)
 
 static const char *name_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
-    return sr_text_cut(sr_signing_name(captions->submitter, pool), NAME_MAX_CHARACTERS, pool);
+    return sr_text_cut(sr_person_name(captions->signer->firstname, captions->signer->lastname, pool),
+                       NAME_MAX_CHARACTERS, pool);
 }
 
 static const char *id_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
-    return apr_pstrmemdup(pool, sr_signing_alias(sr_json_string(captions->submitter, "uuid"), pool), ID_LENGTH);
+    return apr_pstrmemdup(pool, sr_signing_alias(captions->signer->uuid, pool), ID_LENGTH);
 }
 
 /* The signer's own language, if they have a locale that there are texts in; else the one they read the page in. */
 static const dates_t *dates_of(const sr_captions_t *captions)
 {
-    const char *locale = sr_json_string(captions->submitter, "locale");
+    const char *locale = captions->signer->locale;
     const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
     const char *tag = (language ? language : captions->language)->tag;
     const dates_t *row = embedded_dates;
@@ -121,10 +122,9 @@ static const char *text_of(const sr_captions_t *captions, const char *caption, a
 
 /* --- of all fields of a signer */
 
-static const char *caption_of(const json_t *field)
+static const char *caption_of(const sr_field_t *field)
 {
-    const char *caption = sr_json_string(field, "caption");
-    return caption && *caption ? caption : NULL;
+    return field->caption && *field->caption ? field->caption : NULL;
 }
 
 static int index_of(const apr_array_header_t *list, const char *caption)
@@ -134,36 +134,35 @@ static int index_of(const apr_array_header_t *list, const char *caption)
     return -1;
 }
 
-static apr_array_header_t *distinct(const json_t *fields, apr_pool_t *pool)
+static apr_array_header_t *distinct(const apr_array_header_t *fields, apr_pool_t *pool)
 {
     apr_array_header_t *list = apr_array_make(pool, 4, sizeof(const char *));
-    for (size_t i = 0; i < json_array_size(fields); i++) {
-        const char *caption = caption_of(json_array_get(fields, i));
+    for (int i = 0; i < fields->nelts; i++) {
+        const char *caption = caption_of(&APR_ARRAY_IDX(fields, i, sr_field_t));
         if (caption && index_of(list, caption) < 0) APR_ARRAY_PUSH(list, const char *) = caption;
     }
     return list;
 }
 
-int sr_caption_number(const json_t *submitter, const json_t *field, apr_pool_t *pool)
+int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool)
 {
     const char *caption = caption_of(field);
-    return caption ? index_of(distinct(json_object_get(submitter, "fields"), pool), caption) : -1;
+    return caption ? index_of(distinct(signer->fields, pool), caption) : -1;
 }
 
 const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool)
 {
-    const json_t *fields = json_object_get(captions->submitter, "fields");
-    const apr_array_header_t *list = distinct(fields, pool);
+    const apr_array_header_t *fields = captions->signer->fields, *list = distinct(fields, pool);
     if (!list->nelts) return NULL;
     json_t *json = sr_json_own(json_object(), pool), *texts = json_array(), *numbers = json_array();
     json_object_set_new(json, "texts", texts);
     json_object_set_new(json, "fields", numbers);
     for (int i = 0; i < list->nelts; i++)
         json_array_append_new(texts, json_string(text_of(captions, APR_ARRAY_IDX(list, i, const char *), pool)));
-    for (size_t i = 0; document && i < json_array_size(fields); i++) {
-        const json_t *field = json_array_get(fields, i);
-        const char *own = sr_json_string(field, "document"), *caption = caption_of(field);
-        if (own && !strcmp(own, document))
+    for (int i = 0; document && i < fields->nelts; i++) {
+        const sr_field_t *field = &APR_ARRAY_IDX(fields, i, sr_field_t);
+        const char *caption = caption_of(field);
+        if (!strcmp(field->document, document))
             json_array_append_new(numbers, json_integer(caption ? index_of(list, caption) : -1));
     }
     return json;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* completion.c: the certificate of completion: what happened to a submission, in plain words, for those who hold its
- * documents and has no access to this service. It is in the language of its signers and in English, made of the view
+ * documents and has no access to this service. It is in the language of its signers and in English, made of the records
  * and the audit trail alone. A signer's uuid is the secret in their link, so neither uuids of signers nor links are in
  * it. */
 #include "model/model.h"
@@ -11,7 +11,8 @@
 
 typedef struct work_t {
     const sr_completion_t *completion;
-    const json_t *view, *words[2]; /* the texts of both languages; the second may be NULL */
+    const sr_submission_t *submission;
+    const json_t *words[2]; /* the texts of both languages; the second may be NULL */
     apr_pool_t *pool;
 } work_t;
 
@@ -159,29 +160,36 @@ static const char *time_text(const work_t *work, apr_time_t when, const char *si
                         abs(zone.offset) % 60);
 }
 
-/* 0 when it is none. */
-static apr_time_t time_at(const json_t *object, const char *key)
+/* Of an event; 0 when it is none. */
+static apr_time_t time_at(const json_t *event, const char *key)
 {
-    const char *text = sr_json_string(object, key);
+    const char *text = sr_json_string(event, key);
     apr_time_t when;
     return text && sr_time_parse(&when, text) ? when : 0;
 }
 
 /* --- values */
 
-static const char *name_of(const json_t *person, apr_pool_t *pool)
+static const char *name_of(const sr_signer_t *signer, apr_pool_t *pool)
 {
-    const char *first = sr_json_string(person, "firstname"), *last = sr_json_string(person, "lastname");
-    if (!first || !last) return first ? first : last;
-    return apr_pstrcat(pool, first, " ", last, NULL);
+    return sr_person_name(signer->firstname, signer->lastname, pool);
 }
 
-static const char *requester(const json_t *view, apr_pool_t *pool)
+static const char *creator(const work_t *work)
 {
-    const json_t *person = json_object_get(view, "createdBy");
-    const char *name = name_of(person, pool), *email = sr_json_string(person, "email");
-    if (!name || !email) return name ? name : email;
-    return apr_pstrcat(pool, name, ", ", email, NULL);
+    const sr_person_t *person = &work->submission->created_by;
+    return sr_person_name(person->firstname, person->lastname, work->pool);
+}
+
+static const char *requester(const work_t *work)
+{
+    const char *name = creator(work), *email = work->submission->created_by.email;
+    return apr_pstrcat(work->pool, name, *name && email ? ", " : "", email ? email : "", NULL);
+}
+
+static const sr_signer_t *signer_at(const work_t *work, int index)
+{
+    return &APR_ARRAY_IDX(work->submission->signers, index, sr_signer_t);
 }
 
 static const char *kind_of_signature(const work_t *work, const char *type)
@@ -203,104 +211,85 @@ static const char *masked(const char *email, apr_pool_t *pool)
 }
 
 /* How a signer was identified: by having the link, which was sent to an address or distributed by the requester. */
-static const char *identification(const work_t *work, const json_t *signer)
+static const char *identification(const work_t *work, const sr_signer_t *signer)
 {
     const json_t *created = event_of(work, "created", NULL);
-    const char *email = sr_json_string(signer, "email");
-    if (!email || !created || !json_is_true(json_object_get(json_object_get(created, "detail"), "sendEmail")))
+    if (!signer->email || !created || !json_is_true(json_object_get(json_object_get(created, "detail"), "sendEmail")))
         return label(work, "handed");
-    return label_with(work, "mailed", masked(email, work->pool));
+    return label_with(work, "mailed", masked(signer->email, work->pool));
 }
 
 /* When the last one signed; 0 while somebody has not. */
-static apr_time_t completed_at(const json_t *submitters)
+static apr_time_t completed_at(const work_t *work)
 {
     apr_time_t last = 0;
-    for (size_t i = 0; i < json_array_size(submitters); i++) {
-        const apr_time_t when = time_at(json_array_get(submitters, i), "completedAt");
+    for (int i = 0; i < work->submission->signers->nelts; i++) {
+        const apr_time_t when = signer_at(work, i)->completed_at;
         if (!when) return 0;
         if (when > last) last = when;
     }
     return last;
 }
 
-/* Signing appends and takes nothing away, so the largest of what the signers got is how a document ended. */
-static const char *sealed_sha256(const json_t *submitters, const char *uuid)
+/* NULL: nobody had a field in it. */
+static const char *sealed_sha256(const work_t *work, const sr_document_state_t *document)
 {
-    const char *sha256 = NULL;
-    json_int_t largest = -1;
-    for (size_t i = 0; uuid && i < json_array_size(submitters); i++) {
-        const json_t *list = json_object_get(json_array_get(submitters, i), "signedDocuments");
-        for (size_t k = 0; k < json_array_size(list); k++) {
-            const json_t *one = json_array_get(list, k);
-            const char *its = sr_json_string(one, "uuid");
-            const json_int_t size = json_integer_value(json_object_get(one, "size"));
-            if (!its || strcmp(its, uuid) != 0 || size <= largest) continue;
-            largest = size;
-            sha256 = sr_json_string(one, "sha256");
-        }
-    }
-    return sha256;
+    for (int i = 0; i < work->submission->signers->nelts; i++)
+        if (sr_signer_has_field(signer_at(work, i), document)) return sr_document_state_sha256(document);
+    return NULL;
 }
 
 /* --- sections */
 
 static json_t *submission_rows(const work_t *work)
 {
-    const json_t *view = work->view;
-    const apr_time_t completed = completed_at(json_object_get(view, "submitters"));
     json_t *rows = json_array();
-    add_code(rows, label(work, "identifier"), sr_json_string(view, "uuid"));
-    add(rows, label(work, "requester"), requester(view, work->pool));
+    add_code(rows, label(work, "identifier"), work->submission->uuid);
+    add(rows, label(work, "requester"), requester(work));
     add(rows, label(work, "organization"), work->completion->organization);
-    add_two(rows, label(work, "created"), time_text(work, time_at(view, "createdAt"), NULL), label(work, "completed"),
-            time_text(work, completed, NULL));
+    add_two(rows, label(work, "created"), time_text(work, work->submission->created_at, NULL), label(work, "completed"),
+            time_text(work, completed_at(work), NULL));
     return rows;
 }
 
 static json_t *document_items(const work_t *work)
 {
-    const json_t *documents = json_object_get(work->view, "documents");
-    const json_t *submitters = json_object_get(work->view, "submitters");
+    const apr_array_header_t *documents = work->submission->documents;
     json_t *items = json_array();
-    for (size_t i = 0; i < json_array_size(documents); i++) {
-        const json_t *document = json_array_get(documents, i);
-        const apr_int64_t pages = json_integer_value(json_object_get(document, "pages"));
+    for (int i = 0; i < documents->nelts; i++) {
+        const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
         json_t *rows = json_array();
-        add(rows, label(work, "pages"), apr_psprintf(work->pool, "%" APR_INT64_T_FMT, pages));
-        add_code(rows, label(work, "sha256"), sr_json_string(document, "sha256"));
-        add_code(rows, label(work, "sha256.sealed"), sealed_sha256(submitters, sr_json_string(document, "uuid")));
-        json_array_append_new(items, item(sr_json_string(document, "name"), rows));
+        add(rows, label(work, "pages"), apr_itoa(work->pool, document->pages));
+        add_code(rows, label(work, "sha256"), document->sha256);
+        add_code(rows, label(work, "sha256.sealed"), sealed_sha256(work, document));
+        json_array_append_new(items, item(document->name, rows));
     }
     return items;
 }
 
 /* The image of a signature, and what is read to those who cannot see it. */
-static json_t *mark_row(const work_t *work, const json_t *signer, json_t *mark)
+static json_t *mark_row(const work_t *work, const sr_signer_t *signer, json_t *mark)
 {
     const char *text = apr_pstrcat(work->pool, label(work, "signature"), ": ", name_of(signer, work->pool), NULL);
     return json_pack("{s:s,s:O,s:s}", "label", "", "mark", mark, "alternative", text);
 }
 
-static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mark)
+static json_t *signer_rows(const work_t *work, const sr_signer_t *signer, json_t *mark)
 {
-    const json_t *how = json_object_get(signer, "signerInformation");
-    const char *uuid = sr_json_string(signer, "uuid"), *version = sr_json_string(how, "consent");
+    const char *version = signer->consent;
     const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
-    apr_time_t opened = time_at(how, "openedAt"), done = time_at(how, "signedAt");
+    const apr_time_t done = signer->completed_at;
     sr_zone_t zone;
     json_t *rows = json_array();
-    if (!opened) opened = time_at(signer, "openedAt");
-    if (!done) done = time_at(signer, "completedAt");
-    add(rows, label(work, "email"), sr_json_string(signer, "email"));
+    add(rows, label(work, "email"), signer->email);
     add(rows, label(work, "identification"), identification(work, signer));
-    add(rows, label(work, "opened"), time_text(work, opened, uuid));
-    add(rows, label(work, "signed"), done ? time_text(work, done, uuid) : label(work, "unsigned"));
-    if (has_zone(&zone, work, uuid)) add(rows, label(work, "zone"), zone.name);
-    add(rows, label(work, "signature"), kind_of_signature(work, sr_json_string(how, "signatureType")));
+    add(rows, label(work, "opened"), time_text(work, signer->opened_at, signer->uuid));
+    add(rows, label(work, "signed"), done ? time_text(work, done, signer->uuid) : label(work, "unsigned"));
+    if (has_zone(&zone, work, signer->uuid)) add(rows, label(work, "zone"), zone.name);
+    add(rows, label(work, "signature"), kind_of_signature(work, signer->signature_type));
     if (json_is_array(mark)) json_array_append_new(rows, mark_row(work, signer, mark));
-    add(rows, label(work, "ip"), sr_json_string(how, "ip"));
-    add(rows, label(work, "browser"), sr_json_string(how, "userAgent"));
+    add(rows, label(work, "ip"), signer->ip);
+    add(rows, label(work, "browser"), signer->user_agent);
     add(rows, version ? apr_pstrcat(work->pool, label(work, "consent"), " (", version, ")", NULL) : "",
         consent ? consent->text : version);
     return rows;
@@ -308,12 +297,10 @@ static json_t *signer_rows(const work_t *work, const json_t *signer, json_t *mar
 
 static json_t *signer_items(const work_t *work)
 {
-    const json_t *signers = json_object_get(work->view, "submitters");
     json_t *items = json_array();
-    for (size_t i = 0; i < json_array_size(signers); i++) {
-        const json_t *signer = json_array_get(signers, i);
-        const json_t *marks = work->completion->marks;
-        json_t *rows = signer_rows(work, signer, json_array_get(marks, i));
+    for (int i = 0; i < work->submission->signers->nelts; i++) {
+        const sr_signer_t *signer = signer_at(work, i);
+        json_t *rows = signer_rows(work, signer, json_array_get(work->completion->marks, (size_t)i));
         json_array_append_new(items, item(name_of(signer, work->pool), rows));
     }
     return items;
@@ -323,13 +310,9 @@ static json_t *signer_items(const work_t *work)
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
-    const json_t *signers = json_object_get(work->view, "submitters");
-    const char *name = uuid ? NULL : name_of(json_object_get(work->view, "createdBy"), work->pool);
-    for (size_t i = 0; uuid && i < json_array_size(signers); i++) {
-        const char *its = sr_json_string(json_array_get(signers, i), "uuid");
-        if (its && !strcmp(its, uuid)) name = name_of(json_array_get(signers, i), work->pool);
-    }
-    return apr_pstrcat(work->pool, name ? name : "", name && ip ? ", " : "", ip ? ip : "", NULL);
+    const sr_signer_t *signer = uuid ? sr_submission_signer(work->submission, uuid) : NULL;
+    const char *name = !uuid ? creator(work) : signer ? name_of(signer, work->pool) : "";
+    return apr_pstrcat(work->pool, name, *name && ip ? ", " : "", ip ? ip : "", NULL);
 }
 
 static json_t *event_rows(const work_t *work)
@@ -378,9 +361,9 @@ static void set_seal(json_t *object, const work_t *work)
 
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool)
 {
-    const json_t *view = completion->view;
-    const char *uuid = sr_json_string(view, "uuid");
-    const work_t made = {completion, view, {completion->texts, completion->english}, pool}, *work = &made;
+    const sr_submission_t *submission = completion->submission;
+    const char *uuid = submission->uuid;
+    const work_t made = {completion, submission, {completion->texts, completion->english}, pool}, *work = &made;
     json_t *object = json_object(), *sections = json_array();
     json_object_set_new(add_section(sections, NULL, one_item(submission_rows(work))), "panel", json_true());
     add_section(sections, label(work, "documents"), document_items(work));
@@ -389,12 +372,12 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     add_section(sections, label(work, "verify"), one_item(verify_rows(work)));
     json_object_set_new(object, "title", json_string(word(work, 0, "title")));
     json_object_set_new(object, "second", json_string(word(work, 1, "title")));
-    json_object_set_new(object, "subtitle", sr_json_string_or_null(sr_json_string(view, "name")));
+    json_object_set_new(object, "subtitle", json_string(submission->name));
     if (completion->environment == SR_TEST) json_object_set_new(object, "banner", json_string(label(work, "test")));
     json_object_set_new(object, "sections", sections);
     set_seal(object, work);
     json_object_set_new(object, "footer",
-                        json_string(apr_pstrcat(pool, word(work, 0, "title"), uuid ? " \xc2\xb7 " : NULL, uuid, NULL)));
+                        json_string(apr_pstrcat(pool, word(work, 0, "title"), " \xc2\xb7 ", uuid, NULL)));
     json_object_set_new(object, "language", json_string(completion->language ? completion->language : "en"));
     if (completion->rtl) json_object_set_new(object, "dir", json_string("rtl"));
     json_object_set_new(object, "time", json_string(sr_time_format(completion->time, pool)));
@@ -402,25 +385,23 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
 }
 
 /* The language that was chosen for a signer; without one, that of the text they agreed to. The code, or NULL. */
-static const char *language_of(const json_t *signer)
+static const char *language_of(const sr_signer_t *signer)
 {
-    const char *locale = sr_json_string(signer, "locale");
-    const char *version = sr_json_string(json_object_get(signer, "signerInformation"), "consent");
+    const char *locale = signer->locale, *version = signer->consent;
     const sr_language_t *chosen = locale ? sr_language_of(locale) : NULL;
     const sr_consent_t *consent = version ? sr_consent_of_version(version) : NULL;
     return chosen ? chosen->code : consent ? consent->language : NULL;
 }
 
-const sr_language_t *sr_completion_language(const json_t *view)
+const sr_language_t *sr_completion_language(const sr_submission_t *submission)
 {
-    const json_t *signers = json_object_get(view, "submitters");
     const sr_language_t *best = NULL;
     int most = 0;
     for (int i = 0; i < sr_language_count(); i++) {
         const sr_language_t *language = sr_language(i);
         int count = 0;
-        for (size_t k = 0; k < json_array_size(signers); k++) {
-            const char *code = language_of(json_array_get(signers, k));
+        for (int k = 0; k < submission->signers->nelts; k++) {
+            const char *code = language_of(&APR_ARRAY_IDX(submission->signers, k, sr_signer_t));
             count += code && !strcmp(code, language->code);
         }
         if (count <= most || !strcmp(language->code, "en")) continue;

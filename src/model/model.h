@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
  *
- * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · signers.c · submission.c · event.c ·
- * language.c · consent.c · signing.c · signature.c · caption.c · completion.c · webhook.c · token.c
+ * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
+ * language.c · consent.c · signature.c · caption.c · completion.c · webhook.c · token.c. submission.h: fields.c ·
+ * record.c · submission.c · signing.c
  */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
@@ -115,6 +116,52 @@ const char *sr_remark_name(const char *name, apr_pool_t *pool);
 /* An array of texts, or NULL if there are none. New reference. */
 json_t *sr_remarks_json(const sr_remarks_t *remarks);
 
+/* ------------------------------------------------------------------------------------------------ states.c
+ * The states of signers and of submissions, and what leads from which to which: states.c has the table and its diagram.
+ */
+typedef enum sr_signer_state_t {
+    SR_SIGNER_WAITING, /* others have to sign before */
+    SR_SIGNER_SENT,
+    SR_SIGNER_OPENED,
+    SR_SIGNER_COMPLETED,
+    SR_SIGNER_REFUSED,
+    SR_SIGNER_REPLACED, /* by another person */
+    SR_SIGNER_STATE_COUNT
+} sr_signer_state_t;
+typedef enum sr_submission_state_t {
+    SR_SUBMISSION_OPEN,
+    SR_SUBMISSION_COMPLETED,
+    SR_SUBMISSION_REFUSED,
+    SR_SUBMISSION_CANCELLED,
+    SR_SUBMISSION_EXPIRED,
+    SR_SUBMISSION_DELETED,
+    SR_SUBMISSION_STATE_COUNT
+} sr_submission_state_t;
+typedef enum sr_action_t {
+    SR_ACTION_SEND, /* of one signer */
+    SR_ACTION_OPEN,
+    SR_ACTION_SIGN,
+    SR_ACTION_REFUSE,
+    SR_ACTION_REPLACE,
+    SR_ACTION_COMPLETE, /* of the submission */
+    SR_ACTION_CANCEL,
+    SR_ACTION_EXPIRE,
+    SR_ACTION_DELETE,
+    SR_ACTION_COUNT
+} sr_action_t;
+/* Changes the states as the table says. False, and nothing has changed: the action is not allowed in them. `signer` is
+ * NULL for an action of the submission. */
+bool sr_state_change(sr_signer_state_t *signer, sr_submission_state_t *submission, sr_action_t action);
+/* As columns have them: "sent", "open". Parsing is false for what is no such name. */
+const char *sr_signer_state_name(sr_signer_state_t state);
+const char *sr_submission_state_name(sr_submission_state_t state);
+bool sr_signer_state_parse(sr_signer_state_t *state, const char *name);
+bool sr_submission_state_parse(sr_submission_state_t *state, const char *name);
+/* The contract's status of a signer: who has refused stays "opened". */
+const char *sr_signer_status(sr_signer_state_t state);
+/* The states that are shown by a status of the contract: "opened,refused,replaced". NULL: there is no such status. */
+const char *sr_signer_states_of_status(const char *status, apr_pool_t *pool);
+
 /* ---------------------------------------------------------------------------------------------- signers.c
  * The `signers` part of POST /signatures, checked in the order of the contract's error table.
  */
@@ -148,7 +195,17 @@ typedef struct sr_signer_t {
     const char *email;                /* or NULL */
     const char *locale;               /* a language tag (BCP 47), or NULL */
     const apr_array_header_t *fields; /* sr_field_t */
+    sr_signer_state_t state;
+    apr_time_t opened_at, completed_at, refused_at; /* 0: not yet */
+    const char *refusal_reason;                     /* or NULL */
+    /* of who has signed: from where, by what ("drawn", "typed", "uploaded"), and the version of what they agreed to */
+    const char *ip, *user_agent, *signature_type, *consent;
 } sr_signer_t;
+
+typedef struct sr_person_t {
+    const char *firstname, *lastname, *email;
+} sr_person_t;
+typedef struct sr_submission_t sr_submission_t; /* submission.h */
 
 typedef struct sr_signers_rules_t {
     bool send_email;            /* an email is then required of each signer */
@@ -174,44 +231,6 @@ sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *s
 /* Remarks on each resolved area that is partly or wholly outside of its page or too low for its caption, and on each
  * existing field that has preferences which are not followed. */
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
-
-/* ------------------------------------------------------------------------------------------- submission.c
- * A submission and its view: the JSON text that GET answers, stored with it and rewritten by the same
- * transaction that changes anything it shows. Where the base URL belongs, the view holds the byte
- * SR_BASE_URL_PLACEHOLDER (which raw JSON text cannot contain), so that reading is a copy, not a rendering.
- */
-typedef struct sr_person_t {
-    const char *firstname, *lastname, *email;
-} sr_person_t;
-
-typedef struct sr_submission_t {
-    const char *uuid;
-    const char *name;
-    const char *template_uuid;
-    bool skip_intro, send_email;
-    apr_time_t created_at, updated_at;
-    sr_person_t created_by;
-    const apr_array_header_t *documents; /* sr_document_t */
-    const apr_array_header_t *signers;   /* sr_signer_t */
-    const sr_remarks_t *remarks;         /* or NULL */
-} sr_submission_t;
-
-/* The submission's JSON text with SR_BASE_URL_PLACEHOLDER where the base URL goes. All its texts must be valid UTF-8.
- */
-const char *sr_submission_representation(const sr_submission_t *submission, apr_pool_t *pool);
-/* A view as JSON without marks, and back: for what changes it. The value is the pool's. */
-sr_error_t *sr_submission_representation_read(json_t **object, const char *view, apr_pool_t *pool);
-const char *sr_submission_representation_write(const json_t *object, apr_pool_t *pool);
-/* A signer's part of a view that was read, or NULL. Borrowed. */
-json_t *sr_submission_signer(const json_t *view, const char *uuid);
-/* The uuid in a view, or NULL when it is none. */
-const char *sr_submission_representation_uuid(const char *view, apr_pool_t *pool);
-/* What `q=` searches: name, signers' names and emails, folded. */
-const char *sr_submission_search_text(const sr_submission_t *submission, apr_pool_t *pool);
-/* A signer's link, below the base URL. */
-const char *sr_signature_path(const sr_signer_t *signer, bool skip_intro, apr_pool_t *pool);
-/* One signer's fields as the JSON array of the view: what the store keeps with the signer. New reference. */
-json_t *sr_signer_fields_json(const sr_signer_t *signer);
 
 /* ------------------------------------------------------------------------------------------------ event.c
  * The evidence: a chain of events for each submission. The hash of an event is the SHA-256 of its JSON text in
@@ -272,95 +291,6 @@ const sr_consent_t *sr_consent_of_language(const char *language);
 /* NULL: there was never one of this version. */
 const sr_consent_t *sr_consent_of_version(const char *version);
 
-/* ---------------------------------------------------------------------------------------------- signing.c
- * A submission as one of its signers meets it: their state, what they may do in it, and what becomes of the view.
- */
-typedef enum sr_signing_state_t {
-    SR_SIGNING_SENT,
-    SR_SIGNING_OPENED,
-    SR_SIGNING_COMPLETED,
-    SR_SIGNING_REFUSED, /* by them: their status stays "opened" */
-    SR_SIGNING_CLOSED,  /* another has refused before they signed: there is nothing left for them to do */
-    SR_SIGNING_STATE_COUNT
-} sr_signing_state_t;
-const char *sr_signing_state_name(sr_signing_state_t state); /* "sent", "opened", "completed", "refused", "closed" */
-
-typedef enum sr_signing_action_t { SR_SIGNING_SIGN, SR_SIGNING_REFUSE, SR_SIGNING_ACTION_COUNT } sr_signing_action_t;
-
-typedef struct sr_revised_t { /* what a signer appended to a document */
-    const char *sha256;       /* of the file with what was appended */
-    apr_off_t size;
-    const char *whole_sha256; /* of the document with it */
-    apr_off_t whole_size;
-} sr_revised_t;
-
-typedef struct sr_document_state_t {
-    const char *uuid, *name;
-    int pages;
-    const char *sha256; /* of the upload */
-    apr_off_t size;
-    const char *base_sha256; /* of what is sealed: the upload, or that rewritten */
-    apr_off_t base_size;
-    apr_array_header_t *revisions; /* sr_revised_t */
-    sr_cipher_t cipher;            /* of a document that was signed now and is encrypted; else its method is 0 */
-    const sr_pages_t *boxes;       /* of its pages, or NULL where nobody asked */
-} sr_document_state_t;
-
-typedef struct sr_signing_t {
-    const char *signer; /* uuid: the secret of their link */
-    sr_signing_state_t state;
-    const char *submission; /* uuid */
-    const char *organization, *organization_uuid;
-    sr_environment_t environment;
-    int events; /* how many there are, and the hash of the last: what a change says it has seen */
-    const char *events_hash;
-    const char *certificate_sha256; /* or NULL */
-    apr_off_t certificate_size;
-    bool tell_signed, tell_completed; /* there are webhook URLs for that */
-    const char *base_url;             /* which the creator used */
-    apr_array_header_t *documents;    /* sr_document_state_t */
-    json_t *view;                     /* of the submission, without marks; the pool's */
-    json_t *submitter;                /* their part of it */
-} sr_signing_t;
-
-/* Reads the row of SR_OP_SIGNING_GET (store.h). Errors: SR_EINTERNAL. */
-sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char *signer, apr_pool_t *pool);
-/* Errors: SR_ECONFLICT, in words for the signer. */
-sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_signing_action_t action, apr_pool_t *pool);
-/* The document of that uuid, or NULL. */
-sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
-/* SHA-256 and size of the document as it stands. */
-const char *sr_document_state_sha256(const sr_document_state_t *document);
-apr_off_t sr_document_state_size(const sr_document_state_t *document);
-/* The document as it stands: its files (const char *, SHA-256), to be read one after the other. */
-apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
-/* Reads one document row of the store. */
-sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool);
-/* Whether a signer (their part of the view) has a field on a document. */
-bool sr_signing_has_field(const json_t *submitter, const sr_document_state_t *document);
-/* "Ann Lee" of a part of the view */
-const char *sr_signing_name(const json_t *submitter, apr_pool_t *pool);
-/* For whom a submission was made, in words that a signature carries: "Example Ltd, submission <uuid>". */
-const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
-/* Why it is signed, as a signature carries it: "Signed electronically: Lease", of the submission's name. */
-const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool);
-/* A name for a signer that is no secret: what their fields in the PDF are called. */
-const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
-
-/* Steps: state, view and (of SR_SIGNING_COMPLETED) everybody's signedDocuments follow. */
-void sr_signing_open(sr_signing_t *signing, apr_time_t when);
-void sr_signing_complete(sr_signing_t *signing, apr_time_t when, const sr_client_t *client, const char *kind,
-                         const char *consent, apr_pool_t *pool);
-void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reason);
-/* Whether all have signed. */
-bool sr_signing_is_complete(const sr_signing_t *signing);
-/* Puts the certificate of completion into the view. */
-void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size, apr_pool_t *pool);
-/* What a signer is told: all they may know, and no secret of another's. New reference. `link` is the path or URL of
- * their link, that others begin with. */
-json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_t *consent, const char *link,
-                                  apr_pool_t *pool);
-
 /* -------------------------------------------------------------------------------------------- signature.c
  * What a signer sends as their signature.
  */
@@ -387,7 +317,7 @@ sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, 
 bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool);
 #define SR_CAPTION_RULE "caption must be name, date or id, or several of them separated by commas"
 typedef struct sr_captions_t {
-    const json_t *submitter;       /* of the submission's view */
+    const sr_signer_t *signer;
     const sr_language_t *language; /* of a signer without a locale */
     const sr_client_t *client;     /* for its time zone */
     apr_time_t when;
@@ -396,7 +326,7 @@ typedef struct sr_captions_t {
  * "fields":[0,-1,…]}, each text once, and for each field in a document (or NULL) the number of its text or -1. */
 const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool);
 /* The same number of one field of a signer. */
-int sr_caption_number(const json_t *submitter, const json_t *field, apr_pool_t *pool);
+int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_zone_t {
@@ -405,7 +335,7 @@ typedef struct sr_zone_t {
 } sr_zone_t;
 sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool);
 typedef struct sr_completion_t {
-    const json_t *view;   /* the submission's, all of whose signers have signed, as it is read: links do not matter */
+    const sr_submission_t *submission; /* all of its signers have signed */
     const json_t *events; /* its audit trail, an array; and the hash of the last, which stands for all before it */
     const char *events_hash;
     const json_t *marks; /* of each signer, in their order, what they signed with (sr_pdf_mark), or null; or NULL */
@@ -422,7 +352,7 @@ typedef struct sr_completion_t {
 } sr_completion_t;
 /* The language of most of the signers, if it is not English; else English. The language of a signer is that of their
  * locale, else that of the text they agreed to. */
-const sr_language_t *sr_completion_language(const json_t *view);
+const sr_language_t *sr_completion_language(const sr_submission_t *submission);
 /* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 
@@ -436,10 +366,9 @@ typedef struct sr_webhook_t {
     sr_environment_t environment;
 } sr_webhook_t;
 
-/* The event as the store takes it (store.h, "webhook"), with a new event id. `view` is the submission's after the
- * change, as it is stored; links begin with `base_url`. *row is a new reference. Errors: SR_EINTERNAL. */
-sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
-                           apr_pool_t *pool);
+/* The event as the store takes it (store.h, "webhook"), with a new event id. `text` is what it tells of, as it is after
+ * the change: sr_submission_render's or sr_signer_render's. Links begin with `base_url`. New reference. */
+json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char *base_url, apr_pool_t *pool);
 #define SR_WEBHOOK_URL_MAX 255 /* docs/api.md, Limits */
 /* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
  * connection is made. */
@@ -453,5 +382,7 @@ json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *
                           const char *base_url, json_t *theme, apr_pool_t *pool);
 
 #include "model/token.h"
+
+#include "model/submission.h"
 
 #endif

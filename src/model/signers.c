@@ -287,6 +287,7 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
     for (i = 0; i < count; i++) {
         place_t at = {.signer = i + 1, .pool = pool};
         sr_signer_t *const signer = apr_array_push(*signers);
+        signer->state = SR_SIGNER_SENT;
 
         SR_TRY(take_signer(signer, &fields_so_far, &at, json_array_get(list, (size_t)i), rules));
     }

@@ -19,50 +19,18 @@ static json_t *metadata(const sr_webhook_t *webhook, const char *event_id)
     return object;
 }
 
-/* The signer's part of the view beside the metadata. */
-static sr_error_t *merge_signer(const char **body, json_t *object, const sr_webhook_t *webhook, const char *view,
-                                apr_pool_t *pool)
+json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char *base_url, apr_pool_t *pool)
 {
-    json_t *submission, *signer;
-
-    SR_TRY(sr_submission_representation_read(&submission, view, pool));
-    signer = sr_submission_signer(submission, webhook->signer);
-    if (!signer) return sr_error(pool, SR_EINTERNAL, "The view has no such signer");
-    json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
-    json_object_update(object, signer);
-    *body = sr_submission_representation_write(object, pool);
-    return NULL;
-}
-
-/* The whole view behind the metadata, as text: every creation comes by here. createdAt is the submission's, as in GET.
- */
-static const char *merge_submission(const json_t *object, const char *view, apr_pool_t *pool)
-{
-    const char *const head = sr_json_text(object, pool);
-
-    return apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", view + 1, NULL);
-}
-
-sr_error_t *sr_webhook_row(json_t **row, const sr_webhook_t *webhook, const char *view, const char *base_url,
-                           apr_pool_t *pool)
-{
-    const char *const event_id = sr_uuid_make(pool);
-    json_t *object = sr_json_own(metadata(webhook, event_id), pool);
-    const char *body = NULL;
-
-    if (webhook->signer) SR_TRY(merge_signer(&body, object, webhook, view, pool));
-    else body = merge_submission(object, view, pool);
-    body = sr_text_with_base(body, base_url, pool);
-    *row = json_object();
-    json_object_set_new(*row, "event_id", json_string(event_id));
-    json_object_set_new(*row, "kind", json_string(webhook->kind));
-    json_object_set_new(*row, "body", json_string(body));
-    return NULL;
-}
-
-static const char *full_name(const char *first, const char *last, apr_pool_t *pool)
-{
-    return apr_pstrcat(pool, first ? first : "", first && last ? " " : "", last ? last : "", NULL);
+    const char *event_id = sr_uuid_make(pool);
+    json_t *object = sr_json_own(metadata(webhook, event_id), pool), *row = json_object();
+    /* createdAt of a submission is its own, as in GET */
+    if (webhook->signer) json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
+    const char *head = sr_json_text(object, pool);
+    const char *body = apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", text + 1, NULL);
+    json_object_set_new(row, "event_id", json_string(event_id));
+    json_object_set_new(row, "kind", json_string(webhook->kind));
+    json_object_set_new(row, "body", json_string(sr_text_with_base(body, base_url, pool)));
+    return row;
 }
 
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
@@ -74,13 +42,12 @@ json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *
     json_t *body = sr_json_own(json_object(), pool), *row = json_object(), *documents = json_array();
 
     for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
-        json_array_append_new(documents,
-                              json_pack("{s:s,s:i}", "name", document->name, "count", document->pages->count));
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
+        json_array_append_new(documents, json_pack("{s:s,s:i}", "name", document->name, "count", document->pages));
     }
     json_object_set_new(body, "email", json_string(signer->email));
-    json_object_set_new(body, "signer", json_string(full_name(signer->firstname, signer->lastname, pool)));
-    json_object_set_new(body, "sender", json_string(full_name(sender->firstname, sender->lastname, pool)));
+    json_object_set_new(body, "signer", json_string(sr_person_name(signer->firstname, signer->lastname, pool)));
+    json_object_set_new(body, "sender", json_string(sr_person_name(sender->firstname, sender->lastname, pool)));
     json_object_set_new(body, "address", sr_json_string_or_null(sender->email));
     json_object_set_new(body, "organization", sr_json_string_or_null(token->organization_name));
     json_object_set_new(body, "environment", json_string(sr_environment_name(token->environment)));

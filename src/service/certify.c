@@ -30,7 +30,8 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
 static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *step)
 {
     const char *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_EVENTS, &row, &step->signing->signer, 1, step->pool));
+    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_EVENTS, &row, (const char *const[]){step->signing->signer->uuid},
+                               1, step->pool));
     SR_TRY(sr_json_read(events, row, step->pool));
     for (size_t i = 0; i < json_array_size(step->events); i++) {
         const char *body = sr_json_string(json_array_get(step->events, i), "body");
@@ -54,8 +55,8 @@ typedef struct marks_t {
 /* The document of which a revision has this SHA-256, or NULL. */
 static sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing, const char *sha256)
 {
-    for (int k = 0; sha256 && k < signing->documents->nelts; k++) {
-        sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, k, sr_document_state_t);
+    for (int k = 0; sha256 && k < signing->submission.documents->nelts; k++) {
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, k, sr_document_state_t);
         for (int j = 0; j < document->revisions->nelts; j++) {
             *revised = &APR_ARRAY_IDX(document->revisions, j, sr_revised_t);
             if (!strcmp((*revised)->whole_sha256, sha256)) return document;
@@ -121,14 +122,14 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
 static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const sr_service_t *own,
                               const sr_transition_t *step, const json_t *events, sr_blobs_t *documents)
 {
-    const json_t *signers = json_object_get(step->signing->view, "submitters");
+    const apr_array_header_t *signers = step->signing->submission.signers;
     marks_t marks = {step->signing, documents, service, own->pdf, MARKS_MAX};
     apr_pool_t *scratch;
     apr_pool_create(&scratch, step->pool);
     *list = sr_json_own(json_array(), step->pool);
-    for (size_t i = 0; i < json_array_size(signers); i++) {
+    for (int i = 0; i < signers->nelts; i++) {
         json_t *mark;
-        SR_TRY(find_mark(&mark, &marks, events, sr_json_string(json_array_get(signers, i), "uuid"), scratch));
+        SR_TRY(find_mark(&mark, &marks, events, APR_ARRAY_IDX(signers, i, sr_signer_t).uuid, scratch));
         json_array_append_new(*list, mark ? mark : json_null());
     }
     apr_pool_destroy(scratch);
@@ -139,7 +140,7 @@ static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const 
 static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 {
     static const char part[] = "certificate";
-    const sr_language_t *own = sr_completion_language(completion->view), *english = sr_language_of("en");
+    const sr_language_t *own = sr_completion_language(completion->submission), *english = sr_language_of("en");
     json_t *texts;
     SR_TRY(sr_language_texts(&texts, own, pool));
     completion->texts = json_object_get(texts, part);
@@ -159,7 +160,7 @@ static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own,
     json_t *events, *marks;
     SR_TRY(read_events(&events, service, step));
     SR_TRY(read_marks(&marks, service, own, step, events, documents));
-    sr_completion_t completion = {.view = signing->view,
+    sr_completion_t completion = {.submission = &signing->submission,
                                   .events = events,
                                   .events_hash = step->hash,
                                   .marks = marks,
@@ -224,7 +225,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_bl
     append(&text, revision.bytes, revision.length, step->pool);
     sha256 = sr_sha256_hex(text.bytes, text.length, step->pool);
     SR_TRY(sr_blobs_put(documents, sha256, text.bytes, text.length, step->pool));
-    sr_signing_certify(step->signing, sha256, (apr_off_t)text.length, step->pool);
+    sr_signing_certify(step->signing, sha256, (apr_off_t)text.length);
     sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
     sr_transition_notify(step, "completed");
     return NULL;

@@ -50,20 +50,26 @@ static sr_error_t *check_name(const char *name, apr_pool_t *pool)
     return NULL;
 }
 
+static const char *rewritten_sha256(const sr_document_state_t *document)
+{
+    return strcmp(document->base_sha256, document->sha256) ? document->base_sha256 : NULL;
+}
+
 static json_t *documents_json(const apr_array_header_t *documents)
 {
     json_t *array = json_array();
     for (int i = 0; i < documents->nelts; i++) {
-        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        const sr_document_state_t *document = &APR_ARRAY_IDX(documents, i, sr_document_state_t);
         json_t *row = json_object();
         json_object_set_new(row, "uuid", json_string(document->uuid));
         json_object_set_new(row, "name", json_string(document->name));
         json_object_set_new(row, "sha256", json_string(document->sha256));
         json_object_set_new(row, "size", json_integer(document->size));
-        json_object_set_new(row, "pages", json_integer(document->pages->count));
-        if (document->rewritten_sha256) {
-            json_object_set_new(row, "rewritten_sha256", json_string(document->rewritten_sha256));
-            json_object_set_new(row, "rewritten_size", json_integer(document->rewritten_size));
+        json_object_set_new(row, "pages", json_integer(document->pages));
+        json_object_set_new(row, "warnings", document->warnings ? sr_warnings_names(document->warnings) : json_null());
+        if (rewritten_sha256(document)) {
+            json_object_set_new(row, "rewritten_sha256", json_string(document->base_sha256));
+            json_object_set_new(row, "rewritten_size", json_integer(document->base_size));
         }
         json_array_append_new(array, row);
     }
@@ -76,11 +82,10 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
 {
     json_t *detail = sr_json_own(json_object(), pool), *documents = json_array(), *signers = json_array();
     for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
         json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", document->uuid, "name", document->name, "sha256",
-                                document->sha256, "normalisedSha256", document->rewritten_sha256);
-        if (document->pages->warnings)
-            json_object_set_new(row, "warnings", sr_warnings_names(document->pages->warnings));
+                                document->sha256, "normalisedSha256", rewritten_sha256(document));
+        if (document->warnings) json_object_set_new(row, "warnings", sr_warnings_names(document->warnings));
         json_array_append_new(documents, row);
     }
     for (int i = 0; i < submission->signers->nelts; i++) {
@@ -108,6 +113,8 @@ static json_t *signers_json(const apr_array_header_t *signers)
         json_object_set_new(row, "firstname", json_string(signer->firstname));
         json_object_set_new(row, "lastname", json_string(signer->lastname));
         json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
+        json_object_set_new(row, "locale", sr_json_string_or_null(signer->locale));
+        json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
         json_object_set_new(row, "fields", sr_signer_fields_json(signer));
         json_array_append_new(array, row);
     }
@@ -124,7 +131,7 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
     json_array_append_new(said, json_boolean(submission->send_email));
     json_array_append_new(said, sr_json_string_or_null(request->locale));
     for (int i = 0; i < submission->documents->nelts; i++) {
-        const sr_document_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_t);
+        const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
         json_array_append_new(said, json_string(document->name));
         json_array_append_new(said, json_string(document->sha256));
     }
@@ -144,20 +151,25 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
                                                 request->caller, service->set_base_url, theme, pool));
 }
 
+static json_t *webhooks_json(const sr_service_t *service, const sr_create_t *request, const sr_submission_t *submission,
+                             const char *representation, apr_pool_t *pool)
+{
+    const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
+    json_t *webhooks = json_array();
+    if (request->caller->sent_webhook_url)
+        json_array_append_new(webhooks, sr_webhook_row(&sent, representation, service->base_url, pool));
+    add_invitations(webhooks, service, request, submission, pool);
+    return webhooks;
+}
+
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
-static sr_error_t *creation_text(const char **text, const sr_service_t *service, const sr_create_t *request,
+static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
                                  const sr_submission_t *submission, apr_pool_t *pool)
 {
-    const char *key = request->idempotency_key, *view = sr_submission_representation(submission, pool);
-    const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
-    json_t *row = sr_json_own(json_object(), pool), *webhooks = sr_json_own(json_array(), pool), *webhook;
+    const char *key = request->idempotency_key, *representation = sr_submission_render(submission, pool);
+    json_t *row = sr_json_own(json_object(), pool);
     sr_event_text_t event;
-    if (request->caller->sent_webhook_url) {
-        SR_TRY(sr_webhook_row(&webhook, &sent, view, service->base_url, pool));
-        json_array_append_new(webhooks, webhook);
-    }
-    add_invitations(webhooks, service, request, submission, pool);
-    json_object_set(row, "webhooks", webhooks);
+    json_object_set_new(row, "webhooks", webhooks_json(service, request, submission, representation, pool));
     creation_event(&event, request, submission, pool);
     json_object_set_new(row, "token_hash", json_string(request->token_hash));
     json_object_set_new(row, "now", json_integer(submission->created_at));
@@ -168,7 +180,10 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
     json_object_set_new(row, "send_email", json_boolean(submission->send_email));
     json_object_set_new(row, "search", json_string(sr_submission_search_text(submission, pool)));
     json_object_set_new(row, "base_url", json_string(service->base_url));
-    json_object_set_new(row, "view", json_string(view));
+    json_object_set_new(row, "warnings",
+                        submission->warnings ? json_incref((json_t *)submission->warnings) : json_null());
+    json_object_set_new(row, "representation", json_string(representation));
+    json_object_set_new(row, "representation_version", json_string(SR_REPRESENTATION_VERSION));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
@@ -176,8 +191,7 @@ static sr_error_t *creation_text(const char **text, const sr_service_t *service,
     json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
     json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
-    *text = sr_json_text(row, pool);
-    return NULL;
+    return sr_json_text(row, pool);
 }
 
 static sr_error_t *check_pages(const sr_service_t *service, const apr_array_header_t *documents, apr_pool_t *pool)
@@ -219,27 +233,35 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
     submission->name = request->name;
-    submission->documents = intake->documents;
+    json_t *warnings = sr_remarks_json(request->remarks);
+    submission->documents = sr_document_states(intake->documents, pool);
     submission->signers = signers;
-    submission->remarks = request->remarks;
+    submission->warnings = warnings ? sr_json_own(warnings, pool) : NULL;
     return NULL;
 }
 
 /* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. If the
  * database went away nobody knows whether it committed. */
-static sr_error_t *keep(const sr_service_t *service, const char **view, bool *unwanted, sr_submission_t *submission,
-                        const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *keep(const sr_service_t *service, const char **uuid, const char **representation, bool *unwanted,
+                        sr_submission_t *submission, const sr_intake_t *intake, const sr_create_t *request,
+                        apr_pool_t *pool)
 {
+    apr_array_header_t *rows = NULL;
+    sr_outcome_t outcome = SR_OK;
     *unwanted = true;
     SR_TRY(sr_uploads_commit(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
-    const char *argument;
-    SR_TRY(creation_text(&argument, service, request, submission, pool));
-    sr_error_t *error = sr_service_call_one(service, SR_OP_SUBMISSION_CREATE, view, &argument, 1, pool);
+    const char *argument = creation_text(service, request, submission, pool);
+    sr_error_t *error = sr_service_call(service, SR_OP_SUBMISSION_CREATE, &rows, &outcome, &argument, 1, pool);
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
-    if (!error) sr_service_wake(service);
-    return error;
+    SR_TRY(error);
+    *representation = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    if (*representation) /* of a replay, the first one's */
+        *uuid = outcome == SR_REPLAY ? sr_representation_uuid(*representation, pool) : submission->uuid;
+    if (!*uuid) return sr_error(pool, SR_EINTERNAL, "The store gave no submission");
+    sr_service_wake(service);
+    return NULL;
 }
 
 static apr_uint64_t replay_key(const sr_create_t *request, apr_pool_t *pool)
@@ -270,23 +292,22 @@ static void settle_invitations(sr_inviting_t *inviting, bool created, const sr_c
     else if (request->idempotency_key) sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now());
 }
 
-sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
+sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool)
 {
     sr_submission_t submission = {.uuid = sr_uuid_make(pool), .template_uuid = sr_uuid_make(pool)};
     sr_inviting_t inviting = {service, request->caller->organization_uuid, request->caller->environment, NULL};
     sr_intake_t intake = {0};
     bool unwanted = false;
+    *uuid = NULL;
     sr_blobs_own(request->uploads->documents,
                  sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool));
     SR_TRY(sr_service_folder(service, request->uploads->documents, pool));
     sr_error_t *error = check(service, &intake, &submission, request, pool);
     if (!error) error = count_invitations(&inviting, &submission, request, pool);
-    if (!error) error = keep(service, view, &unwanted, &submission, &intake, request, pool);
+    if (!error) error = keep(service, uuid, representation, &unwanted, &submission, &intake, request, pool);
     sr_uploads_drop(&intake);
     if (unwanted) sr_uploads_forget(&intake, request, pool);
-    *uuid = error ? NULL : sr_submission_representation_uuid(*view, pool); /* of a replay, the first one's */
     settle_invitations(&inviting, *uuid && !strcmp(*uuid, submission.uuid), request, pool);
-    SR_TRY(error);
-    return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
+    return error;
 }

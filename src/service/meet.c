@@ -5,9 +5,18 @@
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool)
 {
-    const char *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_GET, &row, &signer, 1, pool));
+    const char *arguments[] = {signer, NULL}, *row;
+    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_GET, &row, arguments, 2, pool));
     return sr_signing_parse(signing, row, signer, pool);
+}
+
+sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t **signing, apr_pool_t *pool)
+{
+    const char *arguments[] = {(*signing)->signer->uuid, (*signing)->version};
+    apr_array_header_t *rows;
+    SR_TRY(sr_service_call(service, SR_OP_SIGNING_GET, &rows, NULL, arguments, 2, pool));
+    const char *row = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    return row ? sr_signing_parse(signing, row, arguments[0], pool) : NULL;
 }
 
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)
@@ -15,8 +24,8 @@ sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *
     sr_blobs_t *documents;
     SR_TRY(sr_blobs_folder(&documents, service->documents_root, pool));
     sr_blobs_own(documents, sr_owner_of(signing->organization_uuid, signing->environment, pool));
-    for (int i = 0; i < signing->documents->nelts; i++) {
-        sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
+    for (int i = 0; i < signing->submission.documents->nelts; i++) {
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
         sr_pages_t *pages;
         SR_TRY(sr_service_pages(&pages, documents, document->base_sha256, pool));
         document->boxes = pages;

@@ -12,6 +12,6 @@ sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **
                                     const sr_client_t *client, apr_pool_t *pool)
 {
     SR_TRY(sr_service_signing(service, signing, signer, pool));
-    if ((*signing)->state != SR_SIGNING_SENT) return NULL;
+    if (sr_signing_may(*signing, SR_ACTION_OPEN, pool)) return NULL;
     return sr_transition_take(service, signing, client, record_opening, NULL, pool);
 }

@@ -7,12 +7,12 @@
 static sr_error_t *refuse(const sr_service_t *service, sr_transition_t *step, void *baton)
 {
     const char *reason = baton;
-    SR_TRY(sr_signing_may(step->signing, SR_SIGNING_REFUSE, step->pool));
+    SR_TRY(sr_signing_may(step->signing, SR_ACTION_REFUSE, step->pool));
     sr_transition_open(step);
     sr_signing_refuse(step->signing, step->now, reason);
     json_t *detail = json_object();
     json_object_set_new(detail, "reason", sr_json_string_or_null(reason));
-    sr_transition_event(step, step->signing->signer, "refused", detail);
+    sr_transition_event(step, step->signing->signer->uuid, "refused", detail);
     sr_transition_notify(step, "refused");
     return NULL;
 }

@@ -57,10 +57,10 @@ typedef struct sr_create_t {
     sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
 } sr_create_t;
 
-/* Checks everything in the contract's order, stores documents, then the submission. *view is the answer, *uuid the
- * submission's. Errors: SR_EBADREQUEST, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY (too many
- * invitations). */
-sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **view,
+/* Checks everything in the contract's order, stores documents, then the submission. *representation is the answer,
+ * *uuid the submission's. Errors: SR_EBADREQUEST, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY
+ * (too many invitations). */
+sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ brand.c */
@@ -81,7 +81,8 @@ typedef struct sr_list_result_t {
 } sr_list_result_t;
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
-sr_error_t *sr_service_submission(const sr_service_t *service, const char **view, const char *token_hash,
+/* The representation; rendered again, and stored if that is possible, when the stored one is of an older version. */
+sr_error_t *sr_service_submission(const sr_service_t *service, const char **representation, const char *token_hash,
                                   const char *uuid, apr_pool_t *pool);
 
 typedef struct sr_submission_filter_t {
@@ -120,6 +121,8 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
 /* The submission as the signer meets it. Changes nothing. */
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool);
+/* Reads it again, if it has changed since. */
+sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t **signing, apr_pool_t *pool);
 /* The same, and it is recorded that the signer has opened it. */
 sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                     const sr_client_t *client, apr_pool_t *pool);

@@ -239,7 +239,7 @@ static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array
 {
     sr_pdf_visit_t *visit;
     work->until = apr_time_now() + LONGEST_WAIT;
-    SR_TRY(sr_pdf_visit_begin(&visit, work->service->pdf, signing->submission, signing->organization, work->pool));
+    SR_TRY(sr_pdf_visit_begin(&visit, work->service->pdf, signing->submission.uuid, signing->organization, work->pool));
     sr_error_t *error = make_once(shown, work, files);
     sr_pdf_visit_end(visit);
     return error;

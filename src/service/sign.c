@@ -15,32 +15,23 @@ typedef struct signing_t {
 
 /* --- preparing: before the first signature the fields of all signers are added, in the same revision */
 
-static sr_error_t *read_field(sr_pdf_field_t *field, const json_t *row, const char *alias, apr_pool_t *pool)
+static apr_array_header_t *all_fields(const sr_signing_t *signing, const sr_document_state_t *document,
+                                      apr_pool_t *pool)
 {
-    const json_t *rect = json_object_get(row, "rect");
-    *field = (sr_pdf_field_t){.signer = alias,
-                              .page = (int)json_integer_value(json_object_get(row, "page")),
-                              .existing = sr_json_string(json_object_get(row, "area"), "field")};
-    if (json_array_size(rect) != 4) return sr_seal_failed(pool, "a field", "no rectangle");
-    for (size_t i = 0; i < 4; i++) field->rect[i] = json_number_value(json_array_get(rect, i));
-    return NULL;
-}
-
-static sr_error_t *all_fields(apr_array_header_t **fields, const sr_signing_t *signing,
-                              const sr_document_state_t *document, apr_pool_t *pool)
-{
-    const json_t *submitters = json_object_get(signing->view, "submitters");
-    *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
-    for (size_t i = 0; i < json_array_size(submitters); i++) {
-        const json_t *submitter = json_array_get(submitters, i), *own = json_object_get(submitter, "fields");
-        const char *alias = sr_signing_alias(sr_json_string(submitter, "uuid"), pool);
-        for (size_t j = 0; j < json_array_size(own); j++) {
-            const json_t *row = json_array_get(own, j);
-            const char *name = sr_json_string(row, "document");
-            if (name && !strcmp(name, document->name)) SR_TRY(read_field(apr_array_push(*fields), row, alias, pool));
+    const apr_array_header_t *signers = signing->submission.signers;
+    apr_array_header_t *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
+    for (int i = 0; i < signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
+        const char *alias = sr_signing_alias(signer->uuid, pool);
+        for (int j = 0; j < signer->fields->nelts; j++) {
+            const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
+            if (strcmp(field->document, document->name) != 0) continue;
+            sr_pdf_field_t *made = apr_array_push(fields);
+            *made = (sr_pdf_field_t){.signer = alias, .page = field->area.page, .existing = field->existing};
+            memcpy(made->rect, field->placement.rect, sizeof made->rect);
         }
     }
-    return NULL;
+    return fields;
 }
 
 static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update, const apr_array_header_t *fields,
@@ -101,24 +92,25 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
 {
     const sr_signing_t *signing = step->signing;
     const sr_signature_t *signature = s->signature;
-    const sr_captions_t captions = {signing->submitter, sr_language_of(s->consent->language), step->client, step->now};
+    const sr_captions_t captions = {signing->signer, sr_language_of(s->consent->language), step->client, step->now};
     const apr_size_t first = document->revisions->nelts
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
                                  : prepared->length;
-    const sr_pdf_signature_t what = {.signer = sr_signing_alias(signing->signer, step->pool),
-                                     .fields = fields,
-                                     .base_size = document->base_size,
-                                     .prepared_size = first,
-                                     .name = sr_signing_name(signing->submitter, step->pool),
-                                     .reason = sr_signing_reason(signing, "Signed electronically", step->pool),
-                                     .contact = sr_signing_contact(signing, step->pool),
-                                     .time = step->now,
-                                     .test = signing->environment == SR_TEST,
-                                     .captions = sr_captions_json(&captions, document->name, pool),
-                                     .ink = signature->ink,
-                                     .text = signature->text,
-                                     .image = signature->image,
-                                     .image_size = signature->image_size};
+    const sr_pdf_signature_t what = {
+        .signer = sr_signing_alias(signing->signer->uuid, step->pool),
+        .fields = fields,
+        .base_size = document->base_size,
+        .prepared_size = first,
+        .name = sr_person_name(signing->signer->firstname, signing->signer->lastname, step->pool),
+        .reason = sr_signing_reason(signing, "Signed electronically", step->pool),
+        .contact = sr_signing_contact(signing, step->pool),
+        .time = step->now,
+        .test = signing->environment == SR_TEST,
+        .captions = sr_captions_json(&captions, document->name, pool),
+        .ink = signature->ink,
+        .text = signature->text,
+        .image = signature->image,
+        .image_size = signature->image_size};
     return sr_seal(service, revision, joined, &what, pool);
 }
 
@@ -155,9 +147,8 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     sr_joined_t joined;
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
-    apr_array_header_t *fields;
     apr_pool_create(&work, step->pool);
-    SR_TRY(all_fields(&fields, step->signing, document, work));
+    const apr_array_header_t *fields = all_fields(step->signing, document, work);
     SR_TRY(join(&joined, s, document, NULL, work));
     SR_TRY(prepare_first(service, own, &prepared, s, step->signing, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
@@ -177,9 +168,9 @@ static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *
     apr_pool_create(&work, step->pool);
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
     const sr_service_t own = sr_service_for_request(service, owner, work);
-    for (int i = 0; i < signing->documents->nelts; i++) {
-        sr_document_state_t *document = &APR_ARRAY_IDX(signing->documents, i, sr_document_state_t);
-        if (sr_signing_has_field(signing->submitter, document))
+    for (int i = 0; i < signing->submission.documents->nelts; i++) {
+        sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
+        if (sr_signer_has_field(signing->signer, document))
             SR_TRY(sign_document(service, &own, s, step, document, evidence));
     }
     apr_pool_destroy(work);
@@ -200,13 +191,13 @@ static sr_error_t *sign(const sr_service_t *service, sr_transition_t *step, void
         json_object_set_new(detail, "utcOffset", json_integer(step->client->utc_offset));
     }
     json_object_set_new(detail, "documents", evidence);
-    SR_TRY(sr_signing_may(signing, SR_SIGNING_SIGN, step->pool));
+    SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, step->pool));
     SR_TRY(sign_documents(service, s, step, evidence));
     sr_transition_open(step);
-    sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version, step->pool);
-    sr_transition_event(step, step->signing->signer, "signed", json_incref(detail));
+    sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version);
+    sr_transition_event(step, step->signing->signer->uuid, "signed", json_incref(detail));
     sr_transition_notify(step, "signed");
-    return sr_signing_is_complete(signing) ? sr_certify(service, step, s->documents) : NULL;
+    return sr_submission_all_signed(&signing->submission) ? sr_certify(service, step, s->documents) : NULL;
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,

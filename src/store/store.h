@@ -90,26 +90,40 @@ typedef enum sr_op_t {
     /* $T → OK + token row | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
     /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
-     *  "base_url","view","event_hash","event",
-     *  "documents":[{"uuid","name","sha256","size","pages","rewritten_sha256"|null,"rewritten_size"|null}],
-     *  "signers":[{"uuid","firstname","lastname","email"|null,"fields":[…]}],
+     *  "base_url","warnings":[text]|null,"representation","representation_version","event_hash","event",
+     *  "documents":[{"uuid","name","sha256","size","pages","warnings":[name]|null,"rewritten_sha256"|null,
+     *  "rewritten_size"|null}],
+     *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","fields":[…]}],
      *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
-     * → OK + view | UNAUTHORIZED | QUOTA | REPLAY + the first view | CONFLICT.
+     * → OK + representation | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT.
      * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
-     * connection) changes nothing and is OK. Signers start as "sent". Times are `now`. An idempotency row older
+     * connection) changes nothing and is OK. Times are `now`. An idempotency row older
      * than `idempotency_since` counts as absent. */
     SR_OP_SUBMISSION_CREATE,
-    /* $T, uuid → OK + view | MISSING | UNAUTHORIZED */
+    /* $T, uuid, version → OK + representation (none, if it is of an older version) | MISSING | UNAUTHORIZED */
     SR_OP_SUBMISSION_GET,
-    /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, status|NULL, q (folded)|NULL,
-     * created after|NULL, created before|NULL, bytes → per row OK + view + key; no row: the list is empty; or one row
-     * UNAUTHORIZED. Rows after the one with which the views have that many bytes come without their view (NULL).
-     * "older": newest first, what is older than the key (or everything); "newer": oldest first, what is newer than the
-     * key. status: at least one signer has it. created after is exclusive, before too. */
+    /* $T, uuid → OK + submission row | MISSING | UNAUTHORIZED. "submission row" is {"uuid","name","template_uuid",
+     *  "skip_intro","send_email","state","created_at","updated_at","events" (how many),"events_hash" (of the last),
+     *  "access_epoch","certificate_sha256"|null,"certificate_size"|null,"warnings":[text]|null,
+     *  "created_by":{"firstname","lastname","email"},"documents":[document row],
+     *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","opened_at"|null,
+     *  "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,
+     *  "consent"|null,"fields":[…]}]}. */
+    SR_OP_SUBMISSION_RECORD,
+    /* uuid, events_hash (of the row that it was rendered from), version, representation → OK. It is stored in place of
+     * one of an older version, unless the submission has changed since. */
+    SR_OP_SUBMISSION_RENDERED,
+    /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, states|NULL, q (folded)|NULL,
+     * created after|NULL, created before|NULL, bytes, version → per row OK + representation + key; no row: the list is
+     * empty; or one row UNAUTHORIZED. Rows after the one with which the representations have that many bytes come
+     * without one (NULL). In place of one of an older version there is the uuid of the submission. "older": newest
+     * first, what is older than the key (or everything); "newer": oldest first, what is newer than the key. states:
+     * "sent,opened", at least one signer has one of them. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
-     *  {"uuid","name","sha256","size" (of the upload),"pages","rewritten_sha256"|null,"rewritten_size"|null,
-     *  "revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in their order}. */
+     *  {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
+     *  "rewritten_size"|null,"revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in
+     * their order}. */
     SR_OP_DOCUMENT_GET,
     /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
      * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
@@ -120,20 +134,22 @@ typedef enum sr_op_t {
     SR_OP_CERTIFICATE_GET,
     /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
     SR_OP_AUDIT_GET,
-    /* signer uuid (who knows it has the link: no token) → OK + {"submission","environment","organization" (its name),
-     *  "organization_uuid","events" (how many),"events_hash" (of the last),"base_url","view","certificate_sha256"|null,
-     *  "certificate_size"|null,"tell_signed","tell_completed" (1 where there is such a webhook URL, else 0),
-     *  "documents":[document row]} | MISSING */
+    /* signer uuid (who knows it has the link: no token), version|NULL → OK + {"submission" (submission row),"version"
+     *  (of what is read here, opaque),"environment","organization" (its name),"organization_uuid","base_url",
+     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0)} | OK without a body: this is still
+     *  the version | MISSING */
     SR_OP_SIGNING_GET,
     /* signer uuid → OK + the events of that submission as a JSON array, oldest first | MISSING */
     SR_OP_SIGNING_EVENTS,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
-     *  "view","status","opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
-     *  "refusal_reason"|null,"information"|null,"events":[{"hash","body"}] (at least one),
+     *  "submission_state" (another one than before raises access_epoch),"representation","representation_version",
+     *  "state" (of the signer),"opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
+     *  "refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,"consent"|null,
+     *  "events":[{"hash","body"}] (at least one),
      *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
      *  "certificate_sha256"|null,"certificate_size"|null,"webhooks":[webhook]|absent}
-     * → OK | STALE | MISSING. One step of a submission and of one signer of it. Repeating it (after a lost connection)
-     * changes nothing and is OK. */
+     * → OK | STALE | MISSING. One transition of a submission and of one signer of it. Repeating it (after a lost
+     * connection) changes nothing and is OK. */
     SR_OP_SIGNING_CHANGE,
     /* Submission uuid, holder (a new sr_process_name), microseconds → OK: the holder has a lease of the submission for
      * that time | STALE + the holder ("" if it has just ended): somebody else has one | MISSING: this database keeps no

@@ -135,8 +135,8 @@ static sr_error_t *form_signature(sr_signature_t *signature, const form_t *form,
 
 static sr_error_t *read_name(sr_web_action_t *action, const char *name, apr_pool_t *pool)
 {
-    if (name && !strcmp(name, "sign")) action->action = SR_SIGNING_SIGN;
-    else if (name && !strcmp(name, "refuse")) action->action = SR_SIGNING_REFUSE;
+    if (name && !strcmp(name, "sign")) action->action = SR_ACTION_SIGN;
+    else if (name && !strcmp(name, "refuse")) action->action = SR_ACTION_REFUSE;
     else return sr_error(pool, SR_EBADREQUEST, "action must be sign or refuse");
     return NULL;
 }
@@ -181,7 +181,7 @@ static sr_error_t *read_json(sr_web_action_t *action, sr_http_t *http)
     if (reason && !json_is_null(reason) && !json_is_string(reason))
         return sr_error(http->pool, SR_EBADREQUEST, "reason must be a text");
     action->reason = sr_json_string(body, "reason");
-    if (action->action != SR_SIGNING_SIGN) return NULL;
+    if (action->action != SR_ACTION_SIGN) return NULL;
     const json_t *version = json_object_get(body, "consentVersion");
     if (version && !json_is_string(version))
         return sr_error(http->pool, SR_EBADREQUEST, "consentVersion must be a text");
@@ -199,7 +199,7 @@ sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http)
     action->reason = form.reason;
     read_form_zone(action, &form, http->pool);
     SR_TRY(read_name(action, form.action, http->pool));
-    if (action->action != SR_SIGNING_SIGN) return NULL;
+    if (action->action != SR_ACTION_SIGN) return NULL;
     SR_TRY(read_consent(action, http, form.consent && !strcmp(form.consent, "yes"), form.version));
     return form_signature(&action->signature, &form, http->pool);
 }

@@ -33,8 +33,8 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     sr_signing_t *signing;
     sr_download_t download;
     SR_TRY(begin(http, &signing));
-    if (!signing->certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
-    SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, sr_json_string(signing->view, "name"),
-                                           signing->certificate_sha256, http->pool));
+    if (!signing->submission.certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
+    SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, signing->submission.name,
+                                           signing->submission.certificate_sha256, http->pool));
     return reply_download(http, &download);
 }

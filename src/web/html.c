@@ -230,6 +230,11 @@ static void add_closing(json_t *values, const char *state)
 }
 
 /* What the browser's tab says: the request, and who asks. */
+static const char *name_of(const json_t *person, apr_pool_t *pool)
+{
+    return sr_person_name(sr_json_string(person, "firstname"), sr_json_string(person, "lastname"), pool);
+}
+
 static const char *title_of(const json_t *view, apr_pool_t *pool)
 {
     const char *organization = sr_json_string(json_object_get(view, "requester"), "organization");
@@ -249,8 +254,8 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
     set_text(view, "link", signer);
     set_text(view, "title", title_of(view, http->pool));
     set_text(view, "createdOn", apr_pstrmemdup(http->pool, sr_json_string(view, "createdAt"), DATE_LENGTH));
-    set_text(view, "fullname", sr_signing_name(person, http->pool));
-    set_text(requester, "name", sr_signing_name(requester, http->pool));
+    set_text(view, "fullname", name_of(person, http->pool));
+    set_text(requester, "name", name_of(requester, http->pool));
     json_object_set_new(view, "test", json_boolean(!strcmp(sr_json_string(view, "environment"), "test")));
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);

@@ -48,7 +48,7 @@ void sr_web_begin(sr_http_t *http)
 static json_t *view_of(sr_http_t *http, const sr_signing_t *signing)
 {
     const sr_consent_t *consent = sr_consent_of_language(sr_web_language(http)->code);
-    return sr_signing_representation(signing, consent, sr_web_link(http, signing->signer), http->pool);
+    return sr_signing_representation(signing, consent, sr_web_link(http, signing->signer->uuid), http->pool);
 }
 
 static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
@@ -72,7 +72,7 @@ sr_error_t *sr_web_get(sr_http_t *http)
     sr_web_use_locale(http, signing);
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     if (json) return reply_state(http, signing);
-    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer);
+    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer->uuid);
 }
 
 static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
@@ -85,7 +85,7 @@ static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *acti
 static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_action_t *action)
 {
     const sr_client_t client = client_with_zone(http, action);
-    if (action->action == SR_SIGNING_REFUSE)
+    if (action->action == SR_ACTION_REFUSE)
         return sr_service_refuse(sr_web_of(http)->service, signing, &client, action->reason, http->pool);
     return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent, http->pool);
 }
@@ -110,7 +110,7 @@ sr_error_t *sr_web_post(sr_http_t *http)
     SR_TRY(act(&signing, http, &action));
     if (!json)
         return sr_http_see_other(
-            http, apr_pstrcat(http->pool, sr_web_link(http, signing->signer), sr_web_language_query(http), NULL));
+            http, apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), sr_web_language_query(http), NULL));
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     return reply_state(http, signing);
 }

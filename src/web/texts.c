@@ -29,7 +29,7 @@ void sr_web_ask_language(sr_http_t *http)
 
 void sr_web_use_locale(sr_http_t *http, const sr_signing_t *signing)
 {
-    const char *locale = sr_json_string(signing->submitter, "locale");
+    const char *locale = signing->signer->locale;
     state_t *state = http->state;
     if (!state->language && locale) state->language = sr_language_of(locale);
 }

@@ -58,10 +58,10 @@ const char *sr_web_link(sr_http_t *http, const char *signer);
  * What a signer sends: JSON, a form, or a form with a file.
  */
 typedef struct sr_web_action_t {
-    sr_signing_action_t action;
-    const sr_consent_t *consent;          /* of SR_SIGNING_SIGN */
+    sr_action_t action;
+    const sr_consent_t *consent;          /* of SR_ACTION_SIGN */
     sr_signature_t signature;             /* the same */
-    const char *reason;                   /* of SR_SIGNING_REFUSE, or NULL */
+    const char *reason;                   /* of SR_ACTION_REFUSE, or NULL */
     const json_t *time_zone, *utc_offset; /* what the browser says, or NULL */
 } sr_web_action_t;
 /* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The lists of src/model/names.def stand in openapi.json and in the tables of both databases, too.
+# The words of src/model/names.def stand in openapi.json, too; and kinds and states (src/model/states.c) in the tables
+# of both databases.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -8,16 +9,31 @@ use Test::More;
 
 my $words = slurp('src/model/names.def');
 my $api   = slurp('src/api/openapi.json');
-for (['SR_STATUS', 'status'], ['SR_NOTICE', 'event']) {
+my %tables = map {
+    my $driver = $_;
+    $driver => join '', map { slurp($_) } files("conf/schema/$driver/*.sql")
+} qw(pgsql sqlite3);
+for (['SR_STATUS'], ['SR_NOTICE', 'event']) {
     my ($macro, $column) = @$_;
     my @names = $words =~ /^$macro\((\w+)\)$/mg;
     cmp_ok(scalar @names, '>', 3, "$macro has words");
     my $json = '"enum": [' . join(', ', map { qq("$_") } @names) . ']';
     ok(index($api, $json) >= 0, "$macro is an enum of openapi.json") or diag $json;
-    for my $driver (qw(pgsql sqlite3)) {
-        my $sql = join '', map { slurp($_) } files("conf/schema/$driver/*.sql");
-        my ($list) = $sql =~ /^\s+$column \w+.*CHECK \($column IN \(([^)]*)\)\)/m;
+    next unless $column;
+    for my $driver (sort keys %tables) {
+        my ($list) = $tables{$driver} =~ /^\s+$column \w+.*CHECK \($column IN \(([^)]*)\)\)/m;
         is($list, join(', ', map { "'$_'" } @names), "$macro is what $column may be in $driver");
+    }
+}
+my $states = slurp('src/model/states.c');
+for my $table (qw(signer submission)) {
+    my ($list) = $states =~ /\*const ${table}_names\[\w+\] = \{([^}]*)\}/;
+    my @names = ($list // '') =~ /"(\w+)"/g;
+    is(scalar @names, 6, "$table has states");
+    for my $driver (sort keys %tables) {
+        my ($columns) = $tables{$driver} =~ /^CREATE TABLE (?:sigreq\.)?$table \((.*?)^\)/ms;
+        my ($check) = $columns =~ /CHECK \(state IN \(([^)]*)\)\)/;
+        is($check, join(', ', map { "'$_'" } @names), "they are what its state may be in $driver");
     }
 }
 done_testing;

@@ -20,7 +20,8 @@ static inline const char *event(link_t *l, unsigned n, int seen, const char *kin
         apr_psprintf(
             l->pool,
             "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"e%d\","
-            "\"view\":\"v\",\"status\":\"opened\",\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],"
+            "\"representation\":\"v\",\"representation_version\":1,\"state\":\"opened\",\"submission_state\":\"open\","
+            "\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],"
             "\"webhooks\":[{\"event_id\":\"%s\",\"kind\":\"%s\",\"body\":\"{\\\"n\\\":\\\"\xc3\xa9 %u\\\"}\"}]}",
             uuid(1, n, l->pool), uuid(4, n * 2, l->pool), NOW + seen, seen, seen, seen + 1, id, kind, events));
     if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "an event of submission %u", n);

@@ -40,15 +40,15 @@ static void test_words(void)
     }
 }
 
-static json_t *submitter(const char *locale, const char *const *captions)
+static sr_signer_t *signer(const char *locale, const char *const *captions)
 {
-    json_t *fields = json_array(), *made = json_pack("{s:s,s:s,s:s,s:s?}", "firstname", "Ann", "lastname", "Lee",
-                                                     "uuid", UUID, "locale", locale);
+    sr_signer_t *made = apr_pcalloc(pool, sizeof *made);
+    apr_array_header_t *fields = apr_array_make(pool, 4, sizeof(sr_field_t));
     for (; *captions; captions++)
-        json_array_append_new(fields, json_pack("{s:s,s:s*}", "document", strchr(*captions, '!') ? "b.pdf" : "a.pdf",
-                                                "caption", **captions == '!' ? NULL : *captions));
-    json_object_set_new(made, "fields", fields);
-    return sr_json_own(made, pool);
+        APR_ARRAY_PUSH(fields, sr_field_t) = (sr_field_t){.document = strchr(*captions, '!') ? "b.pdf" : "a.pdf",
+                                                          .caption = **captions == '!' ? NULL : *captions};
+    *made = (sr_signer_t){.uuid = UUID, .firstname = "Ann", .lastname = "Lee", .locale = locale, .fields = fields};
+    return made;
 }
 
 /* Without the marks of direction. */
@@ -67,7 +67,7 @@ static const char *bare(const char *text)
 static const char *text_of(const char *locale, const char *page, const char *caption, const char *when, int offset)
 {
     sr_client_t client = {.time_zone = "Europe/Berlin", .utc_offset = offset};
-    const json_t *person = submitter(locale, (const char *const[]){caption, NULL});
+    const sr_signer_t *person = signer(locale, (const char *const[]){caption, NULL});
     sr_captions_t captions = {person, sr_language_of(page), &client, 0};
     sr_time_parse(&captions.when, when);
     const json_t *texts = json_object_get(sr_captions_json(&captions, NULL, pool), "texts");
@@ -110,7 +110,7 @@ static void test_zones(void)
     is_str(bare(text_of("en", "en", "date", "2026-12-31T23:30:00Z", 60)), "January 1, 2027", "after midnight there");
     is_str(bare(text_of("en", "en", "date", "2027-01-01T04:59:00Z", -300)), "December 31, 2026", "before it");
     sr_client_t client = {0};
-    sr_captions_t captions = {submitter("en", (const char *const[]){"date", NULL}), sr_language_of("en"), &client, 0};
+    sr_captions_t captions = {signer("en", (const char *const[]){"date", NULL}), sr_language_of("en"), &client, 0};
     sr_time_parse(&captions.when, "2026-12-31T23:30:00Z");
     setenv("TZ", "Asia/Tokyo", 1);
     tzset();
@@ -122,25 +122,25 @@ static void test_fields(void)
 {
     const sr_client_t client = {0};
     static const char *const fields[] = {"name", "!", "name,date", "name", "", NULL};
-    sr_captions_t captions = {submitter("en", fields), sr_language_of("en"), &client, sr_time_now()};
+    sr_captions_t captions = {signer("en", fields), sr_language_of("en"), &client, sr_time_now()};
     const json_t *json = sr_captions_json(&captions, "a.pdf", pool);
     is_int(json_array_size(json_object_get(json, "texts")), 2, "each text once");
     is_str(sr_json_text(json_object_get(json, "fields"), pool), "[0,1,0,-1]", "the fields of one document");
     json = sr_captions_json(&captions, "b.pdf", pool);
     is_str(sr_json_text(json_object_get(json, "fields"), pool), "[-1]", "… and of the other");
-    const json_t *list = json_object_get(captions.submitter, "fields");
-    is_int(sr_caption_number(captions.submitter, json_array_get(list, 2), pool), 1, "the number of a field");
-    is_int(sr_caption_number(captions.submitter, json_array_get(list, 4), pool), -1, "… without a caption");
-    captions.submitter = submitter("en", (const char *const[]){"", "!", NULL});
+    const sr_field_t *list = (const sr_field_t *)captions.signer->fields->elts;
+    is_int(sr_caption_number(captions.signer, &list[2], pool), 1, "the number of a field");
+    is_int(sr_caption_number(captions.signer, &list[4], pool), -1, "… without a caption");
+    captions.signer = signer("en", (const char *const[]){"", "!", NULL});
     ok(!sr_captions_json(&captions, "a.pdf", pool), "no captions at all");
 }
 
 static void test_long_name(void)
 {
     const sr_client_t client = {.time_zone = "UTC"};
-    json_t *person = submitter("ar", (const char *const[]){"name,date,id", NULL});
+    sr_signer_t *person = signer("ar", (const char *const[]){"name,date,id", NULL});
     char name[501] = {0};
-    json_object_set_new(person, "lastname", json_string(memset(name, 'x', 500)));
+    person->lastname = memset(name, 'x', 500);
     const sr_captions_t captions = {person, sr_language_of("en"), &client, sr_time_now()};
     const json_t *texts = json_object_get(sr_captions_json(&captions, NULL, pool), "texts");
     const char *text = json_string_value(json_array_get(texts, 0));

@@ -27,7 +27,8 @@ static apr_array_header_t *signers_for(const char *const *names, const int *page
 
         if (i % 2 == 0) {
             fields = apr_array_make(pool, 2, sizeof(sr_field_t));
-            APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){"u", "Ann", "Lee", NULL, NULL, fields};
+            APR_ARRAY_PUSH(signers, sr_signer_t) =
+                (sr_signer_t){.uuid = "u", .firstname = "Ann", .lastname = "Lee", .fields = fields};
         }
         field = apr_array_push(fields);
         field->document = names[i];

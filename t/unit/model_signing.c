@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_signing.c: tests of src/model/signing.c and signing_view.c: what a signer may do in which state, what becomes
- * of the view by it, and that he is told no other's link. */
+/* model_signing.c: tests of src/model/signing.c, record.c and signing_representation.c: what a signer may do in
+ * which state, what that changes, and that they are told no other's link. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -19,58 +19,58 @@ static apr_pool_t *pool;
 
 /* What is different in a test; NULL: nothing. */
 typedef struct parts_t {
-    const char *ann, *bo, *cy; /* of the submitter: members that begin with a comma; NULL: as if just sent */
+    const char *ann, *bo, *cy; /* of the signer: members that begin with a comma; NULL: as if just sent */
+    const char *state;         /* of the submission; NULL: open */
 } parts_t;
 
-#define SENT ",\"status\":\"sent\",\"openedAt\":null,\"refusedAt\":null,\"refusalReason\":null,\"completedAt\":null"
-#define OPENED                                                                                                         \
-    ",\"status\":\"opened\",\"openedAt\":\"2026-11-19T00:00:00.000Z\",\"refusedAt\":null,\"refusalReason\":null,"      \
-    "\"completedAt\":null"
+/* times in microseconds: of 2026-11-19T00:00:00Z, and an hour later */
+#define THEN "1795046400000000"
+#define SENT ",\"state\":\"sent\",\"opened_at\":null"
+#define OPENED ",\"state\":\"opened\",\"opened_at\":" THEN
 #define COMPLETED                                                                                                      \
-    ",\"status\":\"completed\",\"openedAt\":\"2026-11-19T00:00:00.000Z\",\"refusedAt\":null,\"refusalReason\":null,"   \
-    "\"completedAt\":\"2026-11-19T01:00:00.000Z\",\"signedDocuments\":[{\"sha256\":\"of-then\"}]"
+    ",\"state\":\"completed\",\"opened_at\":" THEN ",\"completed_at\":1795050000000000,\"ip\":\"::2\","                \
+    "\"signature_type\":\"drawn\",\"consent\":\"1-en\""
 #define REFUSED                                                                                                        \
-    ",\"status\":\"opened\",\"openedAt\":\"2026-11-19T00:00:00.000Z\",\"completedAt\":null,"                           \
-    "\"refusedAt\":\"2026-11-19T01:00:00.000Z\",\"refusalReason\":\"no\""
+    ",\"state\":\"refused\",\"opened_at\":" THEN ",\"refused_at\":1795050000000000,\"refusal_reason\":\"no\""
 
-static const char *submitter(const char *uuid, const char *name, const char *documents, const char *more)
+static const char *signer_row(const char *uuid, const char *name, const char *fields, const char *more)
 {
     return apr_psprintf(pool,
                         "{\"uuid\":\"%s\",\"firstname\":\"%s\",\"lastname\":\"Lee\",\"email\":\"%s@x.org\","
-                        "\"signatureLink\":\"/sign/%s\",\"fields\":[%s]%s}",
-                        uuid, name, name, uuid, documents, more ? more : SENT);
+                        "\"locale\":null,\"fields\":[%s]%s}",
+                        uuid, name, name, fields, more ? more : SENT);
 }
 
 #define FIELD(document, label)                                                                                         \
-    "{\"name\":\"" label "\",\"type\":\"signature\",\"document\":\"" document "\",\"page\":2,\"percent\":{\"x\":1},"   \
+    "{\"name\":\"" label "\",\"type\":\"signature\",\"document\":\"" document "\",\"page\":2,\"area\":{\"x\":1,"       \
+    "\"y\":2,\"w\":3,\"h\":4,\"page\":2,\"origin\":\"user-space\"},\"percent\":{\"x\":1,\"y\":2,\"w\":3,\"h\":4},"     \
     "\"rect\":[1,2,3,4]}"
 
-/* Ann signs both documents, Bo the first, Cy the second, which was rewritten. The first has a revision. */
+/* The first has a revision, the second was rewritten. */
+#define DOCUMENTS                                                                                                      \
+    "[{\"uuid\":\"" FIRST "\",\"name\":\"a.pdf\",\"sha256\":\"upload-a\",\"size\":100,\"pages\":12,"                   \
+    "\"warnings\":null,\"rewritten_sha256\":null,\"revisions\":[{\"sha256\":\"part-1\",\"size\":10,"                   \
+    "\"whole_sha256\":\"whole-1\",\"whole_size\":110}]},{\"uuid\":\"" OTHER "\",\"name\":\"b.pdf\","                   \
+    "\"sha256\":\"upload-b\",\"size\":50,\"pages\":1,\"warnings\":[\"%s\"],\"rewritten_sha256\":\"anew-b\","           \
+    "\"rewritten_size\":60,\"revisions\":[]}]"
+
+/* Ann signs both documents, Bo the first, Cy the second. */
 static const char *row_of(const parts_t *parts)
 {
-    const char *const people =
-        apr_pstrcat(pool, submitter(ANN, "Ann", FIELD("a.pdf", "A") "," FIELD("b.pdf", "B"), parts->ann), ",",
-                    submitter(BO, "Bo", FIELD("a.pdf", "C"), parts->bo), ",",
-                    submitter(CY, "Cy", FIELD("b.pdf", "D"), parts->cy), NULL);
-    const char *const view = apr_pstrcat(
-        pool,
-        "{\"name\":\"Contract\",\"uuid\":\"" SUBMISSION "\",\"createdAt\":\"2026-11-18T00:00:00.000Z\","
-        "\"updatedAt\":\"2026-11-18T00:00:00.000Z\",\"createdBy\":{\"firstname\":\"Dee\",\"lastname\":\"Owner\","
-        "\"email\":\"dee@x.org\"},\"submitters\":[",
-        people, "]}", NULL);
-    json_t *const row =
-        sr_json_own(json_pack("{s:s,s:s,s:s,s:s,s:i,s:s,s:s,s:s}", "submission", SUBMISSION, "environment",
-                              "production", "organization", "Org", "organization_uuid", "o1", "events", 3,
-                              "events_hash", "e3", "base_url", "https://x.org", "view", view),
-                    pool);
-    json_t *const documents = json_pack(
-        "[{s:s,s:s,s:s,s:i,s:i,s:n,s:[{s:s,s:i,s:s,s:i}]},{s:s,s:s,s:s,s:i,s:i,s:s,s:i,s:[]}]", "uuid", FIRST, "name",
-        "a.pdf", "sha256", "upload-a", "size", 100, "pages", 12, "rewritten_sha256", "revisions", "sha256", "part-1",
-        "size", 10, "whole_sha256", "whole-1", "whole_size", 110, "uuid", OTHER, "name", "b.pdf", "sha256", "upload-b",
-        "size", 50, "pages", 1, "rewritten_sha256", "anew-b", "rewritten_size", 60, "revisions");
-
-    json_object_set_new(row, "documents", documents);
-    return sr_json_text(row, pool);
+    const char *documents = apr_psprintf(pool, DOCUMENTS, sr_warning(0)->name);
+    const char *signers =
+        apr_pstrcat(pool, signer_row(ANN, "Ann", FIELD("a.pdf", "A") "," FIELD("b.pdf", "B"), parts->ann), ",",
+                    signer_row(BO, "Bo", FIELD("a.pdf", "C"), parts->bo), ",",
+                    signer_row(CY, "Cy", FIELD("b.pdf", "D"), parts->cy), NULL);
+    return apr_psprintf(pool,
+                        "{\"environment\":\"production\",\"organization\":\"Org\",\"organization_uuid\":\"o1\","
+                        "\"version\":\"e3.00\",\"base_url\":\"https://x.org\",\"tell_signed\":1,\"tell_completed\":0,"
+                        "\"submission\":{\"uuid\":\"" SUBMISSION "\",\"name\":\"Contract\",\"template_uuid\":\"t\","
+                        "\"skip_intro\":0,\"send_email\":true,\"state\":\"%s\",\"created_at\":1794960000000000,"
+                        "\"updated_at\":1794960000000000,\"events\":3,\"events_hash\":\"e3\","
+                        "\"certificate_sha256\":null,\"warnings\":null,\"created_by\":{\"firstname\":\"Dee\","
+                        "\"lastname\":\"Owner\",\"email\":\"dee@x.org\"},\"documents\":%s,\"signers\":[%s]}}",
+                        parts->state ? parts->state : "open", documents, signers);
 }
 
 static sr_signing_t *signing_of(const parts_t *parts, const char *signer)
@@ -106,25 +106,29 @@ static void test_states(void)
          {.ann = COMPLETED},
          "You have signed already",
          "You have signed already, and can no longer refuse"},
-        {"refused", {.ann = REFUSED}, "You have refused to sign", "You have refused already"},
-        {"closed", {.bo = REFUSED}, ELSE, ELSE},
-        {"closed", {.ann = OPENED, .cy = REFUSED}, ELSE, ELSE},
+        {"refused", {.ann = REFUSED, .state = "refused"}, "You have refused to sign", "You have refused already"},
+        {"closed", {.bo = REFUSED, .state = "refused"}, ELSE, ELSE},
+        {"closed", {.ann = OPENED, .cy = REFUSED, .state = "refused"}, ELSE, ELSE},
         {"completed",
-         {.ann = COMPLETED, .bo = REFUSED},
+         {.ann = COMPLETED, .bo = REFUSED, .state = "refused"},
          "You have signed already",
          "You have signed already, and can no longer refuse"},
-        {"refused", {.ann = REFUSED, .bo = REFUSED}, "You have refused to sign", "You have refused already"},
+        {"refused",
+         {.ann = REFUSED, .bo = REFUSED, .state = "refused"},
+         "You have refused to sign",
+         "You have refused already"},
         {"sent", {.bo = COMPLETED, .cy = OPENED}, NULL, NULL},
     };
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         const sr_signing_t *const signing = signing_of(&cases[i].parts, ANN);
-        const sr_error_t *const sign = sr_signing_may(signing, SR_SIGNING_SIGN, pool), *const refuse = sr_signing_may(
-                                                                                           signing, SR_SIGNING_REFUSE,
-                                                                                           pool);
+        const sr_error_t *const sign = sr_signing_may(signing, SR_ACTION_SIGN, pool), *const refuse = sr_signing_may(
+                                                                                          signing, SR_ACTION_REFUSE,
+                                                                                          pool);
 
-        is_str(sr_signing_state_name(signing->state), cases[i].state, "state %d is %s", (int)i, cases[i].state);
+        is_str(sr_signing_state_name(sr_signing_state(signing)), cases[i].state, "state %d is %s", (int)i,
+               cases[i].state);
         is_str(sign ? sign->message : NULL, cases[i].sign, "%s: signing", cases[i].state);
         is_str(refuse ? refuse->message : NULL, cases[i].refuse, "%s: refusing", cases[i].state);
         ok((!sign || sign->code == SR_ECONFLICT) && (!refuse || refuse->code == SR_ECONFLICT), "a conflict, if any");
@@ -138,7 +142,7 @@ static void test_reading(void)
     const sr_document_state_t *first, *other;
     sr_error_t *error;
 
-    is_str(sr_json_string(signing->submitter, "firstname"), "Cy", "his part, whatever the case of his link");
+    is_str(signing->signer->firstname, "Cy", "their part, whatever the case of his link");
     is_int(signing->environment, SR_PRODUCTION, "the environment");
     is_int(signing->events, 3, "the events");
     first = sr_signing_document(signing, FIRST);
@@ -160,21 +164,24 @@ static void test_reading(void)
     ok(error && error->code == SR_EINTERNAL, "a signer whom the row does not know");
     error = sr_signing_parse(&none, "{}", ANN, pool);
     ok(error && error->code == SR_EINTERNAL, "an empty row");
+    error = sr_signing_parse(&none, row_of(&(parts_t){.state = "paused"}), ANN, pool);
+    ok(error && error->code == SR_EINTERNAL, "a state that nobody knows, of a submission");
+    error = sr_signing_parse(&none, row_of(&(parts_t){.cy = ",\"state\":\"sleeping\""}), ANN, pool);
+    ok(error && error->code == SR_EINTERNAL, "and of a signer");
+    is_int(other->warnings, SR_WARNING_BIT(0), "the warnings of a document");
 }
 
-/* --- steps */
+/* --- actions */
 
 static void test_open(void)
 {
     sr_signing_t *signing = signing_of(&(parts_t){0}, ANN);
 
     sr_signing_open(signing, WHEN);
-    is_int(signing->state, SR_SIGNING_OPENED, "opened");
-    is_str(member(signing->submitter, "status"), "\"opened\"", "his status");
-    is_str(member(signing->submitter, "openedAt"), "\"2026-11-20T18:09:23.123Z\"", "since when");
-    is_str(member(signing->view, "updatedAt"), "\"2026-11-20T18:09:23.123Z\"", "the submission has changed");
-    sr_signing_open(signing, LATER);
-    is_str(member(signing->submitter, "openedAt"), "\"2026-11-20T18:09:23.123Z\"", "the first time stays");
+    is_int(signing->signer->state, SR_SIGNER_OPENED, "opened");
+    ok(signing->signer->opened_at == WHEN && signing->submission.updated_at == WHEN, "since when");
+    ok(sr_signing_may(signing, SR_ACTION_OPEN, pool) != NULL, "once");
+    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "the submission stays open");
 }
 
 static void test_refuse(void)
@@ -183,67 +190,35 @@ static void test_refuse(void)
 
     sr_signing_open(signing, WHEN);
     sr_signing_refuse(signing, LATER, "too dear");
-    is_int(signing->state, SR_SIGNING_REFUSED, "refused");
-    is_str(member(signing->submitter, "status"), "\"opened\"", "of the contract's statuses it stays opened");
-    is_str(member(signing->submitter, "refusedAt"), "\"2026-11-20T18:09:24.000Z\"", "when");
-    is_str(member(signing->submitter, "refusalReason"), "\"too dear\"", "why");
-    is_str(member(signing->submitter, "completedAt"), "null", "not completed");
-    ok(sr_signing_may(signing, SR_SIGNING_SIGN, pool) != NULL, "and he can no longer sign");
-    signing = signing_of(&(parts_t){.ann = OPENED}, ANN);
-    sr_signing_refuse(signing, LATER, NULL);
-    is_str(member(signing->submitter, "refusalReason"), "null", "without a reason");
-    ok(!sr_signing_is_complete(signing), "a refused one is not complete");
-}
-
-static json_t *of(const sr_signing_t *signing, size_t index)
-{
-    return json_array_get(json_object_get(signing->view, "submitters"), index);
-}
-
-/* Each row as "name sha256 size", one after the other. */
-static const char *signed_documents(const sr_signing_t *signing, size_t index)
-{
-    const json_t *const list = json_object_get(of(signing, index), "signedDocuments");
-    const char *text = json_is_array(list) ? "" : "none";
-    size_t i;
-
-    for (i = 0; i < json_array_size(list); i++) {
-        const json_t *const row = json_array_get(list, i);
-
-        text = apr_psprintf(pool, "%s%s %s %d;", text, sr_json_string(row, "name"), sr_json_string(row, "sha256"),
-                            (int)json_integer_value(json_object_get(row, "size")));
-    }
-    return text;
+    is_int(signing->signer->state, SR_SIGNER_REFUSED, "refused");
+    is_int(signing->submission.state, SR_SUBMISSION_REFUSED, "and so is the submission");
+    ok(signing->signer->refused_at == LATER && signing->signer->opened_at == WHEN && !signing->signer->completed_at,
+       "when");
+    is_str(signing->signer->refusal_reason, "too dear", "why");
+    ok(sr_signing_may(signing, SR_ACTION_SIGN, pool) != NULL, "and they can no longer sign");
+    ok(!sr_submission_all_signed(&signing->submission), "a refused one is not complete");
 }
 
 static void test_complete(void)
 {
     static const sr_client_t client = {.ip = "::1", .user_agent = "Agent/7"};
-    sr_signing_t *const signing = signing_of(&(parts_t){.bo = COMPLETED}, ANN);
-    sr_document_state_t *const first = sr_signing_document(signing, FIRST);
+    sr_signing_t *signing = signing_of(&(parts_t){.bo = COMPLETED}, ANN);
 
-    APR_ARRAY_PUSH(first->revisions, sr_revised_t) = (sr_revised_t){"part-2", 20, "whole-2", 130};
-    sr_signing_complete(signing, WHEN, &client, "typed", "1-en", pool);
-    is_int(signing->state, SR_SIGNING_COMPLETED, "completed");
-    is_str(member(signing->submitter, "status"), "\"completed\"", "his status");
-    is_str(member(signing->submitter, "openedAt"), "\"2026-11-20T18:09:23.123Z\"", "who signs at once opens at once");
-    is_str(member(signing->submitter, "completedAt"), "\"2026-11-20T18:09:23.123Z\"", "when");
-    is_str(member(signing->submitter, "signerInformation"),
-           "{\"ip\":\"::1\",\"userAgent\":\"Agent/7\",\"openedAt\":\"2026-11-20T18:09:23.123Z\","
-           "\"signedAt\":\"2026-11-20T18:09:23.123Z\",\"signatureType\":\"typed\",\"consent\":\"1-en\"}",
-           "how");
-    is_str(signed_documents(signing, 0), "a.pdf whole-2 130;b.pdf anew-b 60;", "what he has signed, as it is now");
-    is_str(signed_documents(signing, 1), "a.pdf whole-2 130;", "and the same document of who signed before him");
-    is_str(signed_documents(signing, 2), "none", "nothing of who has not signed");
-    is_str(member(json_array_get(json_object_get(signing->submitter, "signedDocuments"), 1), "url"),
-           "\"/api/v3/signatures/" SUBMISSION "/documents/" OTHER "\"", "where it is");
-    ok(!sr_signing_is_complete(signing), "one is missing");
-    sr_signing_certify(signing, "cert", 999, pool);
-    is_str(member(signing->view, "certificate"),
-           "{\"url\":\"/api/v3/signatures/" SUBMISSION "/certificate\",\"sha256\":\"cert\",\"size\":999}",
-           "the certificate in the view");
-    ok(signing->certificate_size == 999 && !strcmp(signing->certificate_sha256, "cert"), "and beside it");
-    ok(sr_signing_is_complete(signing_of(&(parts_t){COMPLETED, COMPLETED, COMPLETED}, ANN)), "with all three it is");
+    sr_signing_complete(signing, WHEN, &client, "typed", "1-en");
+    const sr_signer_t *ann = signing->signer;
+    is_int(ann->state, SR_SIGNER_COMPLETED, "completed");
+    ok(ann->opened_at == WHEN && ann->completed_at == WHEN, "who signs at once opens at once");
+    is_str(apr_pstrcat(pool, ann->ip, " ", ann->user_agent, " ", ann->signature_type, " ", ann->consent, NULL),
+           "::1 Agent/7 typed 1-en", "how");
+    ok(!sr_submission_all_signed(&signing->submission), "one is missing");
+    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "so the submission is open");
+    signing = signing_of(&(parts_t){NULL, COMPLETED, COMPLETED, NULL}, ANN);
+    sr_signing_complete(signing, WHEN, &client, "typed", "1-en");
+    ok(sr_submission_all_signed(&signing->submission), "with all three it is not");
+    sr_signing_certify(signing, "cert", 999);
+    is_int(signing->submission.state, SR_SUBMISSION_COMPLETED, "the certificate completes it");
+    is_str(signing->submission.certificate_sha256, "cert", "which is named");
+    is_int(signing->submission.certificate_size, 999, "with its size");
 }
 
 /* --- what he is told */
@@ -254,7 +229,7 @@ static void check_view(const parts_t *parts, const char *name)
     sr_signing_t *const signing = signing_of(parts, BO);
     size_t i;
 
-    signing->certificate_sha256 = "cert";
+    signing->submission.certificate_sha256 = "cert";
     const json_t *const view =
         sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
     const char *const text = sr_json_text(view, pool), *const alias = sr_signing_alias(ANN, pool);
@@ -276,7 +251,8 @@ static void test_view(void)
            "who asks, with the address");
     is_str(member(view, "signer"), "{\"firstname\":\"Bo\",\"lastname\":\"Lee\",\"email\":\"Bo@x.org\"}", "who he is");
     is_str(member(view, "fields"),
-           "[{\"document\":\"" FIRST "\",\"name\":\"C\",\"type\":\"signature\",\"page\":2,\"percent\":{\"x\":1}}]",
+           "[{\"document\":\"" FIRST
+           "\",\"name\":\"C\",\"type\":\"signature\",\"page\":2,\"percent\":{\"x\":1,\"y\":2,\"w\":3,\"h\":4}}]",
            "his own fields alone, without places in the file");
     is_str(member(json_array_get(json_object_get(view, "documents"), 0), "sha256"), "\"whole-1\"",
            "a document as it stands");
@@ -285,8 +261,8 @@ static void test_view(void)
     is_str(member(view, "certificate"), "null", "no certificate yet");
     is_str(member(view, "skipIntro"), "false", "with the introduction");
     check_view(&(parts_t){0}, "sent");
-    check_view(&(parts_t){.ann = REFUSED}, "closed");
-    check_view(&(parts_t){COMPLETED, COMPLETED, COMPLETED}, "completed");
+    check_view(&(parts_t){.ann = REFUSED, .state = "refused"}, "closed");
+    check_view(&(parts_t){COMPLETED, COMPLETED, COMPLETED, "completed"}, "completed");
 }
 
 int main(void)

@@ -7,27 +7,38 @@ static apr_pool_t *pool;
 
 static sr_submission_t *example(void)
 {
-    static const sr_pages_t pages = {.count = 12};
     sr_submission_t *submission = apr_pcalloc(pool, sizeof *submission);
-    apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_t));
+    apr_array_header_t *documents = apr_array_make(pool, 1, sizeof(sr_document_state_t));
     apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
     apr_array_header_t *fields = apr_array_make(pool, 1, sizeof(sr_field_t));
 
-    APR_ARRAY_PUSH(documents, sr_document_t) = (sr_document_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
-                                                               .name = "a.pdf",
-                                                               .sha256 = "c0ffee",
-                                                               .size = 5000000000,
-                                                               .pages = &pages};
+    APR_ARRAY_PUSH(documents, sr_document_state_t) =
+        (sr_document_state_t){.uuid = "11111111-d9cb-469f-a165-70867728950e",
+                              .name = "a.pdf",
+                              .sha256 = "c0ffee",
+                              .size = 5000000000,
+                              .base_sha256 = "c0ffee",
+                              .base_size = 5000000000,
+                              .pages = 12,
+                              .revisions = apr_array_make(pool, 1, sizeof(sr_revised_t))};
     APR_ARRAY_PUSH(fields, sr_field_t) =
         (sr_field_t){.type = "signature",
                      .name = "Here",
                      .document = "a.pdf",
                      .area.page = 3,
                      .placement = {{0.1 + 0.2, 50, 100.0 / 3, 1e9}, {-0.00001, 12.34567, 612, -7.5}}};
-    APR_ARRAY_PUSH(signers, sr_signer_t) =
-        (sr_signer_t){"22222222-d9cb-469f-a165-70867728950e", "\xC3\x89va", "Lee", "Eva@X.org", "fr", fields};
-    APR_ARRAY_PUSH(signers, sr_signer_t) =
-        (sr_signer_t){"33333333-d9cb-469f-a165-70867728950e", "Bo", "O'Neil", NULL, NULL, fields};
+    APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.uuid = "22222222-d9cb-469f-a165-70867728950e",
+                                                         .firstname = "\xC3\x89va",
+                                                         .lastname = "Lee",
+                                                         .email = "Eva@X.org",
+                                                         .locale = "fr",
+                                                         .fields = fields,
+                                                         .state = SR_SIGNER_SENT};
+    APR_ARRAY_PUSH(signers, sr_signer_t) = (sr_signer_t){.uuid = "33333333-d9cb-469f-a165-70867728950e",
+                                                         .firstname = "Bo",
+                                                         .lastname = "O'Neil",
+                                                         .fields = fields,
+                                                         .state = SR_SIGNER_SENT};
     *submission = (sr_submission_t){.uuid = "44444444-d9cb-469f-a165-70867728950e",
                                     .name = "Contract \"7\"",
                                     .template_uuid = "55555555-d9cb-469f-a165-70867728950e",
@@ -48,13 +59,13 @@ static sr_submission_t *example(void)
     "\"fields\":[{\"name\":\"Here\",\"type\":\"signature\",\"document\":\"a.pdf\","                                    \
     "\"page\":3,\"area\":" AREA ",\"percent\":" PERCENT ",\"rect\":[0,12.3457,612,-7.5]}]"
 
-static void test_view(void)
+static void test_new(void)
 {
     static const char want[] =
         "{\"name\":\"Contract \\\"7\\\"\",\"uuid\":\"44444444-d9cb-469f-a165-70867728950e\","
         "\"createdAt\":\"2026-11-20T18:09:23.123Z\",\"updatedAt\":\"2026-11-20T18:09:24.000Z\","
         "\"template\":{\"name\":\"Contract \\\"7\\\"\",\"uuid\":\"55555555-d9cb-469f-a165-70867728950e\","
-        "\"createdAt\":\"2026-11-20T18:09:23.123Z\",\"updatedAt\":\"2026-11-20T18:09:24.000Z\"},"
+        "\"createdAt\":\"2026-11-20T18:09:23.123Z\",\"updatedAt\":\"2026-11-20T18:09:23.123Z\"},"
         "\"submitters\":[{\"email\":\"Eva@X.org\",\"firstname\":\"\xC3\x89va\",\"lastname\":\"Lee\","
         "\"uuid\":\"22222222-d9cb-469f-a165-70867728950e\",\"locale\":\"fr\","
         "\"signatureLink\":\"\x01/sign/22222222-d9cb-469f-a165-70867728950e\",\"status\":\"sent\"," LATER FIELDS "},"
@@ -66,15 +77,86 @@ static void test_view(void)
     sr_submission_t *submission = example();
     const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 1, sr_signer_t);
 
-    is_str(sr_submission_representation(submission, pool), want, "the view");
+    is_str(sr_submission_render(submission, pool), want, "the representation of a new submission");
     is_str(sr_json_text(sr_json_own(sr_signer_fields_json(signer), pool), pool), strchr(FIELDS, '['),
            "a signer's fields");
     submission->skip_intro = true;
-    ok(strstr(sr_submission_representation(submission, pool), "728950e?skipIntro=true\",") != NULL,
-       "skipIntro is in the link");
+    ok(strstr(sr_submission_render(submission, pool), "728950e?skipIntro=true\",") != NULL, "skipIntro is in the link");
 }
 
-/* The view as a reader gets it: each mark replaced by the base URL, then read as JSON. */
+/* One has signed, one has refused; then all is done. */
+static void test_progress(void)
+{
+    static const char signed_by_eva[] =
+        "\"status\":\"completed\",\"signedDocuments\":[{\"name\":\"a.pdf\",\"uuid\":"
+        "\"11111111-d9cb-469f-a165-70867728950e\",\"url\":\"\x01/api/v3/signatures/44444444-d9cb-469f-a165-"
+        "70867728950e/documents/11111111-d9cb-469f-a165-70867728950e\",\"sha256\":\"whole\",\"size\":99}],"
+        "\"signerInformation\":{\"ip\":\"::1\",\"userAgent\":null,\"openedAt\":\"2026-11-20T18:09:24.000Z\","
+        "\"signedAt\":\"2026-11-20T18:09:25.000Z\",\"signatureType\":\"typed\",\"consent\":\"1-en\"},"
+        "\"completedAt\":\"2026-11-20T18:09:25.000Z\",\"openedAt\":\"2026-11-20T18:09:24.000Z\",\"refusedAt\":null,"
+        "\"refusalReason\":null,\"fields\":[",
+                      refused_by_bo[] = "\"status\":\"opened\",\"signedDocuments\":null,\"signerInformation\":null,"
+                                        "\"completedAt\":null,\"openedAt\":\"2026-11-20T18:09:24.000Z\",\"refusedAt\":"
+                                        "\"2026-11-20T18:09:25.000Z\",\"refusalReason\":\"no \\\"x\\\"\",\"fields\":[",
+                      end[] = ",\"warnings\":[\"It has a form\"]}],\"certificate\":{\"url\":\"\x01/api/v3/signatures/"
+                              "44444444-d9cb-469f-a165-70867728950e/certificate\",\"sha256\":\"cert\",\"size\":7},"
+                              "\"warnings\":[\"w\"]}";
+    const apr_time_t then = APR_TIME_C(1795198164000000), later = APR_TIME_C(1795198165000000);
+    sr_submission_t *submission = example();
+    sr_signer_t *eva = &APR_ARRAY_IDX(submission->signers, 0, sr_signer_t), *bo = eva + 1;
+    sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, 0, sr_document_state_t);
+    const char *text;
+
+    APR_ARRAY_PUSH(document->revisions, sr_revised_t) = (sr_revised_t){"part", 9, "whole", 99};
+    eva->state = SR_SIGNER_COMPLETED, eva->opened_at = then, eva->completed_at = later;
+    eva->ip = "::1", eva->signature_type = "typed", eva->consent = "1-en";
+    bo->state = SR_SIGNER_REFUSED, bo->opened_at = then, bo->refused_at = later, bo->refusal_reason = "no \"x\"";
+    document->warnings = SR_WARNING_BIT(0);
+    submission->certificate_sha256 = "cert", submission->certificate_size = 7;
+    submission->warnings = sr_json_own(json_pack("[s]", "w"), pool);
+    text = sr_submission_render(submission, pool);
+    ok(strstr(text, signed_by_eva) != NULL, "who has signed: what, how and when");
+    ok(strstr(text, refused_by_bo) != NULL, "who has refused stays opened");
+    const char *sentence = sr_warning(0)->sentence, *form = apr_psprintf(pool, ",\"warnings\":[\"%s\"]}]", sentence);
+    const char *tail = strstr(text, ",\"warnings\":["), *rest = strstr(end, "]}],") + 3;
+    ok(tail && !strncmp(tail, form, strlen(form)) && !strcmp(tail + strlen(form), rest),
+       "warnings and the certificate end it");
+    text = sr_signer_render(submission, eva, pool);
+    ok(!strncmp(text, "{\"email\":\"Eva@X.org\",", 21) && strstr(text, signed_by_eva), "one signer alone");
+    ok(strstr(sr_submission_render(submission, pool), text) != NULL, "is what the submission has");
+}
+
+/* What is stored of fields is read as what it was. */
+static void test_fields(void)
+{
+    static const char *const areas[] = {
+        "{\"x\":12.5,\"y\":1e-5,\"w\":300,\"h\":0.3,\"page\":0,\"origin\":\"top-left\"}",
+        "{\"x\":-1,\"y\":7.0,\"w\":1e20,\"h\":2,\"page\":0,\"origin\":\"user-space\"}", "{\"field\":\"Tenant\"}"};
+    for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
+        const char *text = apr_pstrcat(pool,
+                                       "[{\"name\":\"Here\",\"type\":\"signature\",\"document\":\"a.pdf\",\"page\":0,"
+                                       "\"area\":",
+                                       areas[i],
+                                       ",\"percent\":{\"x\":0.3,\"y\":33.3333,\"w\":1,\"h\":0},\"rect\":[0,12.3457,612,"
+                                       "-7.5],\"caption\":\"name,date\"}]",
+                                       NULL);
+        sr_signer_t signer;
+        json_t *json;
+        if (sr_json_read(&json, text, pool)) abort();
+        ok(!sr_signer_fields_parse(&signer, json, pool), "field %d is read", (int)i);
+        is_str(sr_json_text(sr_json_own(sr_signer_fields_json(&signer), pool), pool), text, "and as it was");
+    }
+    static const char *const spoilt[] = {"[{}]", "[7]", "[{\"name\":\"a\",\"type\":\"b\",\"document\":\"c\"}]"};
+    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
+        sr_signer_t signer;
+        json_t *json;
+        if (sr_json_read(&json, spoilt[i], pool)) abort();
+        const sr_error_t *error = sr_signer_fields_parse(&signer, json, pool);
+        ok(error && error->code == SR_EINTERNAL, "%s is no field", spoilt[i]);
+    }
+}
+
+/* The representation as a reader gets it: each mark replaced by the base URL, then read as JSON. */
 static json_t *as_read(const char *view, int *marks)
 {
     const char *text = "", *next;
@@ -104,7 +186,7 @@ static void test_injection(void)
     sr_submission_t *submission = example();
     sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, 0, sr_signer_t);
     sr_field_t *field = &APR_ARRAY_IDX(signer->fields, 0, sr_field_t);
-    sr_document_t *document = &APR_ARRAY_IDX(submission->documents, 0, sr_document_t);
+    sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, 0, sr_document_state_t);
     apr_size_t i;
 
     for (i = 0; i < sizeof nasty / sizeof nasty[0]; i++) {
@@ -114,13 +196,13 @@ static void test_injection(void)
 
         submission->name = submission->created_by.firstname = document->name = evil;
         signer->firstname = signer->lastname = signer->email = field->name = field->document = evil;
-        read = as_read(sr_submission_representation(submission, pool), &marks);
+        read = as_read(sr_submission_render(submission, pool), &marks);
         is_int(marks, 2, "one mark for each signer, whatever the names (%d)", (int)i);
         if (!ok(read != NULL, "and it is JSON")) continue;
         submitter = json_array_get(json_object_get(read, "submitters"), 0);
         is_str(sr_json_string(read, "name"), evil, "the name is as it was");
-        is_str(sr_submission_representation_uuid(sr_submission_representation(submission, pool), pool),
-               submission->uuid, "the uuid is found");
+        is_str(sr_representation_uuid(sr_submission_render(submission, pool), pool), submission->uuid,
+               "the uuid is found");
         is_str(sr_json_string(submitter, "email"), evil, "and the email");
         is_str(sr_json_string(submitter, "signatureLink"),
                "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "and the link is right");
@@ -129,8 +211,8 @@ static void test_injection(void)
 
 static void test_uuid(void)
 {
-    is_str(sr_submission_representation_uuid("{}", pool), NULL, "no uuid in what is no view");
-    is_str(sr_submission_representation_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
+    is_str(sr_representation_uuid("{}", pool), NULL, "no uuid in what is no representation");
+    is_str(sr_representation_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
 }
 
 static void test_search(void)
@@ -143,7 +225,9 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    test_view();
+    test_new();
+    test_progress();
+    test_fields();
     test_injection();
     test_uuid();
     test_search();

@@ -7,19 +7,21 @@
 
 static apr_pool_t *pool;
 
-#define VIEW                                                                                                           \
-    "{\"name\":\"Lease \\u0001\",\"uuid\":\"S\",\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"submitters\":["           \
-    "{\"firstname\":\"Ann\",\"uuid\":\"A\",\"signatureLink\":\"\x01/sign/A\",\"refusalReason\":null},"                 \
+#define SIGNER                                                                                                         \
     "{\"firstname\":\"Bob\",\"uuid\":\"B\",\"signatureLink\":\"\x01/sign/B\",\"refusalReason\":\"no \\\"x\\\"\","      \
-    "\"signedDocuments\":[{\"url\":\"\x01/d\"}]}],\"certificate\":null}"
+    "\"signedDocuments\":[{\"url\":\"\x01/d\"}]}"
+#define SUBMISSION                                                                                                     \
+    "{\"name\":\"Lease \\u0001\",\"uuid\":\"S\",\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"submitters\":["           \
+    "{\"firstname\":\"Ann\",\"uuid\":\"A\",\"signatureLink\":\"\x01/sign/A\",\"refusalReason\":null}," SIGNER          \
+    "],\"certificate\":null}"
 
 static json_t *body_of(const sr_webhook_t *webhook, const char **id)
 {
-    json_t *row = NULL, *body = NULL;
-    sr_error_t *error = sr_webhook_row(&row, webhook, VIEW, "https://x.org/e", pool);
+    json_t *body = NULL;
+    const json_t *row =
+        sr_json_own(sr_webhook_row(webhook, webhook->signer ? SIGNER : SUBMISSION, "https://x.org/e", pool), pool);
+    sr_error_t *error;
 
-    if (!ok(!error, "%s: made", webhook->kind)) return NULL;
-    sr_json_own(row, pool);
     *id = sr_json_string(row, "event_id");
     ok(*id && sr_uuid_valid(*id), "an event id");
     is_str(sr_json_string(row, "kind"), webhook->kind, "its kind");
@@ -70,17 +72,12 @@ static void of_signer(const char *kind)
 
 int main(void)
 {
-    const sr_webhook_t nobody = {"signed", 0, "S", "C", SR_TEST};
-    json_t *row;
-
     apr_initialize();
     apr_pool_create(&pool, NULL);
     of_submission("sent");
     of_submission("completed");
     of_signer("signed");
     of_signer("refused");
-    sr_error_t *error = sr_webhook_row(&row, &nobody, VIEW, "https://x.org", pool);
-    ok(error && error->code == SR_EINTERNAL, "a signer who is not there");
     apr_pool_destroy(pool);
     return done();
 }

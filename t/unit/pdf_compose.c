@@ -2,8 +2,8 @@
 /* pdf_compose.c: documents made of texts, by a real helper: what is in them, how many pages they take, that they are
  * well-formed and the same each time, and that they can be sealed like any other. */
 #include "pdf_seal.h"
+#include "pdf_submission.h"
 
-#define HASH "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 #define ARABIC "\xd8\xa3\xd9\x85\xd9\x84 \xd8\xa7\xd9\x84\xd8\xb5\xd8\xa7\xd9\x84\xd8\xad"
 #define CHINESE "\xe6\x9d\x8e\xe5\xb0\x8f\xe9\xbe\x99\xe7\xad\xbe\xe5\x90\x8d"
 #define HINDI "\xe0\xa4\xa8\xe0\xa5\x80\xe0\xa4\xa4\xe0\xa4\xbf"
@@ -438,22 +438,14 @@ static int count_missing(const json_t *value, const char *text, apr_pool_t *pool
 
 static void test_certificate(void)
 {
-    static const char view[] =
-        "{\"name\":\"Contract\",\"uuid\":\"44444444-d9cb-469f-a165-70867728950e\",\"createdAt\":"
-        "\"2026-11-20T18:09:23.123Z\",\"createdBy\":{\"firstname\":\"Cy\",\"email\":\"cy@x.org\"},\"documents\":[{"
-        "\"name\":\"a.pdf\",\"uuid\":\"d\",\"pages\":3,\"sha256\":\"" HASH
-        "\"}],\"submitters\":[{\"firstname\":\"Ann\","
-        "\"lastname\":\"Lee\",\"email\":\"ann@x.org\",\"completedAt\":\"2026-11-21T18:09:23.123Z\",\"signedDocuments\":"
-        "[{\"uuid\":\"d\",\"size\":9,\"sha256\":\"" HASH "\"}],\"signerInformation\":{\"ip\":\"2001:db8::1\","
-        "\"userAgent\":\"Agent/7 (X; Y)\",\"openedAt\":\"2026-11-20T19:09:23.123Z\",\"signatureType\":\"typed\","
-        "\"consent\":\"1-en\"}}]}";
     apr_pool_t *pool;
     sr_pdf_composed_t composed;
     apr_pool_create(&pool, bench.pool);
+    const sr_submission_t submission = contract(pool);
     json_t *english, *german;
     if (sr_language_texts(&english, sr_language_of("en"), pool)) abort();
     if (sr_language_texts(&german, sr_language_of("de"), pool)) abort();
-    sr_completion_t completion = {.view = text_of(view, pool),
+    sr_completion_t completion = {.submission = &submission,
                                   .events = text_of(EVENTS, pool),
                                   .organization = "Example Ltd",
                                   .seal_sha256 = HASH,

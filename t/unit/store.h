@@ -168,18 +168,18 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
 {
     json_t *json = json_pack(
         "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
-        "s:[{s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I}",
+        "s:[{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I,s:i}",
         "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
         "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
-        json_sprintf("%s ann lee ann@x.org", w->name), "base_url", "https://x.org", "view",
+        json_sprintf("%s ann lee ann@x.org", w->name), "base_url", "https://x.org", "representation",
         apr_psprintf(pool, "{\"link\":\"\x01/%u\",\"name\":\"%s \\\"q\\\" \xc3\xa9\"}", w->number, w->name),
         "event_hash", "e1", "event", "{\"number\":1}", "documents", "uuid", uuid(3, w->number * 2, pool), "name",
         "a \"b\".pdf", "sha256", apr_psprintf(pool, "%064x", w->number), "size", 1234, "pages", 3, "uuid",
         uuid(3, w->number * 2 + 1, pool), "name", "b.pdf", "sha256", apr_psprintf(pool, "%064x", 0xb0b), "size", 0,
-        "pages", 1, "signers", "uuid", uuid(4, w->number * 2, pool), "firstname", "Ann", "lastname", "Lee", "email",
-        "ann@x.org", "fields", "name", "s1", "uuid", uuid(4, w->number * 2 + 1, pool), "firstname", "Bob", "lastname",
-        "Lee", "email", NULL, "fields", "name", "s2", "idempotency_key", w->key, "fingerprint", w->fingerprint,
-        "idempotency_since", (json_int_t)w->since);
+        "pages", 1, "signers", "state", "sent", "uuid", uuid(4, w->number * 2, pool), "firstname", "Ann", "lastname",
+        "Lee", "email", "ann@x.org", "fields", "name", "s1", "state", "sent", "uuid", uuid(4, w->number * 2 + 1, pool),
+        "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields", "name", "s2", "idempotency_key", w->key,
+        "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since, "representation_version", 7);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     const char *kept = text ? apr_pstrdup(pool, text) : NULL;
 

@@ -32,7 +32,7 @@ static void lost(link_t *l, link_t *other)
     char pid[16], now[16];
 
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
-    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid");
+    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1");
     ok(l->error && l->error->code == SR_EINTERNAL, "a refused statement is an error");
     ask(now, sizeof now, l, "SELECT pg_backend_pid()");
     is_str(now, pid, "and no reason to connect anew");
@@ -95,7 +95,7 @@ static void version(link_t *l, link_t *other, const char *table)
 /* Bytes in use after many operations, each in a pool of its own. */
 static long long growth(link_t *l, int rounds)
 {
-    const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool)};
+    const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool), "1"};
     const wish_t w = {"nohash", 1790000000000000, 3, "Refused", NULL, NULL, 0};
     const char *refused[] = {wish(&w, l->pool)};
     apr_array_header_t *rows;
@@ -107,7 +107,7 @@ static long long growth(link_t *l, int rounds)
     for (int i = 0; i < rounds * 2; i++) {
         if (i == rounds) before = mallinfo2();
         apr_pool_clear(pool);
-        if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 3, pool)) return -1;
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 4, pool)) return -1;
         if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 1, pool)) return -1;
     }
     after = mallinfo2();

@@ -165,7 +165,7 @@ static void creation(link_t *l)
     IS(l, "ok", "and is a repetition");
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&unknown, p));
     IS(l, "unauthorized", "create without a token");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p)), view,
+    is_str(RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), "1"), view,
            "get: byte 1 and quotes come back");
     body = RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 2, p));
     IS(l, "ok", "document get");
@@ -184,10 +184,10 @@ static void creation(link_t *l)
     IS(l, "ok", "the second document, of size 0");
     RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 99, p));
     IS(l, "missing", "a document that is not there");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 77, p));
+    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 77, p), "1");
     IS(l, "missing", "a submission that is not there");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text,
-        apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"));
+    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"),
+        "1");
     IS(l, "missing", "a uuid in upper case is a uuid");
     RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 1));
     IS(l, "ok", "a document in use");
@@ -209,7 +209,7 @@ static void isolation(link_t *l)
         const unsigned n = 200 + (unsigned)owner;
         for (int caller = 0; caller < CALLERS; caller++) {
             const char *want = caller == owner ? "ok" : "missing";
-            RUN(l, SR_OP_SUBMISSION_GET, callers[caller].hash, now_text, uuid(1, n, p));
+            RUN(l, SR_OP_SUBMISSION_GET, callers[caller].hash, now_text, uuid(1, n, p), "1");
             IS(l, want, "caller %d gets submission of %d", caller, owner);
             RUN(l, SR_OP_DOCUMENT_GET, callers[caller].hash, now_text, uuid(1, n, p), uuid(3, n * 2, p));
             IS(l, want, "caller %d gets document of %d", caller, owner);
@@ -226,16 +226,17 @@ static void isolation(link_t *l)
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
         RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL,
-            "1000000");
+            "1000000", "1");
         is_int(l->rows->nelts, owner == A_TEST ? 2 : 1, "caller %d lists what is its own", owner);
         RUN(l, SR_OP_TOKEN_LIST, callers[owner].hash, now_text, "100", "newer", NULL, NULL);
         is_int(l->rows->nelts, owner == A_OTHER_USER ? 2 : 1, "caller %d lists its tokens", owner);
     }
-    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL, "1000000");
+    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL, "1000000",
+        "1");
     IS(l, "unauthorized", "list without a token");
     RUN(l, SR_OP_TOKEN_LIST, "nohash", now_text, "100", "older", NULL, NULL);
     IS(l, "unauthorized", "list tokens without a token");
-    RUN(l, SR_OP_SUBMISSION_GET, "nohash", now_text, uuid(1, 1, p));
+    RUN(l, SR_OP_SUBMISSION_GET, "nohash", now_text, uuid(1, 1, p), "1");
     IS(l, "unauthorized", "get without a token");
     RUN(l, SR_OP_DOCUMENT_GET, "nohash", now_text, uuid(1, 1, p), uuid(3, 2, p));
     IS(l, "unauthorized", "document get without a token");
@@ -255,7 +256,7 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
 
     for (int page = 0; page < 20; page++) {
         RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after, before,
-            "1000000");
+            "1000000", "1");
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
             const char *link = strchr(APR_ARRAY_IDX(l->rows, i, sr_row_t).body, '\x01') + 2;
@@ -295,12 +296,12 @@ static void listing(link_t *l)
     is_str(walk(l, "newer", "1", NULL, NULL, NULL, number(NOW + 5, p)), "", "before the first");
 }
 
-/* What has come when the views have so many bytes: "305,304,-,-". */
+/* What has come when the representations have so many bytes: "305,304,-,-". */
 static const char *bounded(link_t *l, const char *direction, apr_size_t bytes)
 {
     const char *seen = "";
     RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, "4", direction, NULL, NULL, NULL, NULL, NULL, NULL,
-        apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes));
+        apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes), "1");
     for (int i = 0; i < l->rows->nelts; i++) {
         const char *body = APR_ARRAY_IDX(l->rows, i, sr_row_t).body, *link = body ? strchr(body, '\x01') + 2 : "-\"";
         seen = apr_pstrcat(l->pool, seen, i ? "," : "", apr_pstrmemdup(l->pool, link, strcspn(link, "\"")), NULL);
@@ -313,8 +314,8 @@ static void listing_by_bytes(link_t *l)
 {
     bounded(l, "older", 1000000);
     const apr_size_t size = strlen(APR_ARRAY_IDX(l->rows, 0, sr_row_t).body);
-    is_str(bounded(l, "older", 0), "-,-,-,-", "no bytes, no views");
-    is_str(bounded(l, "older", 1), "305,-,-,-", "the first view always comes");
+    is_str(bounded(l, "older", 0), "-,-,-,-", "no bytes, no representations");
+    is_str(bounded(l, "older", 1), "305,-,-,-", "the first representation always comes");
     is_str(bounded(l, "older", size), "305,-,-,-", "it is as large as is wanted");
     is_str(bounded(l, "older", size + 1), "305,304,-,-", "one byte more is wanted");
     is_str(bounded(l, "older", 1000000), "305,304,303,302", "room for all");
@@ -360,7 +361,7 @@ static void own_tokens(link_t *l)
     is_str(member(body, "revoked_at", p), number(NOW + 3, p), "revoked by the administrator");
     RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, uuid(8, 99, p), now_text, "false");
     IS(l, "missing", "no such token to revoke");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[B_LIVE].hash, now_text, uuid(1, 204, p));
+    RUN(l, SR_OP_SUBMISSION_GET, callers[B_LIVE].hash, now_text, uuid(1, 204, p), "1");
     IS(l, "unauthorized", "its submissions are closed to it");
 }
 
@@ -377,7 +378,7 @@ static void quota_and_keys(link_t *l)
     IS(l, "ok", "repeated: no quota is needed");
     w.number = 401;
     /* a signer has signed meanwhile */
-    execute(l, apr_psprintf(p, "UPDATE %s SET view = 'later' WHERE name = 'Live'",
+    execute(l, apr_psprintf(p, "UPDATE %s SET representation = 'later' WHERE name = 'Live'",
                             strcmp(l->base->driver_name, "pgsql") == 0 ? "sigreq.submission" : "submission"));
     is_str(RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p)), first, "the key again gives the first answer");
     IS(l, "replay", "as a replay");
@@ -387,7 +388,7 @@ static void quota_and_keys(link_t *l)
     w.key = "second", w.number = 402;
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
     IS(l, "quota", "the quota is used up");
-    RUN(l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 402, p));
+    RUN(l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 402, p), "1");
     IS(l, "missing", "nothing of it is stored");
     RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 402));
     IS(l, "missing", "nor its documents");

@@ -162,7 +162,7 @@ static void busy(link_t *l, unsigned n, bool expected)
     const wish_t w = {"live", NOW, n, "Busy", NULL, NULL, 0};
     const pid_t child = holder(l->base, false);
 
-    RUN(l, SR_OP_SUBMISSION_GET, "live", number(NOW, l->pool), uuid(1, 1000, l->pool));
+    RUN(l, SR_OP_SUBMISSION_GET, "live", number(NOW, l->pool), uuid(1, 1000, l->pool), "1");
     ok(!l->error && !*has_let_go, "reading goes on meanwhile");
     *may_let_go = expected;
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));

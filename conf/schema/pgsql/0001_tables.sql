@@ -80,7 +80,9 @@ CREATE INDEX token_list ON sigreq.token (user_id, organization_id, environment, 
 
 CREATE INDEX token_parent ON sigreq.token (parent_id) WHERE parent_id IS NOT NULL
 
--- view is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the table.
+-- representation is what GET answers, rendered from all that is stored (src/model/submission.c); one of an older version
+-- is rendered again. It is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the
+-- table. access_epoch is raised whenever the state changes, and with it what links give access to.
 -- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
 -- certificate_… is its certificate of completion, a file of the document store.
 CREATE TABLE sigreq.submission (
@@ -94,15 +96,20 @@ CREATE TABLE sigreq.submission (
     certificate_size bigint CHECK (certificate_size > 0),
     template_uuid uuid NOT NULL,
     events integer NOT NULL CHECK (events > 0),
+    access_epoch integer NOT NULL DEFAULT 0,
+    representation_version integer NOT NULL,
     skip_intro boolean NOT NULL,
     send_email boolean NOT NULL,
     environment text COLLATE "C" NOT NULL,
     events_hash text COLLATE "C" NOT NULL,
     certificate_sha256 text COLLATE "C",
+    state text COLLATE "C" NOT NULL DEFAULT 'open'
+        CHECK (state IN ('open', 'completed', 'refused', 'cancelled', 'expired', 'deleted')),
     name text NOT NULL,
     search text NOT NULL,
     base_url text NOT NULL,
-    view text NOT NULL,
+    warnings text,
+    representation text NOT NULL,
     FOREIGN KEY (token_id, user_id, organization_id, environment)
         REFERENCES sigreq.token (id, user_id, organization_id, environment)
 ) WITH (toast_tuple_target = 8160)
@@ -119,13 +126,18 @@ CREATE TABLE sigreq.signer (
     refused_at bigint,
     position integer NOT NULL,
     uuid uuid NOT NULL UNIQUE,
-    status text COLLATE "C" NOT NULL CHECK (status IN ('initiated', 'sent', 'opened', 'completed')),
+    state text COLLATE "C" NOT NULL
+        CHECK (state IN ('waiting', 'sent', 'opened', 'completed', 'refused', 'replaced')),
     firstname text NOT NULL,
     lastname text NOT NULL,
     email text,
+    locale text,
     fields text NOT NULL,
     refusal_reason text,
-    information text,
+    ip text,
+    user_agent text,
+    signature_type text,
+    consent text,
     PRIMARY KEY (submission_id, position)
 )
 
@@ -141,6 +153,7 @@ CREATE TABLE sigreq.document (
     sha256 text COLLATE "C" NOT NULL,
     rewritten_sha256 text COLLATE "C",
     name text NOT NULL,
+    warnings text,
     PRIMARY KEY (submission_id, position)
 )
 

@@ -31,27 +31,33 @@ BEGIN
     RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_hash, p_now));
 END $$
 
--- Everybody who knows a signer's uuid has the link.
-CREATE FUNCTION sigreq.signing_get(p_signer uuid) RETURNS text
+-- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since p_version was read.
+CREATE FUNCTION sigreq.signing_get(p_signer uuid, p_version text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
-    v_body text;
+    v record;
+    v_version text;
 BEGIN
-    SELECT json_build_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
-               'organization_uuid', o.uuid,
-               'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
-               'certificate_size', s.certificate_size, 'base_url', s.base_url, 'view', s.view,
-               'tell_signed', (t.signed_webhook_url IS NOT NULL)::integer,
-               'tell_completed', (t.completed_webhook_url IS NOT NULL)::integer,
-               'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
-                             WHERE d.submission_id = s.id))::text
-    INTO v_body
+    SELECT s.id, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.events_hash, s.base_url,
+           (t.signed_webhook_url IS NOT NULL)::integer AS tell_signed,
+           (t.completed_webhook_url IS NOT NULL)::integer AS tell_completed
+    INTO v
     FROM sigreq.signer g
     JOIN sigreq.submission s ON s.id = g.submission_id
     JOIN sigreq.organization o ON o.id = s.organization_id
     JOIN sigreq.token t ON t.id = s.token_id
     WHERE g.uuid = p_signer;
-    RETURN coalesce(E'ok\n' || v_body, 'missing');
+    IF NOT FOUND THEN
+        RETURN 'missing';
+    END IF;
+    v_version := v.events_hash || '.' || v.tell_signed || v.tell_completed;
+    IF v_version = p_version THEN
+        RETURN 'ok';
+    END IF;
+    RETURN E'ok\n' || json_build_object('submission', (SELECT r.body FROM sigreq.submission_row r WHERE r.id = v.id),
+        'version', v_version, 'environment', v.environment, 'organization', v.organization,
+        'organization_uuid', v.organization_uuid, 'base_url', v.base_url, 'tell_signed', v.tell_signed,
+        'tell_completed', v.tell_completed)::text;
 END $$
 
 CREATE FUNCTION sigreq.signing_events(p_signer uuid) RETURNS text
@@ -74,12 +80,14 @@ DECLARE
     v_id bigint;
 BEGIN
     SELECT * INTO p FROM json_to_record(p_change) AS r(
-        submission uuid, signer uuid, now bigint, seen integer, seen_hash text, view text, status text,
-        opened_at bigint, completed_at bigint, refused_at bigint, refusal_reason text, information text,
+        submission uuid, signer uuid, now bigint, seen integer, seen_hash text, submission_state text,
+        representation text, representation_version integer, state text, opened_at bigint, completed_at bigint,
+        refused_at bigint, refusal_reason text, ip text, user_agent text, signature_type text, consent text,
         events json, revisions json, certificate_sha256 text, certificate_size bigint, webhooks json);
     UPDATE sigreq.submission
-    SET updated_at = p.now, view = p.view, events = p.seen + json_array_length(p.events),
-        events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
+    SET updated_at = p.now, representation = p.representation, representation_version = p.representation_version,
+        access_epoch = access_epoch + (state <> p.submission_state)::integer, state = p.submission_state,
+        events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
         certificate_size = coalesce(p.certificate_size, certificate_size)
     WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
     RETURNING id INTO v_id;
@@ -88,8 +96,9 @@ BEGIN
                          FROM sigreq.submission WHERE uuid = p.submission), 'missing');
     END IF;
     UPDATE sigreq.signer
-    SET status = p.status, opened_at = coalesce(opened_at, p.opened_at), completed_at = p.completed_at,
-        refused_at = p.refused_at, refusal_reason = p.refusal_reason, information = p.information
+    SET state = p.state, opened_at = coalesce(opened_at, p.opened_at), completed_at = p.completed_at,
+        refused_at = p.refused_at, refusal_reason = p.refusal_reason, ip = p.ip, user_agent = p.user_agent,
+        signature_type = p.signature_type, consent = p.consent
     WHERE uuid = p.signer AND submission_id = v_id;
     INSERT INTO sigreq.event (submission_id, number, hash, body)
     SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body
@@ -108,8 +117,8 @@ SELECT sigreq.certificate_get(%s, %s, %s)
 -- @op AUDIT_GET 3
 SELECT sigreq.audit_get(%s, %s, %s)
 
--- @op SIGNING_GET 1
-SELECT sigreq.signing_get(%s)
+-- @op SIGNING_GET 2
+SELECT sigreq.signing_get(%s, %s)
 
 -- @op SIGNING_EVENTS 1
 SELECT sigreq.signing_events(%s)

@@ -14,12 +14,12 @@ CREATE VIEW sigreq.known_file AS
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
 
 -- The hot one: token and submission in one query, and only a miss asks why.
-CREATE FUNCTION sigreq.submission_get(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+CREATE FUNCTION sigreq.submission_get(p_hash text, p_now bigint, p_uuid uuid, p_version integer) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
-    v_view text;
+    v_representation text;
 BEGIN
-    SELECT s.view INTO v_view
+    SELECT CASE WHEN s.representation_version >= p_version THEN s.representation END INTO v_representation
     FROM sigreq.token t
     JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
                               = (t.user_id, t.organization_id, t.environment)
@@ -28,19 +28,64 @@ BEGIN
     IF NOT FOUND THEN
         RETURN sigreq.why_nothing(p_hash, p_now);
     END IF;
-    RETURN E'ok\n' || v_view;
+    RETURN coalesce(E'ok\n' || v_representation, 'ok');
 END $$
 
 -- A document with all that became of it, as store.h describes its row.
 CREATE VIEW sigreq.document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
-               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size,
+               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', d.warnings::json,
                'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'size', r.size,
                                         'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
                                         ORDER BY r.number), '[]')
                              FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
     FROM sigreq.document d
+
+-- All that is stored of a submission, as store.h describes its row.
+CREATE VIEW sigreq.submission_row AS
+    SELECT s.id, s.uuid, s.user_id, s.organization_id, s.environment,
+           json_build_object('uuid', s.uuid, 'name', s.name, 'template_uuid', s.template_uuid,
+               'skip_intro', s.skip_intro, 'send_email', s.send_email, 'state', s.state, 'created_at', s.created_at,
+               'updated_at', s.updated_at, 'events', s.events, 'events_hash', s.events_hash,
+               'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
+               'certificate_size', s.certificate_size, 'warnings', s.warnings::json,
+               'created_by', json_build_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
+               'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
+                             WHERE d.submission_id = s.id),
+               'signers', (SELECT json_agg(json_build_object('uuid', g.uuid, 'firstname', g.firstname,
+                                      'lastname', g.lastname, 'email', g.email, 'locale', g.locale, 'state', g.state,
+                                      'opened_at', g.opened_at, 'completed_at', g.completed_at,
+                                      'refused_at', g.refused_at, 'refusal_reason', g.refusal_reason, 'ip', g.ip,
+                                      'user_agent', g.user_agent, 'signature_type', g.signature_type,
+                                      'consent', g.consent, 'fields', g.fields::json) ORDER BY g.position)
+                           FROM sigreq.signer g WHERE g.submission_id = s.id)) AS body
+    FROM sigreq.submission s
+    JOIN sigreq.user_account u ON u.id = s.user_id
+
+CREATE FUNCTION sigreq.submission_record(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_body text;
+BEGIN
+    SELECT r.body::text INTO v_body
+    FROM sigreq.token t
+    JOIN sigreq.submission_row r ON (r.user_id, r.organization_id, r.environment)
+                                  = (t.user_id, t.organization_id, t.environment)
+    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+      AND r.uuid = p_uuid;
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+END $$
+
+-- Nothing happens where the submission has changed since, or somebody else was faster.
+CREATE FUNCTION sigreq.submission_rendered(p_uuid uuid, p_events_hash text, p_version integer, p_representation text)
+RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE sigreq.submission SET representation = p_representation, representation_version = p_version
+    WHERE uuid = p_uuid AND events_hash = p_events_hash AND representation_version < p_version;
+    RETURN 'ok';
+END $$
 
 CREATE FUNCTION sigreq.document_get(p_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
@@ -85,7 +130,8 @@ DECLARE
 BEGIN
     SELECT * INTO p FROM json_to_record(p_submission) AS r(
         token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
-        search text, base_url text, view text, event_hash text, event text, documents json, signers json,
+        search text, base_url text, warnings text, representation text, representation_version integer,
+        event_hash text, event text, documents json, signers json,
         idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
@@ -95,7 +141,7 @@ BEGIN
     IF p.idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
         INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, answer, submission_uuid, created_at)
-        VALUES (t.id, p.idempotency_key, p.fingerprint, p.view, p.uuid, p.now)
+        VALUES (t.id, p.idempotency_key, p.fingerprint, p.representation, p.uuid, p.now)
         ON CONFLICT (token_id, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, answer = excluded.answer,
                 submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
@@ -111,38 +157,41 @@ BEGIN
     IF t.environment = 'production' THEN
         UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);
         IF NOT FOUND THEN
-            SELECT view INTO v_seen FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id;
+            SELECT representation INTO v_seen FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id;
             IF FOUND THEN
-                RETURN E'ok\n' || v_seen.view;
+                RETURN E'ok\n' || v_seen.representation;
             END IF;
             DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p.idempotency_key;
             RETURN 'quota';
         END IF;
     END IF;
     INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
-                                   template_uuid, skip_intro, send_email, search, base_url, view, events, events_hash)
+                                   template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
+                                   representation_version, events, events_hash)
     VALUES (p.uuid, t.id, t.user_id, t.organization_id, t.environment, p.now, p.now, p.name,
-            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.view, 1, p.event_hash)
+            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, p.representation,
+            p.representation_version, 1, p.event_hash)
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
         IF t.environment = 'production' THEN
             UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
         END IF;
-        RETURN (SELECT E'ok\n' || view FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
+        RETURN (SELECT E'ok\n' || representation FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
     INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, rewritten_sha256, rewritten_size,
-                                 pages)
+                                 pages, warnings)
     SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.rewritten_sha256, d.rewritten_size,
-           d.pages
+           d.pages, d.warnings
     FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
-                                             rewritten_size bigint, pages integer);
-    INSERT INTO sigreq.signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
-    SELECT v_id, row_number() OVER () - 1, s.uuid, 'sent', s.firstname, s.lastname, s.email, s.fields
-    FROM json_to_recordset(p.signers) AS s(uuid uuid, firstname text, lastname text, email text, fields text);
+                                             rewritten_size bigint, pages integer, warnings text);
+    INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields)
+    SELECT v_id, row_number() OVER () - 1, s.uuid, s.state, s.firstname, s.lastname, s.email, s.locale, s.fields
+    FROM json_to_recordset(p.signers) AS s(uuid uuid, state text, firstname text, lastname text, email text,
+                                           locale text, fields text);
     PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
-    RETURN E'ok\n' || p.view;
+    RETURN E'ok\n' || p.representation;
 END $$
 
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), without NULLs: each
@@ -151,7 +200,8 @@ END $$
 -- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
 -- pointer, without reading it: only the texts that are answered are read.
 CREATE FUNCTION sigreq.submission_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
-    p_id bigint, p_status text, p_q text, p_after bigint, p_before bigint, p_bytes bigint)
+    p_id bigint, p_states text, p_q text, p_after bigint, p_before bigint, p_bytes bigint,
+    p_version integer)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
@@ -172,16 +222,20 @@ BEGIN
             low_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
-        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+        SELECT 'ok', CASE WHEN p.total - p.size >= p_bytes THEN NULL
+                          WHEN p.version >= p_version THEN p.representation ELSE p.uuid::text END,
+               p.created_at || ':' || p.id
+        FROM (SELECT page.*, sum(page.size)
                          OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
-              FROM (SELECT s.view, s.created_at, s.id
+              FROM (SELECT s.representation, octet_length(s.representation) AS size,
+                           s.representation_version AS version, s.uuid, s.created_at, s.id
                     FROM sigreq.submission s
                     WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
                       AND s.environment = t.environment
                       AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
-                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id
+                                                  AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
                       AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
                     ORDER BY s.created_at, s.id
                     LIMIT p_limit) page) p
@@ -192,16 +246,20 @@ BEGIN
             high_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', CASE WHEN p.total - octet_length(p.view) < p_bytes THEN p.view END, p.created_at || ':' || p.id
-        FROM (SELECT page.view, page.created_at, page.id, sum(octet_length(page.view))
+        SELECT 'ok', CASE WHEN p.total - p.size >= p_bytes THEN NULL
+                          WHEN p.version >= p_version THEN p.representation ELSE p.uuid::text END,
+               p.created_at || ':' || p.id
+        FROM (SELECT page.*, sum(page.size)
                          OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
-              FROM (SELECT s.view, s.created_at, s.id
+              FROM (SELECT s.representation, octet_length(s.representation) AS size,
+                           s.representation_version AS version, s.uuid, s.created_at, s.id
                     FROM sigreq.submission s
                     WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
                       AND s.environment = t.environment
                       AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-                      AND (p_status IS NULL OR (SELECT true FROM sigreq.signer g
-                                                WHERE g.submission_id = s.id AND g.status = p_status LIMIT 1))
+                      AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
+                                                WHERE g.submission_id = s.id
+                                                  AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
                       AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
                     ORDER BY s.created_at DESC, s.id DESC
                     LIMIT p_limit) page) p
@@ -212,11 +270,17 @@ END $$
 -- @op SUBMISSION_CREATE 1
 SELECT sigreq.submission_create(%s)
 
--- @op SUBMISSION_GET 3
-SELECT sigreq.submission_get(%s, %s, %s)
+-- @op SUBMISSION_GET 4
+SELECT sigreq.submission_get(%s, %s, %s, %s)
 
--- @op SUBMISSION_LIST 11
-SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+-- @op SUBMISSION_RECORD 3
+SELECT sigreq.submission_record(%s, %s, %s)
+
+-- @op SUBMISSION_RENDERED 4
+SELECT sigreq.submission_rendered(%s, %s, %s, %s)
+
+-- @op SUBMISSION_LIST 12
+SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 
 -- @op DOCUMENT_GET 4
 SELECT sigreq.document_get(%s, %s, %s, %s)

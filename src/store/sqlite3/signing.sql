@@ -27,27 +27,28 @@ LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
 LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
                       AND s.environment = t.environment
 
--- Everybody who knows a signer's uuid has the link.
--- @op SIGNING_GET 1
+-- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since the version was read.
+-- @op SIGNING_GET 2
 -- @answer
-WITH a(signer) AS (SELECT lower(%s))
-SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN s.id IS NOT NULL
-            THEN json_object('submission', s.uuid, 'environment', s.environment, 'organization', o.name,
-                     'organization_uuid', o.uuid,
-                     'events', s.events, 'events_hash', s.events_hash, 'certificate_sha256', s.certificate_sha256,
-                     'certificate_size', s.certificate_size, 'base_url', s.base_url, 'view', s.view,
-                     'tell_signed', t.signed_webhook_url IS NOT NULL,
-                     'tell_completed', t.completed_webhook_url IS NOT NULL,
-                     'documents', (SELECT json_group_array(json(body))
-                                   FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
-                                         ORDER BY d.position))) END,
+WITH a(signer, version) AS (SELECT lower(%s), %s),
+b AS MATERIALIZED (
+    SELECT s.id, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.base_url, a.version AS known,
+           t.signed_webhook_url IS NOT NULL AS tell_signed, t.completed_webhook_url IS NOT NULL AS tell_completed,
+           s.events_hash || '.' || (t.signed_webhook_url IS NOT NULL) || (t.completed_webhook_url IS NOT NULL)
+               AS version
+    FROM a
+    LEFT JOIN signer g ON g.uuid = a.signer
+    LEFT JOIN submission s ON s.id = g.submission_id
+    LEFT JOIN organization o ON o.id = s.organization_id
+    LEFT JOIN token t ON t.id = s.token_id)
+SELECT CASE WHEN id IS NULL THEN 'missing' ELSE 'ok' END,
+       CASE WHEN id IS NOT NULL AND version IS NOT known
+            THEN json_object('submission', json((SELECT r.body FROM submission_row r WHERE r.id = b.id)),
+                     'version', version, 'environment', environment, 'organization', organization,
+                     'organization_uuid', organization_uuid, 'base_url', base_url, 'tell_signed', tell_signed,
+                     'tell_completed', tell_completed) END,
        NULL
-FROM a
-LEFT JOIN signer g ON g.uuid = a.signer
-LEFT JOIN submission s ON s.id = g.submission_id
-LEFT JOIN organization o ON o.id = s.organization_id
-LEFT JOIN token t ON t.id = s.token_id
+FROM b
 
 -- @op SIGNING_EVENTS 1
 -- @answer
@@ -74,7 +75,10 @@ SELECT outcome, NULL, NULL FROM verdict WHERE outcome IS NOT NULL
 
 WITH p(j) AS (SELECT %s)
 UPDATE submission
-SET updated_at = p.j->>'$.now', view = p.j->>'$.view', events = events + json_array_length(p.j, '$.events'),
+SET updated_at = p.j->>'$.now', representation = p.j->>'$.representation',
+    representation_version = CAST(p.j->>'$.representation_version' AS INTEGER),
+    access_epoch = access_epoch + (state <> p.j->>'$.submission_state'), state = p.j->>'$.submission_state',
+    events = events + json_array_length(p.j, '$.events'),
     events_hash = p.j->>'$.events[#-1].hash',
     certificate_sha256 = coalesce(p.j->>'$.certificate_sha256', certificate_sha256),
     certificate_size = coalesce(p.j->>'$.certificate_size', certificate_size)
@@ -83,9 +87,10 @@ WHERE uuid = lower(p.j->>'$.submission')
 
 WITH p(j) AS (SELECT %s)
 UPDATE signer
-SET status = p.j->>'$.status', opened_at = coalesce(opened_at, p.j->>'$.opened_at'),
+SET state = p.j->>'$.state', opened_at = coalesce(opened_at, p.j->>'$.opened_at'),
     completed_at = p.j->>'$.completed_at', refused_at = p.j->>'$.refused_at',
-    refusal_reason = p.j->>'$.refusal_reason', information = p.j->>'$.information'
+    refusal_reason = p.j->>'$.refusal_reason', ip = p.j->>'$.ip', user_agent = p.j->>'$.user_agent',
+    signature_type = p.j->>'$.signature_type', consent = p.j->>'$.consent'
 FROM p
 WHERE uuid = lower(p.j->>'$.signer')
   AND submission_id = (SELECT s.id FROM submission s WHERE s.uuid = lower(p.j->>'$.submission'))

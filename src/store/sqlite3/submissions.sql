@@ -5,12 +5,36 @@
 CREATE VIEW document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
-               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size,
+               'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', json(d.warnings),
                'revisions', (SELECT json_group_array(json(body))
                              FROM (SELECT json_object('sha256', r.sha256, 'size', r.size,
                                               'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size) AS body
                                    FROM revision r WHERE r.document_uuid = d.uuid ORDER BY r.number))) AS body
     FROM document d
+
+-- All that is stored of a submission, as store.h describes its row.
+CREATE VIEW submission_row AS
+    SELECT s.id, s.uuid,
+           json_object('uuid', s.uuid, 'name', s.name, 'template_uuid', s.template_uuid,
+               'skip_intro', s.skip_intro, 'send_email', s.send_email, 'state', s.state, 'created_at', s.created_at,
+               'updated_at', s.updated_at, 'events', s.events, 'events_hash', s.events_hash,
+               'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
+               'certificate_size', s.certificate_size, 'warnings', json(s.warnings),
+               'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
+               'documents', (SELECT json_group_array(json(body))
+                             FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
+                                   ORDER BY d.position)),
+               'signers', (SELECT json_group_array(json(body))
+                           FROM (SELECT json_object('uuid', g.uuid, 'firstname', g.firstname, 'lastname', g.lastname,
+                                            'email', g.email, 'locale', g.locale, 'state', g.state,
+                                            'opened_at', g.opened_at, 'completed_at', g.completed_at,
+                                            'refused_at', g.refused_at, 'refusal_reason', g.refusal_reason,
+                                            'ip', g.ip, 'user_agent', g.user_agent,
+                                            'signature_type', g.signature_type, 'consent', g.consent,
+                                            'fields', json(g.fields)) AS body
+                                 FROM signer g WHERE g.submission_id = s.id ORDER BY g.position))) AS body
+    FROM submission s
+    JOIN user_account u ON u.id = s.user_id
 
 -- The first statement answers whatever stops or repeats the creation; nothing can change after it, because this
 -- transaction is the only writer.
@@ -26,14 +50,15 @@ verdict AS (
                 WHEN i.fingerprint = a.fingerprint THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota' END AS outcome,
-           coalesce(i.answer, s.view) AS view
+           coalesce(i.answer, s.representation) AS representation
     FROM a
     LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                      AND (t.expires_at IS NULL OR t.expires_at > a.now)
     LEFT JOIN organization o ON o.id = t.organization_id
     LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.key AND i.created_at >= a.since
     LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, a.uuid))
-SELECT outcome, CASE WHEN outcome IN ('ok', 'replay') THEN view END, NULL FROM verdict WHERE outcome IS NOT NULL
+SELECT outcome, CASE WHEN outcome IN ('ok', 'replay') THEN representation END, NULL
+FROM verdict WHERE outcome IS NOT NULL
 
 WITH p(j) AS (SELECT %s)
 UPDATE organization SET used = used + 1
@@ -43,10 +68,12 @@ WHERE (quota IS NULL OR used < quota)
 
 WITH p(j) AS (SELECT %s)
 INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, template_uuid,
-                        skip_intro, send_email, events, events_hash, name, search, base_url, view)
+                        skip_intro, send_email, events, events_hash, name, search, base_url, warnings,
+                        representation_version, representation)
 SELECT lower(j->>'$.uuid'), t.id, t.user_id, t.organization_id, t.environment, j->>'$.now', j->>'$.now',
        lower(j->>'$.template_uuid'), j->>'$.skip_intro', j->>'$.send_email', 1, j->>'$.event_hash', j->>'$.name',
-       j->>'$.search', j->>'$.base_url', j->>'$.view'
+       j->>'$.search', j->>'$.base_url', j->>'$.warnings', CAST(j->>'$.representation_version' AS INTEGER),
+       j->>'$.representation'
 FROM p CROSS JOIN token t
 WHERE t.secret_hash = p.j->>'$.token_hash'
 
@@ -56,22 +83,24 @@ SELECT s.id, 1, p.j->>'$.event_hash', p.j->>'$.event' FROM p CROSS JOIN submissi
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO document (submission_id, position, uuid, sha256, size, rewritten_sha256, rewritten_size, pages, name)
+INSERT INTO document (submission_id, position, uuid, sha256, size, rewritten_sha256, rewritten_size, pages, name,
+                      warnings)
 SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256', d.value->>'$.size',
-       d.value->>'$.rewritten_sha256', d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name'
+       d.value->>'$.rewritten_sha256', d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name',
+       d.value->>'$.warnings'
 FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.documents') d
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO signer (submission_id, position, uuid, status, firstname, lastname, email, fields)
-SELECT s.id, d.key, lower(d.value->>'$.uuid'), 'sent', d.value->>'$.firstname', d.value->>'$.lastname',
-       d.value->>'$.email', d.value->>'$.fields'
+INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields)
+SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.state', d.value->>'$.firstname', d.value->>'$.lastname',
+       d.value->>'$.email', d.value->>'$.locale', d.value->>'$.fields'
 FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.signers') d
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
 WITH p(j) AS (SELECT %s)
 INSERT INTO idempotency (token_id, key, fingerprint, answer, submission_uuid, created_at)
-SELECT t.id, j->>'$.idempotency_key', j->>'$.fingerprint', j->>'$.view', lower(j->>'$.uuid'), j->>'$.now'
+SELECT t.id, j->>'$.idempotency_key', j->>'$.fingerprint', j->>'$.representation', lower(j->>'$.uuid'), j->>'$.now'
 FROM p CROSS JOIN token t
 WHERE t.secret_hash = p.j->>'$.token_hash' AND p.j->>'$.idempotency_key' IS NOT NULL
 ON CONFLICT (token_id, key) DO UPDATE
@@ -91,12 +120,13 @@ WHERE l.submission = lower(p.j->>'$.uuid')
 
 -- @answer
 WITH p(j) AS (SELECT %s)
-SELECT 'ok', j->>'$.view', NULL FROM p
+SELECT 'ok', j->>'$.representation', NULL FROM p
 
--- @op SUBMISSION_GET 3
+-- @op SUBMISSION_GET 4
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, s.view, NULL
+WITH a(hash, now, uuid, version) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), CAST(%s AS INTEGER))
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
+       CASE WHEN s.representation_version >= a.version THEN s.representation END, NULL
 FROM a
 LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
                  AND (t.expires_at IS NULL OR t.expires_at > a.now)
@@ -106,14 +136,14 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND s.user_id = t.user_id AND s.organi
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
 -- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
 -- order in which the range gives them; only the views that are answered are then read into the result.
--- @op SUBMISSION_LIST 11
+-- @op SUBMISSION_LIST 12
 -- @answer
-WITH a(hash, now, n, direction, at, id, status, q, after, before, bytes) AS (
+WITH a(hash, now, n, direction, at, id, states, q, after, before, bytes, version) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
            coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
-           CAST(%s AS INTEGER)),
+           CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
 b AS MATERIALIZED (
-    SELECT n, status, q, bytes, direction = 'newer' AS newer,
+    SELECT n, ',' || states || ',' AS states, q, bytes, version, direction = 'newer' AS newer,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN at ELSE after END AS low_at,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN id
                 ELSE 9223372036854775807 END AS low_id,
@@ -125,33 +155,63 @@ me AS MATERIALIZED (
     WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b) THEN (SELECT view FROM submission WHERE id = page.id) END,
+SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
+                  THEN (SELECT CASE WHEN representation_version >= (SELECT version FROM b) THEN representation
+                                    ELSE uuid END
+                        FROM submission WHERE id = page.id) END,
        created_at || ':' || id FROM (
     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.created_at, length(CAST(s.view AS BLOB)) AS size FROM submission s
+    SELECT s.id, s.created_at, length(CAST(s.representation AS BLOB)) AS size FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN -2 ELSE high_at END, high_id FROM b)
       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
-      AND ((SELECT status FROM b) IS NULL
-           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id AND g.status = (SELECT status FROM b)))
+      AND ((SELECT states FROM b) IS NULL
+           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
+                                               AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
     ORDER BY s.created_at DESC, s.id DESC
     LIMIT (SELECT n FROM b))) page
 UNION ALL
-SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b) THEN (SELECT view FROM submission WHERE id = page.id) END,
+SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
+                  THEN (SELECT CASE WHEN representation_version >= (SELECT version FROM b) THEN representation
+                                    ELSE uuid END
+                        FROM submission WHERE id = page.id) END,
        created_at || ':' || id FROM (
     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.created_at, length(CAST(s.view AS BLOB)) AS size FROM submission s
+    SELECT s.id, s.created_at, length(CAST(s.representation AS BLOB)) AS size FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN high_at ELSE -2 END, high_id FROM b)
       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
-      AND ((SELECT status FROM b) IS NULL
-           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id AND g.status = (SELECT status FROM b)))
+      AND ((SELECT states FROM b) IS NULL
+           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
+                                               AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
     ORDER BY s.created_at, s.id
     LIMIT (SELECT n FROM b))) page
+
+-- @op SUBMISSION_RECORD 3
+-- @answer
+WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
+       (SELECT r.body FROM submission_row r WHERE r.id = s.id), NULL
+FROM a
+LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
+                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
+LEFT JOIN submission s ON s.uuid = a.uuid AND s.user_id = t.user_id AND s.organization_id = t.organization_id
+                      AND s.environment = t.environment
+
+-- Nothing happens where the submission has changed since, or somebody else was faster.
+-- @op SUBMISSION_RENDERED 4 write
+WITH a(uuid, events_hash, version, representation) AS (SELECT lower(%s), %s, CAST(%s AS INTEGER), %s)
+UPDATE submission SET representation = a.representation, representation_version = a.version
+FROM a
+WHERE submission.uuid = a.uuid AND submission.events_hash = a.events_hash
+  AND submission.representation_version < a.version
+
+-- @answer
+SELECT 'ok', NULL, NULL
 
 -- @op DOCUMENT_GET 4
 -- @answer

@@ -122,7 +122,7 @@ sub fill {
     my $numbers = $pg ? "generate_series(1, $count)"
         : "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count) SELECT i FROM n)";
     my $columns = 'token_id, user_id, organization_id, environment, created_at, updated_at, name, template_uuid, '
-        . 'skip_intro, send_email, search, base_url, view, events, events_hash';
+        . 'skip_intro, send_email, search, base_url, representation, representation_version, events, events_hash';
     my $body = '{"event":"sent",' . ' ' x ($body_bytes - 120) . '"x":1}';
     my $have = sql($server, $host, "SELECT count(*) FROM submission;\n") + 0;
     sql($server, $host, <<"SQL") if $have < $count;

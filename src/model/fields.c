@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fields.c: the fields of a signer as JSON: as they are shown, so they are stored, and so they are read again. */
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- numbers: at most four decimals (a hundredth of a printer's dot), and no ".0" */
+
+static json_t *number(double value)
+{
+    const double rounded = round(value * 1e4) / 1e4 + 0.0; /* + 0.0: no "-0" */
+    if (rounded == trunc(rounded) && fabs(rounded) < 1e15) return json_integer((json_int_t)rounded);
+    return json_real(rounded);
+}
+
+static json_t *numbers(const double *values, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, number(values[i]));
+    return list;
+}
+
+/* --- fields of a signer: as they are shown, so they are stored */
+
+static const char *const keys[] = {"x", "y", "w", "h"};
+
+/* The area as it was sent, so that it can be sent again; the origin of coordinates is always named. */
+static json_t *area_json(const sr_field_t *field)
+{
+    if (field->existing) return json_pack("{s:s}", "field", field->existing);
+    const double values[] = {field->area.x, field->area.y, field->area.w, field->area.h};
+    const bool top_left = field->area.origin == SR_ORIGIN_TOP_LEFT;
+    json_t *object = json_object();
+    for (int i = 0; i < 4; i++) {
+        json_t *sent = json_object_get(field->area_sent, keys[i]);
+        json_object_set_new(object, keys[i], sent ? json_incref(sent) : number(values[i]));
+    }
+    json_object_set_new(object, "page", json_integer(field->area.page));
+    json_object_set_new(object, "origin", json_string(top_left ? "top-left" : "user-space"));
+    return object;
+}
+
+static json_t *field_json(const sr_field_t *field)
+{
+    json_t *object = json_object(), *percent = json_object();
+    for (int i = 0; i < 4; i++) json_object_set_new(percent, keys[i], number(field->placement.percent[i]));
+    json_object_set_new(object, "name", json_string(field->name));
+    json_object_set_new(object, "type", json_string(field->type));
+    json_object_set_new(object, "document", json_string(field->document));
+    json_object_set_new(object, "page", json_integer(field->area.page));
+    json_object_set_new(object, "area", area_json(field));
+    json_object_set_new(object, "percent", percent);
+    json_object_set_new(object, "rect", numbers(field->placement.rect, 4));
+    if (field->caption) json_object_set_new(object, "caption", json_string(field->caption));
+    return object;
+}
+
+json_t *sr_signer_fields_json(const sr_signer_t *signer)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < signer->fields->nelts; i++)
+        json_array_append_new(list, field_json(&APR_ARRAY_IDX(signer->fields, i, sr_field_t)));
+    return list;
+}
+
+static bool read_field(sr_field_t *field, const json_t *row)
+{
+    const json_t *area = json_object_get(row, "area"), *rect = json_object_get(row, "rect");
+    const char *origin = sr_json_string(area, "origin");
+    double *values[] = {&field->area.x, &field->area.y, &field->area.w, &field->area.h};
+    *field = (sr_field_t){.type = sr_json_string(row, "type"),
+                          .name = sr_json_string(row, "name"),
+                          .document = sr_json_string(row, "document"),
+                          .existing = sr_json_string(area, "field"),
+                          .area_sent = area,
+                          .caption = sr_json_string(row, "caption")};
+    field->area.page = (int)json_integer_value(json_object_get(row, "page"));
+    field->area.origin = origin && !strcmp(origin, "top-left") ? SR_ORIGIN_TOP_LEFT : SR_ORIGIN_USER_SPACE;
+    for (size_t i = 0; i < 4; i++) {
+        *values[i] = json_number_value(json_object_get(area, keys[i]));
+        field->placement.percent[i] = json_number_value(json_object_get(json_object_get(row, "percent"), keys[i]));
+        field->placement.rect[i] = json_number_value(json_array_get(rect, i));
+    }
+    return field->type && field->name && field->document && json_array_size(rect) == 4;
+}
+
+sr_error_t *sr_signer_fields_parse(sr_signer_t *signer, const json_t *fields, apr_pool_t *pool)
+{
+    apr_array_header_t *list = apr_array_make(pool, (int)json_array_size(fields), sizeof(sr_field_t));
+    signer->fields = list;
+    for (size_t i = 0; i < json_array_size(fields); i++)
+        if (!read_field(apr_array_push(list), json_array_get(fields, i)))
+            return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "a stored field");
+    return NULL;
+}

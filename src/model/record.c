@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.c: typed records of a submission, its signers and its documents, read from what the store gives of its
+ * columns.
+ */
+#include "model/model.h"
+
+#include <string.h>
+
+static sr_error_t *spoilt(apr_pool_t *pool, const char *what)
+{
+    return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "submission row: %s", what);
+}
+
+static apr_int64_t number(const json_t *row, const char *key)
+{
+    return (apr_int64_t)json_integer_value(json_object_get(row, key));
+}
+
+/* PostgreSQL gives true and false, SQLite 1 and 0. */
+static bool truth(const json_t *row, const char *key)
+{
+    return json_is_true(json_object_get(row, key)) || number(row, key) == 1;
+}
+
+/* --- documents */
+
+static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *revisions, apr_pool_t *pool)
+{
+    document->revisions = apr_array_make(pool, (int)json_array_size(revisions) + 1, sizeof(sr_revised_t));
+    for (size_t i = 0; i < json_array_size(revisions); i++) {
+        const json_t *row = json_array_get(revisions, i);
+        const sr_revised_t revised = {sr_json_string(row, "sha256"), number(row, "size"),
+                                      sr_json_string(row, "whole_sha256"), number(row, "whole_size")};
+        if (!revised.sha256 || !revised.whole_sha256) return spoilt(pool, "a revision");
+        APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
+    }
+    return NULL;
+}
+
+sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t *row, apr_pool_t *pool)
+{
+    const char *rewritten = sr_json_string(row, "rewritten_sha256");
+    const json_t *warnings = json_object_get(row, "warnings");
+    *document = (sr_document_state_t){.uuid = sr_json_string(row, "uuid"),
+                                      .name = sr_json_string(row, "name"),
+                                      .pages = (int)number(row, "pages"),
+                                      .sha256 = sr_json_string(row, "sha256"),
+                                      .size = number(row, "size")};
+    if (!document->uuid || !document->name || !document->sha256) return spoilt(pool, "a document");
+    if (!sr_warnings_parse(&document->warnings, json_is_null(warnings) ? NULL : warnings))
+        return spoilt(pool, "a document's warnings");
+    document->base_sha256 = rewritten ? rewritten : document->sha256;
+    document->base_size = rewritten ? number(row, "rewritten_size") : document->size;
+    return read_revisions(document, json_object_get(row, "revisions"), pool);
+}
+
+apr_array_header_t *sr_document_states(const apr_array_header_t *documents, apr_pool_t *pool)
+{
+    apr_array_header_t *states = apr_array_make(pool, documents->nelts, sizeof(sr_document_state_t));
+    for (int i = 0; i < documents->nelts; i++) {
+        const sr_document_t *document = &APR_ARRAY_IDX(documents, i, sr_document_t);
+        const char *rewritten = document->rewritten_sha256;
+        APR_ARRAY_PUSH(states, sr_document_state_t) =
+            (sr_document_state_t){.uuid = document->uuid,
+                                  .name = document->name,
+                                  .pages = document->pages->count,
+                                  .sha256 = document->sha256,
+                                  .size = document->size,
+                                  .base_sha256 = rewritten ? rewritten : document->sha256,
+                                  .base_size = rewritten ? document->rewritten_size : document->size,
+                                  .warnings = document->pages->warnings,
+                                  .revisions = apr_array_make(pool, 1, sizeof(sr_revised_t))};
+    }
+    return states;
+}
+
+static const sr_revised_t *last_revision(const sr_document_state_t *document)
+{
+    const int count = document->revisions->nelts;
+    return count ? &APR_ARRAY_IDX(document->revisions, count - 1, sr_revised_t) : NULL;
+}
+
+const char *sr_document_state_sha256(const sr_document_state_t *document)
+{
+    const sr_revised_t *last = last_revision(document);
+    return last ? last->whole_sha256 : document->base_sha256;
+}
+
+apr_off_t sr_document_state_size(const sr_document_state_t *document)
+{
+    const sr_revised_t *last = last_revision(document);
+    return last ? last->whole_size : document->base_size;
+}
+
+apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool)
+{
+    apr_array_header_t *files = apr_array_make(pool, document->revisions->nelts + 1, sizeof(const char *));
+    APR_ARRAY_PUSH(files, const char *) = document->base_sha256;
+    for (int i = 0; i < document->revisions->nelts; i++)
+        APR_ARRAY_PUSH(files, const char *) = APR_ARRAY_IDX(document->revisions, i, sr_revised_t).sha256;
+    return files;
+}
+
+/* --- signers */
+
+static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_t *pool)
+{
+    *signer = (sr_signer_t){.uuid = sr_json_string(row, "uuid"),
+                            .firstname = sr_json_string(row, "firstname"),
+                            .lastname = sr_json_string(row, "lastname"),
+                            .email = sr_json_string(row, "email"),
+                            .locale = sr_json_string(row, "locale"),
+                            .opened_at = number(row, "opened_at"),
+                            .completed_at = number(row, "completed_at"),
+                            .refused_at = number(row, "refused_at"),
+                            .refusal_reason = sr_json_string(row, "refusal_reason"),
+                            .ip = sr_json_string(row, "ip"),
+                            .user_agent = sr_json_string(row, "user_agent"),
+                            .signature_type = sr_json_string(row, "signature_type"),
+                            .consent = sr_json_string(row, "consent")};
+    if (!signer->uuid || !signer->firstname || !signer->lastname) return spoilt(pool, "a signer");
+    if (!sr_signer_state_parse(&signer->state, sr_json_string(row, "state")))
+        return spoilt(pool, "the state of a signer");
+    return sr_signer_fields_parse(signer, json_object_get(row, "fields"), pool);
+}
+
+sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid)
+{
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        if (!strcasecmp(signer->uuid, uuid)) return signer;
+    }
+    return NULL;
+}
+
+bool sr_submission_all_signed(const sr_submission_t *submission)
+{
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_state_t state = APR_ARRAY_IDX(submission->signers, i, sr_signer_t).state;
+        if (state != SR_SIGNER_COMPLETED && state != SR_SIGNER_REPLACED) return false;
+    }
+    return true;
+}
+
+bool sr_signer_has_field(const sr_signer_t *signer, const sr_document_state_t *document)
+{
+    for (int i = 0; i < signer->fields->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(signer->fields, i, sr_field_t).document, document->name)) return true;
+    return false;
+}
+
+const char *sr_person_name(const char *firstname, const char *lastname, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, firstname ? firstname : "", firstname && lastname ? " " : "", lastname ? lastname : "",
+                       NULL);
+}
+
+/* --- the submission */
+
+static sr_error_t *read_lists(sr_submission_t *submission, const json_t *row, apr_pool_t *pool)
+{
+    const json_t *documents = json_object_get(row, "documents"), *signers = json_object_get(row, "signers");
+    apr_array_header_t *states = apr_array_make(pool, (int)json_array_size(documents), sizeof(sr_document_state_t));
+    apr_array_header_t *people = apr_array_make(pool, (int)json_array_size(signers), sizeof(sr_signer_t));
+    for (size_t i = 0; i < json_array_size(documents); i++)
+        SR_TRY(sr_document_state_parse(apr_array_push(states), json_array_get(documents, i), pool));
+    for (size_t i = 0; i < json_array_size(signers); i++)
+        SR_TRY(read_signer(apr_array_push(people), json_array_get(signers, i), pool));
+    submission->documents = states;
+    submission->signers = people;
+    return NULL;
+}
+
+sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, apr_pool_t *pool)
+{
+    const json_t *creator = json_object_get(row, "created_by"), *warnings = json_object_get(row, "warnings");
+    *submission =
+        (sr_submission_t){.uuid = sr_json_string(row, "uuid"),
+                          .name = sr_json_string(row, "name"),
+                          .template_uuid = sr_json_string(row, "template_uuid"),
+                          .skip_intro = truth(row, "skip_intro"),
+                          .send_email = truth(row, "send_email"),
+                          .created_at = number(row, "created_at"),
+                          .updated_at = number(row, "updated_at"),
+                          .created_by = {sr_json_string(creator, "firstname"), sr_json_string(creator, "lastname"),
+                                         sr_json_string(creator, "email")},
+                          .warnings = json_is_array(warnings) ? warnings : NULL,
+                          .certificate_sha256 = sr_json_string(row, "certificate_sha256"),
+                          .certificate_size = number(row, "certificate_size")};
+    if (!submission->uuid || !submission->name || !submission->template_uuid) return spoilt(pool, "incomplete");
+    if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state"))) return spoilt(pool, "its state");
+    return read_lists(submission, row, pool);
+}

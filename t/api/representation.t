@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# What GET answers is rendered from the records of the database: one that an older program has stored is rendered again,
+# alone and in lists, and says the same as before, whatever has happened to the submission.
+use strict;
+use warnings;
+use Sigreq::Here   qw(suite organisation sql wait_for);
+use Sigreq::PDF    'pdf';
+use Sigreq::Signer 'signers_of';
+use Test::More;
+
+my $org    = organisation();
+my $client = $org->{test};
+my @people = ({ email => "\x{c9}va\@example.org", lastname => "O'Neil \"x\" \\ \x{1f600}" },
+    { firstname => 'Bob', area => { y => 200, x => 12.5 } });
+
+sub create {
+    my (%options) = @_;
+    my $made = $client->create(
+        files   => [['a.pdf', pdf(nonce => "representation $$ " . rand, pages => 2)]],
+        signers => Sigreq::Client::signers(@people),
+        %options
+    );
+    is($made->code, 201, 'a submission') or diag $made->body;
+    return ($made->json('/uuid'), signers_of($made->json));
+}
+
+sub sign { is(shift->sign->code, 200, 'one signs') }
+
+my %made;
+($made{new}) = create(skipIntro => 'true');
+{
+    my ($uuid, $first) = create(unknown => 'x');    # which gives a warning
+    $first->state;
+    $made{opened} = $uuid;
+}
+{
+    my ($uuid, $first, $second) = create(locale => 'de');
+    sign($first);
+    $second->refuse('too "dear"');
+    $made{refused} = $uuid;
+}
+{
+    my ($uuid, @all) = create(caption => 'name,date');
+    sign($_) for @all;
+    $made{completed} = $uuid;
+}
+
+my %states = (new => 'open', opened => 'open', refused => 'refused', completed => 'completed');
+for my $name (sort keys %made) {
+    my $uuid = $made{$name};
+    is(sql("SELECT state FROM submission WHERE uuid = '$uuid'"), $states{$name}, "$name: its state is a column");
+    is(sql("SELECT access_epoch FROM submission WHERE uuid = '$uuid'"), $states{$name} eq 'open' ? 0 : 1,
+        '… and closing has raised its epoch');
+    my $before = $client->get("/signatures/$uuid")->body;
+    my $stored = sql("SELECT representation FROM submission WHERE uuid = '$uuid'");
+    sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$uuid'");
+    is($client->get("/signatures/$uuid")->body, $before, '… one of an older version is rendered again, the same');
+    is(sql("SELECT representation FROM submission WHERE uuid = '$uuid'"), $stored, '… and stored');
+    isnt(sql("SELECT representation_version FROM submission WHERE uuid = '$uuid'"), 0, '… with its version');
+    is($client->get("/signatures/$uuid")->body, $before, '… and read');
+}
+
+my $list = $client->get('/signatures')->body;
+sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$_'") for values %made;
+is($client->get('/signatures')->body, $list, 'a list of older ones is the same');
+is(sql('SELECT count(*) FROM submission WHERE representation_version = 0'), 0, '… and they are all stored');
+
+my $foreign = organisation()->{test};
+sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$made{new}'");
+is($foreign->get("/signatures/$made{new}")->code, 404, 'an older one of somebody else is not there');
+is(sql("SELECT representation FROM submission WHERE uuid = '$made{new}'"), '{}', '… and is not rendered for them');
+for ('initiated', 'sent', 'opened', 'completed') {
+    my %want = (initiated => 0, sent => 2, opened => 2, completed => 2);
+    is($client->get('/signatures', query => { status => $_ })->json('/pagination/count'), $want{$_}, "filtered by $_");
+}
+done_testing;
