@@ -45,6 +45,7 @@ struct sr_submission_t {
     const char *template_uuid;
     bool skip_intro, send_email;
     sr_submission_state_t state;
+    apr_int64_t access_epoch; /* raised by what changes who may see what */
     apr_time_t created_at, updated_at;
     sr_person_t created_by;
     const apr_array_header_t *documents; /* sr_document_state_t */

@@ -1,23 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seen.c: which signer may see which version of which document, as far as this process has found out. What was allowed
- * once stays allowed: a version of a document never changes, and a link does not end. So a page whose picture is in the
- * cache is served without asking the database. With each goes whose pages they are, which the name of a cached page
- * begins with. */
+/* access_cache.c: which signer may see which version of which document, as this process found out, so that a page whose
+ * image is in the cache is served without a question to the database. What ends a link raises the submission's
+ * access_epoch. An entry has the epoch with which it was found out. It is current for a second, unless any process of
+ * this machine commits a change of the document before (standing.c counts these). After that it is only good if the
+ * database still has that epoch. Each entry has the owner of the pages, which is part of the names of cached pages. */
 #include "service/private.h"
+
+#include <string.h>
+
+#define LIFETIME apr_time_from_sec(1)
+
+typedef struct entry_t {
+    sr_access_t access;
+    apr_time_t until;
+    apr_uint32_t count;
+} entry_t;
 
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool)
 {
-    return sr_recent_create(SR_SEEN_OWNER_LENGTH, pool);
+    return sr_recent_create(sizeof(entry_t), pool);
 }
 
-bool sr_access_cache_has(sr_access_cache_t *seen, const char *digest, char *owner)
+bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *current, const char *digest,
+                         const char *document, apr_time_t now)
 {
-    const bool found = sr_recent_get(seen, digest, owner);
-    if (seen) owner[SR_SEEN_OWNER_LENGTH] = '\0';
-    return found;
+    entry_t entry;
+    if (!sr_recent_get(cache, digest, &entry)) return false;
+    *access = entry.access;
+    *current = entry.count == sr_standing_count(document) && now < entry.until && entry.until <= now + LIFETIME;
+    return true;
 }
 
-void sr_access_cache_add(sr_access_cache_t *seen, const char *digest, const char *owner)
+void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_access_t *access, apr_uint32_t count,
+                         apr_time_t now)
 {
-    sr_recent_put(seen, digest, owner);
+    entry_t entry;
+    memset(&entry, 0, sizeof entry); /* the padding is copied too */
+    entry.access = *access;
+    entry.until = now + LIFETIME;
+    entry.count = count;
+    sr_recent_put(cache, digest, &entry);
 }

@@ -19,6 +19,15 @@ sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t
     return row ? sr_signing_parse(signing, row, arguments[0], pool) : NULL;
 }
 
+sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
+                                    apr_pool_t *pool)
+{
+    const char *text;
+    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_ACCESS, &text, &signer, 1, pool));
+    *epoch = apr_atoi64(text);
+    return NULL;
+}
+
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool)
 {
     sr_blobs_t *documents;

@@ -38,6 +38,11 @@ struct sr_uploads_t {
     apr_pool_t *pool;
 };
 
+/* ------------------------------------------------------------------------------------------------- meet.c */
+/* The access_epoch of a signer's submission. */
+sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
+                                    apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------- list.c */
 /* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
 sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
@@ -56,11 +61,19 @@ sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
 bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
 void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
 
-/* ------------------------------------------------------------------------------------------------- seen.c */
+/* ----------------------------------------------------------------------------------------- access_cache.c */
 #define SR_SEEN_OWNER_LENGTH 16
-/* `owner`: room for SR_SEEN_OWNER_LENGTH characters, which sr_access_cache_add was given, and a NUL. */
-bool sr_access_cache_has(sr_access_cache_t *seen, const char *digest, char *owner);
-void sr_access_cache_add(sr_access_cache_t *seen, const char *digest, const char *owner);
+typedef struct sr_access_t {
+    char owner[SR_SEEN_OWNER_LENGTH + 1];
+    apr_int64_t epoch; /* the submission's access_epoch */
+} sr_access_t;
+/* Whether something is known. If it is not *current, it has to be compared with the epoch in the database. `digest`: of
+ * who asks, and for what; `document`: the uuid of what is asked for. `cache` may be NULL: nothing is kept. */
+bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *current, const char *digest,
+                         const char *document, apr_time_t now);
+/* `count`: sr_standing_count before the database was asked. */
+void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_access_t *access, apr_uint32_t count,
+                         apr_time_t now);
 
 /* --------------------------------------------------------------------------------------------- standing.c */
 /* Which version of a document (uuid) is current, and its owner as above, if that was found out in the last second and

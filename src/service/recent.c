@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recent.c: a table of fixed size of what this process has found out, by digests: seen.c and standing.c keep theirs in
- * it. The oldest entry of a set makes room for a new one. */
+/* recent.c: a table of fixed size of what this process has found out, by digests: access_cache.c and standing.c
+ * keep theirs in it. The oldest entry of a set makes room for a new one. */
 #include "service/private.h"
 
 #include <apr_thread_mutex.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
  *
- * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · seen.c · standing.c ·
- * folder.c · show.c · sign.c · preview.c · refuse.c · tokens.c · webhooks.c · history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c ·
+ * access_cache.c · standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · tokens.c · webhooks.c ·
+ * history.c · page.c · health.c
  *
  * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
  * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.

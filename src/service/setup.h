@@ -11,7 +11,7 @@
 /* A table of what a process has found out (recent.c). */
 typedef struct sr_recent_t sr_recent_t;
 
-/* What a process remembers of who may see what (seen.c). */
+/* What a process remembers of who may see what (access_cache.c). */
 typedef sr_recent_t sr_access_cache_t;
 
 /* What a process knows of the current versions of documents (standing.c). */

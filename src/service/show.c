@@ -269,17 +269,44 @@ static apr_array_header_t *files_of(const sr_document_state_t *document, const c
     return NULL;
 }
 
-/* A page that this process knows to be allowed, without a question to the database. */
+/* Whether this process knows that the version is allowed. If that is not current, the database is asked for the epoch
+ * alone. */
+static bool is_known(const work_t *work, sr_access_t *access, const char *allowed, apr_time_t now)
+{
+    const char *document = work->show->document;
+    const apr_uint32_t count = sr_standing_count(document);
+    apr_int64_t epoch;
+    bool current;
+    if (!sr_access_cache_get(work->service->seen, access, &current, allowed, document, now)) return false;
+    if (current) return true;
+    if (sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool)) return false;
+    if (epoch != access->epoch) return false;
+    sr_access_cache_put(work->service->seen, allowed, access, count, now);
+    return true;
+}
+
+/* A page that this process knows to be allowed. */
 static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr_time_t now)
 {
-    const sr_service_t *service = work->service;
     const char *version = work->show->version;
-    char owner[SR_SEEN_OWNER_LENGTH + 1], current[SR_SHA256_HEX_LENGTH + 1];
-    if (version && !sr_access_cache_has(service->seen, allowed, owner)) return false;
-    if (!version && !sr_standing_has(service->standing, allowed, work->show->document, now, current, owner))
+    char current[SR_SHA256_HEX_LENGTH + 1];
+    sr_access_t access;
+    if (version && !is_known(work, &access, allowed, now)) return false;
+    if (!version
+        && !sr_standing_has(work->service->standing, allowed, work->show->document, now, current, access.owner))
         return false;
-    begin(work, version ? version : apr_pstrdup(work->pool, current), owner);
+    begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
     return find(shown, work);
+}
+
+/* What was found out is kept for the next request. */
+static void keep_known(const work_t *work, const char *allowed, const sr_signing_t *signing, const char *version,
+                       const char *owner, apr_uint32_t count, apr_time_t now)
+{
+    sr_access_t access = {.epoch = signing->submission.access_epoch};
+    apr_cpystrn(access.owner, owner, sizeof access.owner);
+    if (work->show->version) sr_access_cache_put(work->service->seen, allowed, &access, count, now);
+    else sr_standing_add(work->service->standing, allowed, count, now, version, owner);
 }
 
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool)
@@ -298,8 +325,7 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
     const apr_array_header_t *files = files_of(document, version, pool);
     if (!files) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *owner = owner_of(signing, pool);
-    if (show->version) sr_access_cache_add(service->seen, allowed, owner);
-    else sr_standing_add(service->standing, allowed, count, now, version, owner);
+    keep_known(&work, allowed, signing, version, owner, count, now);
     if (show->page < 0 || show->page >= document->pages) return sr_error(pool, SR_ENOTFOUND, "Not found");
     begin(&work, version, owner);
     if (show->only_cached) {

@@ -139,6 +139,8 @@ typedef enum sr_op_t {
      *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0)} | OK without a body: this is still
      *  the version | MISSING */
     SR_OP_SIGNING_GET,
+    /* signer uuid → OK + the access_epoch of its submission | MISSING */
+    SR_OP_SIGNING_ACCESS,
     /* signer uuid → OK + the events of that submission as a JSON array, oldest first | MISSING */
     SR_OP_SIGNING_EVENTS,
     /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),

@@ -43,7 +43,8 @@ static void *answer_all(void *data)
 static void add(link_t *l, int organization, int count, const char *host, int port)
 {
     static const char columns[] = "token_id, user_id, organization_id, environment, created_at, updated_at, name, "
-                                  "template_uuid, skip_intro, send_email, search, base_url, view, events, events_hash";
+                                  "template_uuid, skip_intro, send_email, search, base_url, representation, "
+                                  "representation_version, events, events_hash";
     const bool pg = is_pgsql(l);
     const char *uuid_sql = pg ? "gen_random_uuid()"
                               : "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || "

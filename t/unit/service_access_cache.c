@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_seen.c: tests of src/service/access_cache.c: what was put in is found, nothing else ever is, the oldest make
- * room, and threads may do all this at once. */
+/* service_access_cache.c: tests of src/service/access_cache.c: what was put in is found, nothing else ever is, the
+ * oldest make room, threads may do all this at once, and what is known is current for a second, unless the document
+ * changes. */
 #include "service/private.h"
 #include "tap.h"
 
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #define MANY 20000
+#define NOW ((apr_time_t)1790000000000000)
+#define DOCUMENT "00000000-0000-4000-8000-000000000001"
 
 static apr_pool_t *pool;
 static sr_access_cache_t *seen;
@@ -18,18 +21,54 @@ static const char *digest_of(int number, apr_pool_t *scratch)
     return sr_sha256_hex(&number, sizeof number, scratch);
 }
 
+static const char *owner_in(const char *digest)
+{
+    return digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH;
+}
+
 /* The owner is the end of the digest, so that each is another. */
 static void add(sr_access_cache_t *table, const char *digest)
 {
-    sr_access_cache_add(table, digest, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH);
+    sr_access_t access = {.epoch = 7};
+    apr_cpystrn(access.owner, owner_in(digest), sizeof access.owner);
+    sr_access_cache_put(table, digest, &access, sr_standing_count(DOCUMENT), NOW);
 }
 
 /* Whether it is there, with its own owner. */
 static bool has(const char *digest)
 {
-    char owner[SR_SEEN_OWNER_LENGTH + 1];
-    return sr_access_cache_has(seen, digest, owner)
-           && strcmp(owner, digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH) == 0;
+    sr_access_t access;
+    bool current;
+    return sr_access_cache_get(seen, &access, &current, digest, DOCUMENT, NOW)
+           && strcmp(access.owner, owner_in(digest)) == 0 && access.epoch == 7 && current;
+}
+
+static bool is_current(const char *digest, const char *document, apr_time_t now)
+{
+    sr_access_t access;
+    bool current = false;
+    ok(sr_access_cache_get(seen, &access, &current, digest, document, now) && access.epoch == 7, "it is known");
+    return current;
+}
+
+static void test_current(void)
+{
+    static const char other[] = "ffffffff-0000-4000-8000-000000000001";
+    const char *digest = digest_of(1, pool);
+    add(seen, digest);
+    ok(is_current(digest, DOCUMENT, NOW), "what was found out now is current");
+    ok(is_current(digest, DOCUMENT, NOW + APR_USEC_PER_SEC - 1), "for a second");
+    ok(!is_current(digest, DOCUMENT, NOW + APR_USEC_PER_SEC), "and not longer");
+    ok(!is_current(digest, DOCUMENT, NOW - 1), "nor when the clock was set back");
+    sr_standing_changed(other);
+    ok(is_current(digest, DOCUMENT, NOW), "a change of another document changes nothing");
+    const apr_uint32_t before = sr_standing_count(DOCUMENT);
+    sr_standing_changed(DOCUMENT);
+    ok(!is_current(digest, DOCUMENT, NOW), "a change of this one does");
+    sr_access_cache_put(seen, digest, &(sr_access_t){.epoch = 7}, before, NOW);
+    ok(!is_current(digest, DOCUMENT, NOW), "what was read before the change is not current");
+    add(seen, digest);
+    ok(is_current(digest, DOCUMENT, NOW), "what was read after it is");
 }
 
 static int count(int from, int until)
@@ -96,8 +135,11 @@ int main(void)
     for (int i = 0; i < 100; i++) add(seen, digest_of(MANY - 1, pool));
     is_int(count(0, MANY), 2048, "adding the same again pushes nobody out");
     test_threads();
+    test_current();
     add(NULL, digest_of(0, pool));
-    ok(!sr_access_cache_has(NULL, digest_of(0, pool), (char[SR_SEEN_OWNER_LENGTH + 1]){0}),
+    sr_access_t access;
+    bool current;
+    ok(!sr_access_cache_get(NULL, &access, &current, digest_of(0, pool), DOCUMENT, NOW),
        "without a table nothing is kept");
     apr_pool_destroy(pool);
     apr_terminate();

@@ -60,6 +60,15 @@ BEGIN
         'tell_completed', v.tell_completed)::text;
 END $$
 
+CREATE FUNCTION sigreq.signing_access(p_signer uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN coalesce((SELECT E'ok\n' || s.access_epoch
+                     FROM sigreq.signer g
+                     JOIN sigreq.submission s ON s.id = g.submission_id
+                     WHERE g.uuid = p_signer), 'missing');
+END $$
+
 CREATE FUNCTION sigreq.signing_events(p_signer uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -119,6 +128,9 @@ SELECT sigreq.audit_get(%s, %s, %s)
 
 -- @op SIGNING_GET 2
 SELECT sigreq.signing_get(%s, %s)
+
+-- @op SIGNING_ACCESS 1
+SELECT sigreq.signing_access(%s)
 
 -- @op SIGNING_EVENTS 1
 SELECT sigreq.signing_events(%s)

@@ -50,6 +50,14 @@ SELECT CASE WHEN id IS NULL THEN 'missing' ELSE 'ok' END,
        NULL
 FROM b
 
+-- @op SIGNING_ACCESS 1
+-- @answer
+WITH a(signer) AS (SELECT lower(%s))
+SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, s.access_epoch, NULL
+FROM a
+LEFT JOIN signer g ON g.uuid = a.signer
+LEFT JOIN submission s ON s.id = g.submission_id
+
 -- @op SIGNING_EVENTS 1
 -- @answer
 WITH a(signer) AS (SELECT lower(%s))
