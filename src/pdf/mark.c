@@ -122,9 +122,10 @@ json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *ci
 
 static bool read_reduced(void *result, const json_t *response, apr_pool_t *pool)
 {
+    const json_t *length = json_object_get(response, "length");
     bool *is_refused = result;
-    *is_refused = !json_object_get(response, "length");
-    return !*is_refused || sr_pdf_is_plain(sr_json_string(response, "refused"));
+    *is_refused = !length;
+    return length ? json_integer_value(length) > 0 : sr_pdf_is_plain(sr_json_string(response, "refused"));
 }
 
 /* *input is a file in memory with these bytes. */
@@ -179,7 +180,7 @@ sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const vo
 static bool read_key(void *result, const json_t *response, apr_pool_t *pool)
 {
     const char *name = sr_json_string(response, "cipher");
-    return !name || sr_cipher_read(result, name, sr_json_string(response, "key"));
+    return name ? sr_cipher_read(result, name, sr_json_string(response, "key")) : json_is_object(response);
 }
 
 bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size)

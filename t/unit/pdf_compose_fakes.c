@@ -2,10 +2,7 @@
 /* pdf_compose_fakes.c: what the client makes of a helper's word about a document that it has composed. Texts come from
  * anybody, and one that has taken the helper over may answer anything: nothing gets through but a file that begins as a
  * PDF does, with a place on one of its pages. This program is the fake helper as well: a script runs it as one. */
-#include "pdf/protocol.h"
-#include "pdf_help.h"
-
-#include <sys/stat.h>
+#include "fake_helper.h"
 
 static apr_pool_t *root;
 static char script[] = "/tmp/sigreq-compose-XXXXXX";
@@ -44,35 +41,14 @@ static const fake_t FAKES[] = {
     {"%PDF-1.5\n", DONE("1", "0", "1,1,2,true"), LIMITS, -1, 2},
 };
 
-/* Serves one request. */
-static int act(const fake_t *fake)
-{
-    sr_pdf_header_t header;
-    const char *text;
-    int got[SR_PDF_DESCRIPTORS];
-    int64_t deadline = sr_pdf_clock() + 5000000;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, deadline) != SR_PDF_WIRE_OK) return 1;
-    if (sr_pdf_receive(&header, &text, got, SR_PDF_SOCKET, 1 << 20, deadline, root) != SR_PDF_WIRE_OK) return 1;
-    size_t length = strlen(fake->bytes);
-    if (pwrite(got[0], fake->bytes, length, 0) != (ssize_t)length) return 1;
-    close(got[0]);
-    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, fake->response, NULL, deadline);
-    sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, root); /* until the client hangs up */
-    return 0;
-}
-
-static void test_fake(int index, const char *self)
+static void test_fake(int index)
 {
     const fake_t *fake = &FAKES[index];
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
     sr_pdf_composed_t composed = {0};
     int before = help_descriptors();
-    FILE *file = fopen(script, "w");
-    if (!file) abort();
-    fprintf(file, "#!/bin/sh\nexec '%s' %d\n", self, index);
-    fclose(file);
-    chmod(script, 0700);
+    fake_script(script, index);
     sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     sr_error_t *error = sr_pdf_compose(&composed, workers, sr_json_own(json_object(), pool), pool);
     is_int(error ? (int)error->code : -1, fake->code, "%s", fake->response);
@@ -91,13 +67,10 @@ static void test_fake(int index, const char *self)
 
 int main(int argc, char **argv)
 {
-    char self[PATH_MAX];
     apr_initialize();
     apr_pool_create(&root, NULL);
-    if (argc == 2) return act(&FAKES[atoi(argv[1])]);
-    if (!realpath("/proc/self/exe", self)) abort();
-    close(mkstemp(script));
-    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i, self);
+    if (argc == 2) return fake_serve(FAKES[atoi(argv[1])].bytes, FAKES[atoi(argv[1])].response, root);
+    for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i);
     ok(!unlink(script), "the script is gone");
     apr_pool_destroy(root);
     return done();
