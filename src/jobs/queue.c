@@ -164,7 +164,7 @@ static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
 
     if (!database->retry)
         jobs->options.notice(jobs->options.baton, true,
-                             apr_psprintf(jobs->batch_pool, "webhooks wait for the database: %s",
+                             apr_psprintf(jobs->batch_pool, "webhooks and invitations wait for the database: %s",
                                           sr_error_text(error, false, jobs->batch_pool)));
     database->retry = database->retry ? database->retry * 2 : RETRY_MIN;
     if (database->retry > RETRY_MAX) database->retry = RETRY_MAX;
@@ -176,7 +176,8 @@ static void note_health(sr_jobs_t *jobs, int number)
 {
     database_t *database = &jobs->databases[number];
 
-    if (database->retry) jobs->options.notice(jobs->options.baton, false, "the database is back, webhooks go on");
+    if (database->retry)
+        jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations go on");
     database->retry = database->retry_at = 0;
     database->poll_at = sr_jobs_clock() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }
