@@ -19,9 +19,7 @@
 
 #define HANDLER "sigreq"
 
-static sr_access_cache_t *seen; /* of this child */
-static sr_standing_t *standing; /* the same */
-static sr_folders_t *folders;   /* of this child */
+static sr_child_t child; /* this one */
 
 static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
 {
@@ -182,32 +180,29 @@ static int handler(request_rec *r)
     if (asked) path = asked->path;
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
-    const sr_service_t service = {
-        .database = sr_run_database(r->server, r->pool),
-        .base_url = base,
-        .set_base_url = *conf->base_url ? conf->base_url : NULL,
-        .verify_url = verify_url(r, conf),
-        .wake = sr_run_jobs_wake,
-        .wake_baton = r->server,
-        .documents_root = conf->documents,
-        .cache_root = *conf->cache ? conf->cache : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
-        .cache_size = conf->cache_size,
-        .pdf = sr_run_helper(),
-        .database_key = r->server,
-        .folders = folders,
-        .seen = seen,
-        .standing = standing,
-        .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)},
-        .max_files = (int)conf->max_files,
-        .max_signers = (int)conf->max_signers,
-        .max_fields = (int)conf->max_fields,
-        .max_pages = (int)conf->max_pages,
-        .sends_mail = *sr_conf_of_process(ap_server_conf)->smtp != '\0',
-        .theme = conf->theme,
-        .mail_rates = &conf->mail_rates,
-        .refuse_active = conf->refuse_active,
-        .area_origin = conf->area_origin,
-        .max_token_age = conf->max_token_age};
+    const sr_service_t service = {.child = &child,
+                                  .database = sr_run_database(r->server, r->pool),
+                                  .base_url = base,
+                                  .set_base_url = *conf->base_url ? conf->base_url : NULL,
+                                  .verify_url = verify_url(r, conf),
+                                  .wake = sr_run_jobs_wake,
+                                  .wake_baton = r->server,
+                                  .documents_root = conf->documents,
+                                  .cache_root = *conf->cache ? conf->cache
+                                                             : apr_pstrcat(r->pool, conf->documents, "/cache", NULL),
+                                  .cache_size = conf->cache_size,
+                                  .pdf = child.helpers,
+                                  .database_key = r->server,
+                                  .max_files = (int)conf->max_files,
+                                  .max_signers = (int)conf->max_signers,
+                                  .max_fields = (int)conf->max_fields,
+                                  .max_pages = (int)conf->max_pages,
+                                  .sends_mail = *sr_conf_of_process(ap_server_conf)->smtp != '\0',
+                                  .theme = conf->theme,
+                                  .mail_rates = &conf->mail_rates,
+                                  .refuse_active = conf->refuse_active,
+                                  .area_origin = conf->area_origin,
+                                  .max_token_age = conf->max_token_age};
     sr_http_t http = {.r = r,
                       .pool = r->pool,
                       .base_url = base,
@@ -277,11 +272,12 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     sr_json_watch_memory();
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
-    seen = sr_access_cache_create(pchild);
-    standing = sr_standing_create(pchild);
-    folders = sr_folders_create(pchild);
+    child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server)),
+                         .folders = sr_folders_create(pchild),
+                         .seen = sr_access_cache_create(pchild),
+                         .standing = sr_standing_create(pchild),
+                         .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)}};
     sr_http_readers_child_init();
-    sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server));
     sr_run_jobs_child_init(pchild, main_server, sr_conf_of_process(main_server));
 }
 

@@ -11,8 +11,7 @@ APLOG_USE_MODULE(sigreq);
 
 #define LEAST_VISITS 4
 
-static sr_pdf_pool_t *helpers; /* of this child */
-static void *visit_places;     /* of all children */
+static void *visit_places; /* of all children */
 
 static void notice(void *baton, const char *message)
 {
@@ -30,9 +29,10 @@ static int half_of(int threads)
     return threads / 2 > LEAST_VISITS ? threads / 2 : LEAST_VISITS;
 }
 
-void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
 {
     int threads = 0, children = 0;
+    sr_pdf_pool_t *helpers = NULL;
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
     const sr_pdf_options_t options = {.program = conf->helper,
@@ -49,9 +49,5 @@ void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const
     if (error)
         ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0301: no PDF helpers: %s",
                      sr_error_text(error, false, pchild));
-}
-
-sr_pdf_pool_t *sr_run_helper(void)
-{
     return helpers;
 }

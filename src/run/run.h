@@ -31,9 +31,9 @@ sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 /* ------------------------------------------------------------------------------------------------ helper.c */
 /* post_config: the memory in which all children count their requests for pages. */
 int sr_run_helper_create(server_rec *main_server);
-/* child_init: the child's pool of sigreq-pdfd workers; they start when first needed. */
-void sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
-sr_pdf_pool_t *sr_run_helper(void);
+/* child_init: the child's pool of sigreq-pdfd workers; they start when first needed. NULL, with a line in the log, if
+ * there can be none. */
+sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 
 /* -------------------------------------------------------------------------------------------------- seal.c */
 /* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */

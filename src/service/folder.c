@@ -53,7 +53,7 @@ static folder_t *find(sr_folders_t *folders, const sr_service_t *service)
 
 static bool was_checked(const sr_service_t *service)
 {
-    sr_folders_t *folders = service->folders;
+    sr_folders_t *folders = service->child->folders;
     if (!folders) return false;
     apr_thread_mutex_lock(folders->mutex);
     const folder_t *folder = find(folders, service);
@@ -64,7 +64,7 @@ static bool was_checked(const sr_service_t *service)
 
 static void note_checked(const sr_service_t *service)
 {
-    sr_folders_t *folders = service->folders;
+    sr_folders_t *folders = service->child->folders;
     if (!folders) return;
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
@@ -117,7 +117,7 @@ static sr_error_t *error_of(const char *message, const char *reason, apr_pool_t 
 /* One request in five seconds probes; while it does, the others answer what was found last. */
 static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool)
 {
-    sr_folders_t *folders = service->folders;
+    sr_folders_t *folders = service->child->folders;
     probed_t result = {"", ""};
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
@@ -137,7 +137,7 @@ static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool
 void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)
 {
     probed_t result;
-    if (service->folders) result = probe_now_and_then(service, pool);
+    if (service->child->folders) result = probe_now_and_then(service, pool);
     else probe(&result, service, pool);
     health->database = error_of("The database cannot be written", result.database, pool);
     health->documents = error_of("Documents cannot be stored", result.documents, pool);

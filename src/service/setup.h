@@ -20,8 +20,19 @@ typedef sr_recent_t sr_standing_t;
 /* What a process remembers of its folders of documents (folder.c). */
 typedef struct sr_folders_t sr_folders_t;
 
-/* What a use case works with: made by the adapter above for each request. */
+/* What a child of httpd makes once, for all its requests. */
+typedef struct sr_child_t {
+    sr_pdf_pool_t *helpers;
+    sr_folders_t *folders;            /* or NULL: nothing is remembered */
+    sr_access_cache_t *seen;          /* or NULL */
+    sr_standing_t *standing;          /* or NULL */
+    const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
+} sr_child_t;
+
+/* What a use case works with: made by the adapter above for each request, because httpd merges the configuration of a
+ * location for each request, too (ap_location_walk): nothing of a location lives as long as a child. */
 struct sr_service_t {
+    const sr_child_t *child;
     sr_store_source_t *database;
     const char *base_url;     /* of this location, without a slash at the end: what links to it begin with */
     const char *verify_url;   /* of the page where anybody checks documents; NULL: it is Off, or not known */
@@ -30,13 +41,9 @@ struct sr_service_t {
     void (*wake)(void *baton);
     void *wake_baton;
     const char *documents_root, *cache_root;
-    apr_off_t cache_size; /* bytes, at most */
-    sr_pdf_pool_t *pdf;
+    apr_off_t cache_size;                              /* bytes, at most */
+    sr_pdf_pool_t *pdf;                                /* the child's, or one for the documents of one owner */
     const void *database_key;                          /* tells the databases of a process apart */
-    sr_folders_t *folders;                             /* or NULL: nothing is remembered */
-    sr_access_cache_t *seen;                           /* or NULL */
-    sr_standing_t *standing;                           /* or NULL */
-    const sr_cms_identity_t *seal[2];                  /* by sr_environment_t */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
     apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */

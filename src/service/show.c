@@ -277,11 +277,11 @@ static bool is_known(const work_t *work, sr_access_t *access, const char *allowe
     const apr_uint32_t count = sr_standing_count(document);
     apr_int64_t epoch;
     bool current;
-    if (!sr_access_cache_get(work->service->seen, access, &current, allowed, document, now)) return false;
+    if (!sr_access_cache_get(work->service->child->seen, access, &current, allowed, document, now)) return false;
     if (current) return true;
     if (sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool)) return false;
     if (epoch != access->epoch) return false;
-    sr_access_cache_put(work->service->seen, allowed, access, count, now);
+    sr_access_cache_put(work->service->child->seen, allowed, access, count, now);
     return true;
 }
 
@@ -293,7 +293,7 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     sr_access_t access;
     if (version && !is_known(work, &access, allowed, now)) return false;
     if (!version
-        && !sr_standing_has(work->service->standing, allowed, work->show->document, now, current, access.owner))
+        && !sr_standing_has(work->service->child->standing, allowed, work->show->document, now, current, access.owner))
         return false;
     begin(work, version ? version : apr_pstrdup(work->pool, current), access.owner);
     return find(shown, work);
@@ -305,8 +305,8 @@ static void keep_known(const work_t *work, const char *allowed, const sr_signing
 {
     sr_access_t access = {.epoch = signing->submission.access_epoch};
     apr_cpystrn(access.owner, owner, sizeof access.owner);
-    if (work->show->version) sr_access_cache_put(work->service->seen, allowed, &access, count, now);
-    else sr_standing_add(work->service->standing, allowed, count, now, version, owner);
+    if (work->show->version) sr_access_cache_put(work->service->child->seen, allowed, &access, count, now);
+    else sr_standing_add(work->service->child->standing, allowed, count, now, version, owner);
 }
 
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool)

@@ -33,7 +33,7 @@ static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const s
 static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
                          apr_pool_t *pool)
 {
-    const sr_cms_identity_t *seal = service->seal[request->environment];
+    const sr_cms_identity_t *seal = service->child->seal[request->environment];
     const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(seal), NULL};
     return ask(service->pdf, found, request, ours, pool);
 }
@@ -100,8 +100,9 @@ static void add_environments(json_t *answer, const sr_pdf_verification_t *found,
 sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                                      apr_pool_t *pool)
 {
-    const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->seal[SR_TEST]);
-    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->seal[SR_PRODUCTION]), test, NULL};
+    const sr_cms_certificate_t *test = sr_cms_identity_certificate(service->child->seal[SR_TEST]);
+    const sr_cms_certificate_t *const ours[] = {sr_cms_identity_certificate(service->child->seal[SR_PRODUCTION]), test,
+                                                NULL};
     sr_pdf_verification_t found;
     SR_TRY(ask(sr_pdf_pool_for_public(service->pdf, pool), &found, request, ours, pool));
     *answer = sr_json_own(sr_pdf_verification_json(&found), pool);
