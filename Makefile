@@ -43,7 +43,7 @@ ALL_LDFLAGS = $(LDFLAGS) -Wl,-z,relro,-z,now
 FLAGS := $(strip $(CC) $(CXX) $(ALL_CFLAGS) $(ALL_CXXFLAGS) $(OWN_CPPFLAGS) $(HTTPD_CPPFLAGS) $(BASE_CPPFLAGS) \
          $(PDFD_CPPFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS) $(PDFD_LIBS) $(CURL_LIBS) $(BASE_LIBS) $(APU_LIBS) $(APR_LIBS))
 
-SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c
+SQL_TABLES := $(O)/sql_pgsql.c $(O)/sql_sqlite3.c $(O)/sql_operations.c $(O)/sql_shapes.c
 LIB_SRC  := $(wildcard src/base/*.c src/metrics/*.c src/model/*.c src/blobs/*.c src/store/*.c src/pdf/*.c src/jobs/*.c src/service/*.c) $(SQL_TABLES)
 MOD_SRC  := mod_sigreq.c $(wildcard src/http/*.c src/api/*.c src/web/*.c src/conf/*.c src/run/*.c)
 PDFD_SRC := $(wildcard src/pdfd/*.c)
@@ -141,10 +141,20 @@ $(O)/t/pdfd_template: $(call obj,src/pdfd/landlock.c src/pdfd/sandbox.c src/pdfd
 # loops over every pixel, which gcc 12 makes vectors of at this level alone
 $(call obj,src/pdfd/png.c src/pdfd/look.c): private ALL_CFLAGS += -O3
 
-$(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: tools/sql2c
+SQL_SOURCES := tools/sql2c $(wildcard src/store/*/*.sql conf/schema/*/*.sql) src/store/store.h src/store/private.h
+$(O)/sql_pgsql.c $(O)/sql_sqlite3.c: $(O)/sql_%.c: $(SQL_SOURCES)
 	@mkdir -p $(@D)
 	$(call say,SQL)tools/sql2c $* >$@
-$(foreach d,pgsql sqlite3,$(eval $(O)/sql_$(d).c: $(wildcard src/store/*/*.sql conf/schema/$(d)/*.sql) $(wildcard src/store/*.h)))
+$(O)/sql_operations.c: $(SQL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,SQL)tools/sql2c calls >$@
+$(O)/sql_shapes.c: $(SQL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,SQL)tools/sql2c shapes >$@
+$(O)/embed/operations.h: $(SQL_SOURCES)
+	@mkdir -p $(@D)
+	$(call say,SQL)tools/sql2c header >$@
+$(call obj,$(LIB_SRC) $(MOD_SRC) $(CTL_SRC) $(UNIT_SRC) $(TOOL_SRC)): | $(O)/embed/operations.h
 
 # embedded files: build/embed/NAME.h holds the bytes of src/api/NAME as a C array
 $(O)/embed/%.h: src/api/%
@@ -158,7 +168,7 @@ $(O)/embed/%.h: src/jobs/%
 $(call obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
 
 EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json invitation.txt invitation.html page_assets page_html \
-            page_texts plurals dates))
+            page_texts plurals dates operations))
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
 	$(call say,NPM)tools/npm $(if $(filter page,$*),src/web,t/$*) $(@D) && touch $@

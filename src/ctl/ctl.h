@@ -90,7 +90,7 @@ struct ctl_t {
     const char *values[OPTION_COUNT]; /* of options that have one; NULL can be a value ("unlimited") */
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
-    sr_store_t *store;
+    sr_store_source_t *database;
     const char *config; /* the configuration file that was read, or NULL */
     ctl_exit_t status;  /* what a command that succeeded exits with */
 };
@@ -115,7 +115,7 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
 /* Opens the database: ctl->driver and ctl->handle, closed with the pool. With `create`, a missing SQLite file is
  * made first. */
 sr_error_t *ctl_connect(ctl_t *ctl, bool create);
-/* The same, and ctl->store over it. */
+/* The same, and ctl->database over it. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* -------------------------------------------------------------------------------------------- documents.c */

@@ -7,16 +7,11 @@
 
 sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid)
 {
-    apr_array_header_t *rows;
+    const sr_installation_row_t *row;
     sr_outcome_t outcome;
-    json_t *answer;
-
-    SR_TRY(sr_store_run(ctl->store, SR_OP_PING, &outcome, &rows, NULL, 0, ctl->pool));
-    const char *body = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
-    if (!body) return sr_error(ctl->pool, SR_EINTERNAL, "The database gave no answer");
-    SR_TRY(sr_json_parse(&answer, body, strlen(body), ctl->pool));
-    *uuid = sr_json_string(answer, "database");
-    return *uuid ? NULL : sr_error(ctl->pool, SR_EINTERNAL, "The database has no uuid");
+    SR_TRY(sr_store_ping(ctl->database, &outcome, &row, ctl->pool));
+    *uuid = row->database;
+    return NULL;
 }
 
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)

@@ -18,34 +18,25 @@
 static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
 {
     ctl_t *ctl = baton;
-    apr_array_header_t *rows;
     sr_outcome_t outcome;
 
-    SR_TRY(sr_store_run(ctl->store, SR_OP_ADMIN_DOCUMENT_USED, &outcome, &rows, &sha256, 1, pool));
+    SR_TRY(sr_store_admin_document_used(ctl->database, &outcome, sha256, pool));
     *used = outcome == SR_OK;
-    return NULL;
-}
-
-static sr_error_t *expire(ctl_t *ctl, json_t *report, sr_op_t op, apr_interval_time_t lifetime, const char *name)
-{
-    const char *before = apr_psprintf(ctl->pool, "%" APR_TIME_T_FMT, apr_time_now() - lifetime);
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
-    json_t *answer;
-
-    SR_TRY(sr_store_run(ctl->store, op, &outcome, &rows, &before, 1, ctl->pool));
-    if (rows->nelts != 1) return sr_error(ctl->pool, SR_EINTERNAL, "The database did not say what it deleted");
-    SR_TRY(sr_json_read(&answer, APR_ARRAY_IDX(rows, 0, sr_row_t).body, ctl->pool));
-    json_object_set(report, name, json_object_get(answer, "deleted"));
     return NULL;
 }
 
 static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
+    const apr_time_t now = apr_time_now();
+    const sr_count_row_t *row;
+    sr_outcome_t outcome;
 
-    SR_TRY(expire(ctl, report, SR_OP_ADMIN_EXPIRE, KEY_LIFETIME, "keys_deleted"));
-    return expire(ctl, report, SR_OP_ADMIN_HISTORY_EXPIRE, strtol(days, NULL, 10) * DAY, "history_deleted");
+    SR_TRY(sr_store_admin_expire(ctl->database, &outcome, &row, now - KEY_LIFETIME, ctl->pool));
+    json_object_set_new(report, "keys_deleted", json_integer(row->deleted));
+    SR_TRY(sr_store_admin_history_expire(ctl->database, &outcome, &row, now - strtol(days, NULL, 10) * DAY, ctl->pool));
+    json_object_set_new(report, "history_deleted", json_integer(row->deleted));
+    return NULL;
 }
 
 /* Where documents were named and a cache was not, it is where httpd puts it. A link there was not named by the

@@ -10,136 +10,156 @@ static const char *const token_columns[] = {"uuid",       "organization_name", "
                                             "created_at", "expires_at",        "revoked_at", "parent",      NULL};
 
 /* What an outcome that is no success means to the administrator. */
-typedef struct refusal_t {
-    const char *missing, *conflict;
-} refusal_t;
-
-/* Runs an operation; *rows are its bodies as JSON. */
-static sr_error_t *run(ctl_t *ctl, json_t **rows, sr_op_t op, const refusal_t *refusal, const char *const *arguments,
-                       int count)
+static sr_error_t *refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *missing, const char *conflict)
 {
-    apr_array_header_t *found;
-    sr_outcome_t outcome;
+    if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", missing);
+    return outcome == SR_CONFLICT ? sr_error(ctl->pool, SR_ECONFLICT, "%s", conflict) : NULL;
+}
 
-    *rows = sr_json_own(json_array(), ctl->pool);
-    SR_TRY(ctl_open_store(ctl));
-    SR_TRY(sr_store_run(ctl->store, op, &outcome, &found, arguments, count, ctl->pool));
-    if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", refusal->missing);
-    if (outcome == SR_CONFLICT) return sr_error(ctl->pool, SR_ECONFLICT, "%s", refusal->conflict);
-    for (int i = 0; i < found->nelts; i++) {
-        const char *body = APR_ARRAY_IDX(found, i, sr_row_t).body;
+static sr_error_t *print_one(ctl_t *ctl, const sr_body_row_t *row, const char *const *columns)
+{
+    json_t *object;
+
+    SR_TRY(sr_json_read(&object, row->body, ctl->pool));
+    ctl_print(ctl, json_incref(object), columns);
+    return NULL;
+}
+
+/* `items` are sr_item_row_t. */
+static sr_error_t *print_all(ctl_t *ctl, const apr_array_header_t *items, const char *const *columns)
+{
+    json_t *rows = sr_json_own(json_array(), ctl->pool);
+
+    for (int i = 0; i < items->nelts; i++) {
         json_t *row;
-        if (!body) return sr_error(ctl->pool, SR_EINTERNAL, "The database gave a row without a body");
-        SR_TRY(sr_json_read(&row, body, ctl->pool));
-        json_array_append(*rows, row);
+        SR_TRY(sr_json_read(&row, APR_ARRAY_IDX(items, i, sr_item_row_t).body, ctl->pool));
+        json_array_append(rows, row);
     }
-    return NULL;
-}
-
-static sr_error_t *print_one(ctl_t *ctl, sr_op_t op, const refusal_t *refusal, const char *const *arguments, int count,
-                             const char *const *columns)
-{
-    json_t *rows;
-
-    SR_TRY(run(ctl, &rows, op, refusal, arguments, count));
-    ctl_print(ctl, json_incref(json_array_get(rows, 0)), columns);
-    return NULL;
-}
-
-static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const char *const *arguments, int count,
-                             const char *const *columns)
-{
-    static const refusal_t refusal = {"There is no such organization", NULL};
-    json_t *rows;
-
-    SR_TRY(run(ctl, &rows, op, &refusal, arguments, count));
     ctl_print(ctl, json_incref(rows), columns);
     return NULL;
 }
 
-static const char *now(apr_pool_t *pool)
+static const char no_organization[] = "There is no such organization", no_token[] = "There is no such token";
+
+/* A number that was checked when the options were read, or NULL. */
+static const apr_int64_t *number_of(const ctl_t *ctl, ctl_option_id_t option)
 {
-    return apr_psprintf(pool, "%" APR_TIME_T_FMT, apr_time_now());
+    if (!ctl->values[option]) return NULL;
+    apr_int64_t *number = apr_palloc(ctl->pool, sizeof *number);
+    *number = apr_atoi64(ctl->values[option]);
+    return number;
 }
 
 sr_error_t *ctl_org_create(ctl_t *ctl)
 {
-    static const refusal_t refusal = {NULL, "An organization of this name exists"};
-    const char *arguments[] = {sr_uuid_make(ctl->pool), ctl->values[OPTION_NAME], ctl->values[OPTION_QUOTA],
-                               now(ctl->pool)};
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
 
-    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_CREATE, &refusal, arguments, 4, organization_columns);
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_organization_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
+                                              ctl->values[OPTION_NAME], number_of(ctl, OPTION_QUOTA), apr_time_now(),
+                                              ctl->pool));
+    SR_TRY(refusal(ctl, outcome, NULL, "An organization of this name exists"));
+    return print_one(ctl, row, organization_columns);
 }
 
 sr_error_t *ctl_org_list(ctl_t *ctl)
 {
-    return print_all(ctl, SR_OP_ADMIN_ORGANIZATION_LIST, NULL, 0, organization_columns);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_organization_list(ctl->database, &outcome, &rows, ctl->pool));
+    return print_all(ctl, rows, organization_columns);
 }
 
 sr_error_t *ctl_org_quota(ctl_t *ctl)
 {
-    static const refusal_t refusal = {"There is no such organization", NULL};
-    const char *arguments[] = {ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_QUOTA]};
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
 
-    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_QUOTA, &refusal, arguments, 2, organization_columns);
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_organization_quota(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
+                                             number_of(ctl, OPTION_QUOTA), ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
+    return print_one(ctl, row, organization_columns);
 }
 
 sr_error_t *ctl_user_create(ctl_t *ctl)
 {
-    static const refusal_t refusal = {"There is no such organization", "The organization has a user with this email"};
-    const char *arguments[] = {sr_uuid_make(ctl->pool),       ctl->values[OPTION_ORGANIZATION],
-                               ctl->values[OPTION_FIRSTNAME], ctl->values[OPTION_LASTNAME],
-                               ctl->values[OPTION_EMAIL],     now(ctl->pool)};
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
 
-    return print_one(ctl, SR_OP_ADMIN_USER_CREATE, &refusal, arguments, 6, user_columns);
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_user_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
+                                      ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_FIRSTNAME],
+                                      ctl->values[OPTION_LASTNAME], ctl->values[OPTION_EMAIL], apr_time_now(),
+                                      ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_organization, "The organization has a user with this email"));
+    return print_one(ctl, row, user_columns);
 }
 
 sr_error_t *ctl_user_list(ctl_t *ctl)
 {
-    return print_all(ctl, SR_OP_ADMIN_USER_LIST, &ctl->values[OPTION_ORGANIZATION], 1, user_columns);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_user_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
+    return print_all(ctl, rows, user_columns);
 }
 
 sr_error_t *ctl_token_create(ctl_t *ctl)
 {
-    static const refusal_t refusal = {"There is no such organization, or no such user in it", NULL};
     static const char *const columns[] = {"token",      "uuid", "environment", "name", "email", "organization_name",
                                           "expires_at", NULL};
-    const char *environment = ctl->values[OPTION_ENVIRONMENT];
+    const char *environment = ctl->values[OPTION_ENVIRONMENT], *expires = ctl->values[OPTION_EXPIRES];
     const char *secret = sr_token_make(strcmp(environment, "production") == 0, ctl->pool);
-    const char *arguments[] = {sr_uuid_make(ctl->pool),     ctl->values[OPTION_ORGANIZATION],
-                               ctl->values[OPTION_USER],    environment,
-                               ctl->values[OPTION_NAME],    sr_sha256_hex(secret, strlen(secret), ctl->pool),
-                               ctl->values[OPTION_EXPIRES], now(ctl->pool)};
-    json_t *rows, *row;
+    const sr_body_row_t *found;
+    sr_outcome_t outcome;
+    json_t *row;
 
-    SR_TRY(run(ctl, &rows, SR_OP_ADMIN_TOKEN_CREATE, &refusal, arguments, 8));
-    row = json_incref(json_array_get(rows, 0));
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_token_create(ctl->database, &outcome, &found, sr_uuid_make(ctl->pool),
+                                       ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_USER], environment,
+                                       ctl->values[OPTION_NAME], sr_sha256_hex(secret, strlen(secret), ctl->pool),
+                                       expires ? apr_atoi64(expires) : 0, apr_time_now(), ctl->pool));
+    SR_TRY(refusal(ctl, outcome, "There is no such organization, or no such user in it", NULL));
+    SR_TRY(sr_json_read(&row, found->body, ctl->pool));
     json_object_set_new(row, "token", json_string(secret));
-    ctl_print(ctl, row, columns);
+    ctl_print(ctl, json_incref(row), columns);
     return NULL;
 }
 
 sr_error_t *ctl_token_list(ctl_t *ctl)
 {
-    return print_all(ctl, SR_OP_ADMIN_TOKEN_LIST, &ctl->values[OPTION_ORGANIZATION], 1, token_columns);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_token_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
+    return print_all(ctl, rows, token_columns);
 }
 
 sr_error_t *ctl_token_revoke(ctl_t *ctl)
 {
-    static const refusal_t refusal = {"There is no such token", NULL};
     const bool children = ctl->given[OPTION_CHILDREN];
-    const char *arguments[] = {ctl->values[OPTION_UUID], now(ctl->pool), children ? "true" : "false"};
-    json_t *rows;
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
 
-    if (!children) return print_one(ctl, SR_OP_ADMIN_TOKEN_REVOKE, &refusal, arguments, 3, token_columns);
-    SR_TRY(run(ctl, &rows, SR_OP_ADMIN_TOKEN_REVOKE, &refusal, arguments, 3));
-    ctl_print(ctl, json_incref(rows), token_columns);
-    return NULL;
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_token_revoke(ctl->database, &outcome, &rows, ctl->values[OPTION_UUID], apr_time_now(),
+                                       children, ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_token, NULL));
+    if (children) return print_all(ctl, rows, token_columns);
+    const sr_body_row_t row = {APR_ARRAY_IDX(rows, 0, sr_item_row_t).body};
+    return print_one(ctl, &row, token_columns);
 }
 
 sr_error_t *ctl_token_webhooks(ctl_t *ctl)
 {
-    static const refusal_t refusal = {"There is no such token", NULL};
     static const char *const columns[] = {"uuid", "sent_webhook_url", "signed_webhook_url", "completed_webhook_url",
                                           NULL};
     static const struct {
@@ -152,6 +172,11 @@ sr_error_t *ctl_token_webhooks(ctl_t *ctl)
         if (ctl->given[kinds[i].option] || ctl->given[OPTION_CLEAR])
             json_object_set_new(urls, kinds[i].kind, sr_json_string_or_null(ctl->values[kinds[i].option]));
     }
-    const char *arguments[] = {ctl->values[OPTION_UUID], sr_json_text(urls, ctl->pool)};
-    return print_one(ctl, SR_OP_ADMIN_TOKEN_WEBHOOKS, &refusal, arguments, 2, columns);
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_token_webhooks(ctl->database, &outcome, &row, ctl->values[OPTION_UUID],
+                                         sr_json_text(urls, ctl->pool), ctl->pool));
+    SR_TRY(refusal(ctl, outcome, no_token, NULL));
+    return print_one(ctl, row, columns);
 }

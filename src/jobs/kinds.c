@@ -48,27 +48,21 @@ json_t *sr_kinds_repeated(const sr_jobs_options_t *options)
     return repeated;
 }
 
-static json_int_t job_integer(const json_t *row, const char *name)
+sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const sr_job_row_t *row, apr_pool_t *pool)
 {
-    return json_integer_value(json_object_get(row, name));
-}
+    json_t *body = NULL;
 
-sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const char *text, apr_pool_t *pool)
-{
-    json_t *row;
-
-    SR_TRY(sr_json_read(&row, text, pool));
-    const char *kind = sr_json_string(row, "kind");
-    *job = (sr_job_t){.kind = kind ? kind_named(options, kind) : NULL,
-                      .id = job_integer(row, "id"),
-                      .organization = job_integer(row, "organization"),
-                      .attempts = (int)job_integer(row, "attempts"),
-                      .due_at = job_integer(row, "due_at"),
-                      .destination = sr_json_string(row, "destination"),
-                      .url = sr_json_string(row, "url"),
-                      .token = sr_json_string(row, "token"),
-                      .body = json_object_get(row, "body")};
-    if (!job->kind || !job->destination || !json_is_object(job->body))
+    *job = (sr_job_t){.kind = kind_named(options, row->kind),
+                      .id = row->id,
+                      .organization = row->organization,
+                      .attempts = (int)row->attempts,
+                      .due_at = row->due_at,
+                      .destination = apr_pstrdup(pool, row->destination),
+                      .url = apr_pstrdup(pool, row->url),
+                      .token = apr_pstrdup(pool, row->token)};
+    SR_TRY(sr_json_read(&body, row->body, pool));
+    job->body = body;
+    if (!job->kind || !json_is_object(body))
         return sr_error(pool, SR_EINTERNAL, "Job %" APR_INT64_T_FMT " of the database cannot be read", job->id);
     return NULL;
 }

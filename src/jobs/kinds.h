@@ -12,8 +12,8 @@ json_t *sr_kinds_leases(const sr_jobs_options_t *options);
 /* The kinds that are tried again also when an attempt was interrupted: {"<kind>":{"attempts","pause"}}. */
 json_t *sr_kinds_repeated(const sr_jobs_options_t *options);
 
-/* Reads a claim as SR_OP_JOB_BATCH gives it. What the job points to is in the pool. Errors: SR_EINTERNAL. */
-sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const char *text, apr_pool_t *pool);
+/* Makes a job of a row that SR_OP_JOB_BATCH gave. What the job points to is in the pool. Errors: SR_EINTERNAL. */
+sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const sr_job_row_t *row, apr_pool_t *pool);
 /* How long to wait before the next attempt of a job whose attempt ended like this. 0: the job is over. */
 apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *result);
 

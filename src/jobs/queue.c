@@ -145,17 +145,9 @@ static apr_interval_time_t jitter(sr_jobs_t *jobs, apr_interval_time_t most)
 
 /* --- asking a database */
 
-static sr_error_t *queue_run(sr_jobs_t *jobs, int number, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
-                             const char *argument)
+static sr_store_source_t *source_of(sr_jobs_t *jobs, int number)
 {
-    sr_store_source_t *source = jobs->options.database(jobs->options.baton, number, jobs->batch_pool);
-    sr_store_t *store;
-
-    source->reads = sr_store_reads(op);
-    SR_TRY(source->borrow(source, &store, jobs->batch_pool));
-    sr_error_t *error = sr_store_run(store, op, outcome, rows, &argument, 1, jobs->batch_pool);
-    source->give_back(source, store);
-    return error;
+    return jobs->options.database(jobs->options.baton, number, jobs->batch_pool);
 }
 
 static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
@@ -182,21 +174,12 @@ static void note_health(sr_jobs_t *jobs, int number)
     database->poll_at = sr_jobs_clock() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }
 
-static const char *queue_now(sr_jobs_t *jobs)
-{
-    return apr_psprintf(jobs->batch_pool, "%" APR_TIME_T_FMT, sr_time_now());
-}
-
-/* The next poll is when the next job is due, unless another poll comes before. `row` is {"due_in"}. */
-static void note_due(sr_jobs_t *jobs, int number, const char *row)
+/* The next poll is when the next job is due, unless another poll comes before. `due_in` is NULL if there is none. */
+static void note_due(sr_jobs_t *jobs, int number, const apr_int64_t *due_in)
 {
     database_t *database = &jobs->databases[number];
-    json_t *object;
 
-    if (!row || sr_json_read(&object, row, jobs->batch_pool)) return;
-    const json_t *due_in = json_object_get(object, "due_in");
-    const apr_time_t due = sr_jobs_clock() + json_integer_value(due_in);
-    if (json_is_integer(due_in) && due < database->poll_at) database->poll_at = due;
+    if (due_in && sr_jobs_clock() + *due_in < database->poll_at) database->poll_at = sr_jobs_clock() + *due_in;
 }
 
 /* --- batches */
@@ -225,7 +208,7 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
     int count = 0;
 
     for (int i = 0; i < rows->nelts - 1; i++, count++) {
-        const char *row = APR_ARRAY_IDX(rows, i, sr_row_t).body;
+        const sr_job_row_t *row = &APR_ARRAY_IDX(rows, i, sr_job_row_t);
         if (!jobs->transfers.free) continue;
         sr_error_t *error =
             sr_transfers_take(&destination, &jobs->transfers, number, claim, since, row, jobs->batch_pool);
@@ -248,8 +231,8 @@ static void batch_run(sr_jobs_t *jobs, int number)
     sr_outcome_t outcome;
 
     if (room) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes it again */
-    sr_error_t *error =
-        queue_run(jobs, number, SR_OP_JOB_BATCH, &outcome, &rows, batch_text(jobs, number, claim, room));
+    sr_error_t *error = sr_store_job_batch(source_of(jobs, number), &outcome, &rows,
+                                           batch_text(jobs, number, claim, room), jobs->batch_pool);
 
     if (error) {
         note_trouble(jobs, number, error);
@@ -262,77 +245,84 @@ static void batch_run(sr_jobs_t *jobs, int number)
     const int count = batch_take(jobs, number, claim, since, rows);
     database->more = room > 0 && count == room;
     if (!database->more) database->from = -1;
-    note_due(jobs, number, rows->nelts ? APR_ARRAY_IDX(rows, rows->nelts - 1, sr_row_t).body : NULL);
+    if (rows->nelts) note_due(jobs, number, APR_ARRAY_IDX(rows, rows->nelts - 1, sr_job_row_t).due_in);
 }
 
 /* Asks the database whether a job is due. Another process may have written one. */
 static bool poll_finds(sr_jobs_t *jobs, int number)
 {
-    apr_array_header_t *rows;
+    const sr_due_row_t *row;
     sr_outcome_t outcome;
-    sr_error_t *error = queue_run(jobs, number, SR_OP_JOB_POLL, &outcome, &rows, queue_now(jobs));
+    sr_error_t *error = sr_store_job_poll(source_of(jobs, number), &outcome, &row, sr_time_now(), jobs->batch_pool);
 
     if (error) {
         note_trouble(jobs, number, error);
         return false;
     }
     note_health(jobs, number);
-    if (outcome != SR_OK) note_due(jobs, number, rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL);
+    if (row) note_due(jobs, number, row->due_in);
     return outcome == SR_OK;
 }
 
 /* --- surveys */
 
-static apr_uint64_t survey_member(const json_t *object, const char *name)
-{
-    return (apr_uint64_t)json_integer_value(json_object_get(object, name));
-}
-
-static sr_error_t *survey_ask(sr_jobs_t *jobs, int number, json_t **seen, json_t *dead)
+static sr_error_t *survey_ask(sr_jobs_t *jobs, int number, const sr_survey_row_t **seen, json_t *dead)
 {
     json_t *survey = sr_json_own(json_object(), jobs->batch_pool);
-    apr_array_header_t *rows;
     sr_outcome_t outcome;
 
     json_object_set_new(survey, "now", json_integer(sr_time_now()));
     json_object_set(survey, "dead", dead);
     json_object_set_new(survey, "repeated", sr_kinds_repeated(&jobs->options));
-    SR_TRY(queue_run(jobs, number, SR_OP_JOB_SURVEY, &outcome, &rows, sr_json_text(survey, jobs->batch_pool)));
-    return sr_json_read(seen, APR_ARRAY_IDX(rows, 0, sr_row_t).body, jobs->batch_pool);
+    return sr_store_job_survey(source_of(jobs, number), &outcome, seen, sr_json_text(survey, jobs->batch_pool),
+                               jobs->batch_pool);
 }
 
 /* Of the processes that have claims, those of this machine that are dead. */
-static json_t *survey_dead(sr_jobs_t *jobs, const json_t *seen)
+static sr_error_t *survey_dead(json_t **dead, sr_jobs_t *jobs, const sr_survey_row_t *seen)
 {
-    json_t *dead = sr_json_own(json_array(), jobs->batch_pool), *owner;
+    json_t *owners, *owner;
     size_t i;
 
-    json_array_foreach (json_object_get(seen, "owners"), i, owner)
+    *dead = sr_json_own(json_array(), jobs->batch_pool);
+    SR_TRY(sr_json_read(&owners, seen->owners, jobs->batch_pool));
+    json_array_foreach (owners, i, owner)
         if (json_is_string(owner) && sr_process_is_dead(jobs->owner, json_string_value(owner)))
-            json_array_append(dead, owner);
-    return dead;
+            json_array_append(*dead, owner);
+    return NULL;
 }
 
-/* Ends what was lost, and counts what there is. One process of this machine does it for all. */
+/* Ends what was lost, also of processes of this machine that are dead, and counts what there is. */
+static sr_error_t *survey_all(sr_jobs_t *jobs, int number, const sr_survey_row_t **seen, apr_int64_t *interrupted)
+{
+    json_t *dead = sr_json_own(json_array(), jobs->batch_pool);
+
+    SR_TRY(survey_ask(jobs, number, seen, dead));
+    *interrupted = (*seen)->interrupted;
+    SR_TRY(survey_dead(&dead, jobs, *seen));
+    if (!json_array_size(dead)) return NULL;
+    SR_TRY(survey_ask(jobs, number, seen, dead));
+    *interrupted += (*seen)->interrupted;
+    return NULL;
+}
+
+/* One process of this machine does it for all. */
 static void survey_run(sr_jobs_t *jobs, int number)
 {
-    json_t *seen = NULL;
+    const sr_survey_row_t *seen = NULL;
+    apr_int64_t interrupted = 0;
 
     if (is_stopping(jobs) || sr_jobs_clock() < jobs->databases[number].retry_at) return;
     if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, apr_time_now(), SURVEY)) return;
-    sr_error_t *error = survey_ask(jobs, number, &seen, sr_json_own(json_array(), jobs->batch_pool));
-    const apr_uint64_t late = error ? 0 : survey_member(seen, "interrupted");
-    json_t *dead = error ? NULL : survey_dead(jobs, seen);
-    if (!error && json_array_size(dead)) error = survey_ask(jobs, number, &seen, dead);
+    sr_error_t *error = survey_all(jobs, number, &seen, &interrupted);
     if (error) {
         note_trouble(jobs, number, error);
         return;
     }
-    const apr_uint64_t interrupted = survey_member(seen, "interrupted") + (json_array_size(dead) ? late : 0);
-    sr_metrics_count(SR_METRIC_LOST, 0, 0, interrupted);
-    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, survey_member(seen, "waiting"));
-    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, survey_member(seen, "under_way"));
-    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, survey_member(seen, "oldest"));
+    sr_metrics_count(SR_METRIC_LOST, 0, 0, (apr_uint64_t)interrupted);
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, (apr_uint64_t)seen->waiting);
+    sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, (apr_uint64_t)seen->under_way);
+    sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, (apr_uint64_t)seen->oldest);
     sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)apr_time_now());
     if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* others may have waited for those */
 }

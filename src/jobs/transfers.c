@@ -28,7 +28,7 @@ sr_error_t *sr_transfers_make(sr_transfers_t *transfers, apr_pool_t *pool)
 }
 
 sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers_t *transfers, int database,
-                              const char *claim, apr_time_t since, const char *row, apr_pool_t *pool)
+                              const char *claim, apr_time_t since, const sr_job_row_t *row, apr_pool_t *pool)
 {
     sr_transfer_t *transfer = transfers->free;
     sr_error_t *error = sr_job_read(&transfer->job, transfers->options, row, transfer->pool);

@@ -36,7 +36,7 @@ sr_error_t *sr_transfers_make(sr_transfers_t *transfers, apr_pool_t *pool);
 /* Takes a claim that was made at a time (of sr_jobs_clock) into a free transfer, of which there must be one. It waits
  * there. `row` is one of SR_OP_JOB_BATCH. Errors: SR_EINTERNAL, and the claim is not taken. */
 sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers_t *transfers, int database,
-                              const char *claim, apr_time_t since, const char *row, apr_pool_t *pool);
+                              const char *claim, apr_time_t since, const sr_job_row_t *row, apr_pool_t *pool);
 /* Begins what may begin, and ends what is over. If `stopping`, nothing is begun and all that waits is released. */
 void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping);
 /* Ends all that is under way as interrupted. */

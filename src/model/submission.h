@@ -82,7 +82,7 @@ const char *sr_person_name(const char *firstname, const char *lastname, apr_pool
  */
 /* Raise it when the representation of what is stored changes: one of an older version is rendered again when it is
  * read (src/service/submissions.c). */
-#define SR_REPRESENTATION_VERSION "1"
+#define SR_REPRESENTATION_VERSION 1
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool);
 /* One signer of it, as the object that it has for them. */
 const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool);

@@ -6,7 +6,9 @@
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                     apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool)}, *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_TOKEN_CURRENT, &row, arguments, 2, pool));
-    return sr_token_parse(token, row, pool);
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_token_current(service->database, &outcome, &row, token_hash, sr_time_now(), pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    return sr_token_parse(token, row->body, pool);
 }

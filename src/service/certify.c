@@ -29,10 +29,11 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
 /* The audit trail as it will be: what is stored, and what this step adds. */
 static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *step)
 {
-    const char *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_EVENTS, &row, (const char *const[]){step->signing->signer->uuid},
-                               1, step->pool));
-    SR_TRY(sr_json_read(events, row, step->pool));
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_signing_events(service->database, &outcome, &row, step->signing->signer->uuid, step->pool));
+    SR_TRY(sr_service_refusal(outcome, step->pool));
+    SR_TRY(sr_json_read(events, row->body, step->pool));
     for (size_t i = 0; i < json_array_size(step->events); i++) {
         const char *body = sr_json_string(json_array_get(step->events, i), "body");
         json_t *event;

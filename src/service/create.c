@@ -183,7 +183,7 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "warnings",
                         submission->warnings ? json_incref((json_t *)submission->warnings) : json_null());
     json_object_set_new(row, "representation", json_string(representation));
-    json_object_set_new(row, "representation_version", json_string(SR_REPRESENTATION_VERSION));
+    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
@@ -246,17 +246,18 @@ static sr_error_t *keep(const sr_service_t *service, const char **uuid, const ch
                         sr_submission_t *submission, const sr_intake_t *intake, const sr_create_t *request,
                         apr_pool_t *pool)
 {
-    apr_array_header_t *rows = NULL;
+    const sr_representation_row_t *row;
     sr_outcome_t outcome = SR_OK;
     *unwanted = true;
     SR_TRY(sr_uploads_commit(intake, request, pool));
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     const char *argument = creation_text(service, request, submission, pool);
-    sr_error_t *error = sr_service_call(service, SR_OP_SUBMISSION_CREATE, &rows, &outcome, &argument, 1, pool);
+    sr_error_t *error = sr_store_submission_create(service->database, &outcome, &row, argument, pool);
+    if (!error) error = sr_service_refusal(outcome, pool);
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
     SR_TRY(error);
-    *representation = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    *representation = row->representation;
     if (*representation) /* of a replay, the first one's */
         *uuid = outcome == SR_REPLAY ? sr_representation_uuid(*representation, pool) : submission->uuid;
     if (!*uuid) return sr_error(pool, SR_EINTERNAL, "The store gave no submission");

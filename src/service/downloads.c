@@ -57,11 +57,14 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                 const char *submission_uuid, const char *document_uuid, bool original, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid, document_uuid}, *row;
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
     json_t *json;
     sr_document_state_t document;
-    SR_TRY(sr_service_call_one(service, SR_OP_DOCUMENT_GET, &row, arguments, 4, pool));
-    SR_TRY(sr_json_read(&json, row, pool));
+    SR_TRY(sr_store_document_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid,
+                                 document_uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    SR_TRY(sr_json_read(&json, row->body, pool));
     SR_TRY(sr_document_state_parse(&document, json, pool));
     return sr_service_download(service, download, &document, original, pool);
 }
@@ -80,19 +83,20 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
 sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                    const char *submission_uuid, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid}, *row;
-    json_t *json;
-    SR_TRY(sr_service_call_one(service, SR_OP_CERTIFICATE_GET, &row, arguments, 3, pool));
-    SR_TRY(sr_json_read(&json, row, pool));
-    const char *name = sr_json_string(json, "name"), *sha256 = sr_json_string(json, "sha256");
-    if (!name || !sha256) return sr_error(pool, SR_EINTERNAL, "The certificate's row is incomplete");
-    return sr_service_download_certificate(service, download, name, sha256, pool);
+    const sr_certificate_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(
+        sr_store_certificate_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    return sr_service_download_certificate(service, download, row->name, row->sha256, pool);
 }
 
 sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
                              const char *submission_uuid, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), submission_uuid}, *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_AUDIT_GET, &row, arguments, 3, pool));
-    return sr_json_read(events, row, pool);
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_audit_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    return sr_json_read(events, row->body, pool);
 }

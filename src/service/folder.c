@@ -74,14 +74,11 @@ static void note_checked(const sr_service_t *service)
 
 sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents, apr_pool_t *pool)
 {
-    const char *body;
-    json_t *answer;
+    const sr_installation_row_t *row;
+    sr_outcome_t outcome;
     if (was_checked(service)) return NULL;
-    SR_TRY(sr_service_call_one(service, SR_OP_PING, &body, NULL, 0, pool));
-    SR_TRY(sr_json_parse(&answer, body, strlen(body), pool));
-    const char *uuid = sr_json_string(answer, "database");
-    if (!uuid) return sr_error(pool, SR_EINTERNAL, "The database has no uuid");
-    SR_TRY(sr_blobs_check(documents, uuid, pool));
+    SR_TRY(sr_store_ping(service->database, &outcome, &row, pool));
+    SR_TRY(sr_blobs_check(documents, row->database, pool));
     note_checked(service);
     return NULL;
 }
@@ -101,10 +98,11 @@ static void note_reason(char *reason, const sr_error_t *error)
     apr_cpystrn(reason, !error ? "" : error->cause ? error->cause : error->message, REASON_MOST);
 }
 
-/* Reading is tried by SR_OP_PING; a full or read-only disk can still be read. */
+/* Reading is tried by sr_store_ping; a full or read-only disk can still be read. */
 static void probe(probed_t *result, const sr_service_t *service, apr_pool_t *pool)
 {
-    note_reason(result->database, sr_service_call(service, SR_OP_REWRITE, NULL, NULL, NULL, 0, pool));
+    sr_outcome_t outcome;
+    note_reason(result->database, sr_store_rewrite(service->database, &outcome, pool));
     note_reason(result->documents, probe_documents(service, pool));
 }
 

@@ -6,12 +6,10 @@
 
 static sr_error_t *check_database(const sr_service_t *service, apr_pool_t *pool)
 {
-    const char *body;
-    json_t *answer;
-    SR_TRY(sr_service_call_one(service, SR_OP_PING, &body, NULL, 0, pool));
-    SR_TRY(sr_json_parse(&answer, body, strlen(body), pool));
-    if (!json_is_true(json_object_get(answer, "read_only"))) return NULL;
-    return sr_error(pool, SR_EUNAVAILABLE, "The database is read-only");
+    const sr_installation_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_ping(service->database, &outcome, &row, pool));
+    return row->read_only ? sr_error(pool, SR_EUNAVAILABLE, "The database is read-only") : NULL;
 }
 
 void sr_service_health(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool)

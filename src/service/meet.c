@@ -2,29 +2,41 @@
 /* meet.c: a submission as a signer meets it: read, nothing is changed. */
 #include "service/private.h"
 
+/* Without `version`, or with one that is not the present one, there is a body. */
+static sr_error_t *read_signing(const char **body, const sr_service_t *service, const char *signer, const char *version,
+                                apr_pool_t *pool)
+{
+    const sr_signing_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_signing_get(service->database, &outcome, &row, signer, version, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    *body = row->body;
+    return NULL;
+}
+
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool)
 {
-    const char *arguments[] = {signer, NULL}, *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_GET, &row, arguments, 2, pool));
-    return sr_signing_parse(signing, row, signer, pool);
+    const char *body;
+    SR_TRY(read_signing(&body, service, signer, NULL, pool));
+    return sr_signing_parse(signing, body, signer, pool);
 }
 
 sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t **signing, apr_pool_t *pool)
 {
-    const char *arguments[] = {(*signing)->signer->uuid, (*signing)->version};
-    apr_array_header_t *rows;
-    SR_TRY(sr_service_call(service, SR_OP_SIGNING_GET, &rows, NULL, arguments, 2, pool));
-    const char *row = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
-    return row ? sr_signing_parse(signing, row, arguments[0], pool) : NULL;
+    const char *body, *signer = (*signing)->signer->uuid;
+    SR_TRY(read_signing(&body, service, signer, (*signing)->version, pool));
+    return body ? sr_signing_parse(signing, body, signer, pool) : NULL;
 }
 
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
                                     apr_pool_t *pool)
 {
-    const char *text;
-    SR_TRY(sr_service_call_one(service, SR_OP_SIGNING_ACCESS, &text, &signer, 1, pool));
-    *epoch = apr_atoi64(text);
+    const sr_access_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_signing_access(service->database, &outcome, &row, signer, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    *epoch = row->epoch;
     return NULL;
 }
 

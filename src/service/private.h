@@ -6,23 +6,13 @@
 #include "service/setup.h"
 
 /* ------------------------------------------------------------------------------------------------- call.c */
-/* Borrows a connection, runs one operation, gives the connection back at once, and turns every outcome but SR_OK
- * and SR_REPLAY into an error. *rows and *outcome may be NULL. */
-sr_error_t *sr_service_call(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows, sr_outcome_t *outcome,
-                            const char *const *arguments, int count, apr_pool_t *pool);
-/* The same, and no outcome is an error. */
-sr_error_t *sr_service_call_any(const sr_service_t *service, sr_op_t op, apr_array_header_t **rows,
-                                sr_outcome_t *outcome, const char *const *arguments, int count, apr_pool_t *pool);
-/* sr_service_call for an operation whose answer is one body. */
-sr_error_t *sr_service_call_one(const sr_service_t *service, sr_op_t op, const char **body,
-                                const char *const *arguments, int count, apr_pool_t *pool);
+/* The error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
+sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
 /* After the commit of what may have an event for webhooks. */
 void sr_service_wake(const sr_service_t *service);
 /* The same for the work on the documents of one submission: the questions may have the same helper, which may have
  * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
-/* The current time as the store takes it. */
-const char *sr_service_now(apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- receive.c */
 typedef struct sr_upload_t {
@@ -44,10 +34,17 @@ sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *ep
                                     apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- list.c */
-/* Runs a list operation whose arguments are: token hash, now, rows, direction, created_at, id, then `filters`. */
-sr_error_t *sr_service_list(const sr_service_t *service, sr_list_result_t *page, sr_op_t op, const char *token_hash,
-                            const sr_list_query_t *query, const char *const *filters, int filter_count,
-                            apr_pool_t *pool);
+/* Where a page begins, as the list operations of the store take it. */
+typedef struct sr_list_place_t {
+    int limit;             /* one row more than the page has: it says whether there is another page */
+    const char *direction; /* "older" or "newer" */
+    apr_time_t at;         /* 0: from the newest */
+    apr_int64_t id;
+} sr_list_place_t;
+sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
+/* The page of what an operation gave (sr_item_row_t). */
+void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
+                          apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- uploads.c */
 /* The pages of a document by its owner's report, or NULL if there is no report of this version. */

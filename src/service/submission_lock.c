@@ -7,7 +7,7 @@
 
 #include <apr_general.h>
 
-#define LEASE "30000000" /* microseconds; longer than signing takes */
+#define LEASE apr_time_from_sec(30) /* longer than signing takes */
 #define SHORTEST_PAUSE 5000
 #define LONGEST_PAUSE 50000
 
@@ -27,10 +27,8 @@ static sr_error_t *lock_late(apr_pool_t *pool)
 
 static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder, apr_pool_t *pool)
 {
-    const char *arguments[] = {lock->submission, holder};
-    apr_array_header_t *rows;
     sr_outcome_t outcome;
-    return sr_service_call_any(lock->service, SR_OP_LOCK_RELEASE, &rows, &outcome, arguments, 2, pool);
+    return sr_store_lock_release(lock->service->database, &outcome, lock->submission, holder, pool);
 }
 
 /* Waits, unless the holder is dead: then its lease is ended. */
@@ -56,16 +54,15 @@ sr_error_t *sr_submission_lock_take(sr_submission_lock_t *lock, const sr_service
     apr_pool_t *each;
     sr_error_t *error = NULL;
     sr_outcome_t outcome = SR_STALE;
-    apr_array_header_t *rows;
+    const sr_holder_row_t *row;
     *lock = (sr_submission_lock_t){service, submission, sr_process_name(pool), NULL, pool};
-    const char *arguments[] = {submission, lock->holder, LEASE};
     apr_pool_create(&each, pool);
     for (apr_interval_time_t pause = SHORTEST_PAUSE;; pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE) {
-        error = sr_service_call_any(service, SR_OP_LOCK_TAKE, &rows, &outcome, arguments, 3, each);
+        error = sr_store_lock_take(service->database, &outcome, &row, submission, lock->holder, LEASE, each);
         if (error) return error; /* it lives in a part of the pool that stays */
         if (outcome != SR_STALE) break;
         if (apr_time_now() >= until) return lock_late(pool);
-        SR_TRY(lock_wait(lock, rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL, pause, each));
+        SR_TRY(lock_wait(lock, row->holder, pause, each));
         apr_pool_clear(each);
     }
     apr_pool_destroy(each);

@@ -11,43 +11,46 @@
 static sr_error_t *render_again(const sr_service_t *service, const char **representation, const char *token_hash,
                                 const char *uuid, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), uuid}, *text;
+    const sr_body_row_t *found;
     sr_submission_t submission;
+    sr_outcome_t outcome;
     json_t *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_SUBMISSION_RECORD, &text, arguments, 3, pool));
-    SR_TRY(sr_json_read(&row, text, pool));
+    SR_TRY(sr_store_submission_record(service->database, &outcome, &found, token_hash, sr_time_now(), uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    SR_TRY(sr_json_read(&row, found->body, pool));
     SR_TRY(sr_submission_parse(&submission, row, pool));
     *representation = sr_submission_render(&submission, pool);
-    const char *stored[] = {uuid, sr_json_string(row, "events_hash"), SR_REPRESENTATION_VERSION, *representation};
-    (void)sr_service_call(service, SR_OP_SUBMISSION_RENDERED, NULL, NULL, stored, 4, pool);
+    (void)sr_store_submission_rendered(service->database, &outcome, uuid, sr_json_string(row, "events_hash"),
+                                       SR_REPRESENTATION_VERSION, *representation, pool);
     return NULL;
 }
 
 sr_error_t *sr_service_submission(const sr_service_t *service, const char **representation, const char *token_hash,
                                   const char *uuid, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), uuid, SR_REPRESENTATION_VERSION};
-    apr_array_header_t *rows;
-    SR_TRY(sr_service_call(service, SR_OP_SUBMISSION_GET, &rows, NULL, arguments, 4, pool));
-    *representation = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_row_t).body : NULL;
+    const sr_representation_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_submission_get(service->database, &outcome, &row, token_hash, sr_time_now(), uuid,
+                                   SR_REPRESENTATION_VERSION, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    *representation = row->representation;
     return *representation ? NULL : render_again(service, representation, token_hash, uuid, pool);
-}
-
-static const char *time_argument(apr_time_t when, apr_pool_t *pool)
-{
-    return when ? apr_psprintf(pool, "%" APR_TIME_T_FMT, when) : NULL;
 }
 
 sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                    const sr_list_query_t *query, const sr_submission_filter_t *filter, apr_pool_t *pool)
 {
-    const char *filters[] = {filter->status ? sr_signer_states_of_status(filter->status, pool) : NULL,
-                             filter->q ? sr_text_fold(filter->q, pool) : NULL,
-                             time_argument(filter->created_after, pool),
-                             time_argument(filter->created_before, pool),
-                             apr_itoa(pool, LIST_BYTES),
-                             SR_REPRESENTATION_VERSION};
-    SR_TRY(sr_service_list(service, page, SR_OP_SUBMISSION_LIST, token_hash, query, filters, 6, pool));
+    const char *q = filter->q ? sr_text_fold(filter->q, pool) : NULL;
+    const char *states = filter->status ? sr_signer_states_of_status(filter->status, pool) : NULL;
+    apr_array_header_t *items;
+    sr_list_place_t place;
+    sr_outcome_t outcome;
+    SR_TRY(sr_service_list_place(&place, query, pool));
+    SR_TRY(sr_store_submission_list(service->database, &outcome, &items, token_hash, sr_time_now(), place.limit,
+                                    place.direction, place.at, place.id, states, q, filter->created_after,
+                                    filter->created_before, LIST_BYTES, SR_REPRESENTATION_VERSION, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    sr_service_list_page(page, items, &place, pool);
     for (int i = 0; i < page->bodies->nelts; i++) {
         const char **body = &APR_ARRAY_IDX(page->bodies, i, const char *);
         if (**body != '{') SR_TRY(render_again(service, body, token_hash, *body, pool)); /* a uuid */

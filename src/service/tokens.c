@@ -20,38 +20,47 @@ sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **to
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool)
 {
     sr_token_t *caller;
-    const char *row;
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
     SR_TRY(bound_expiry(&expires_at, service, pool));
     /* the new secret's prefix tells its environment, so the caller's must be known before */
     SR_TRY(sr_service_authenticate(service, &caller, token_hash, pool));
     *secret = sr_token_make(caller->environment == SR_PRODUCTION, pool);
-    const char *arguments[] = {token_hash,
-                               sr_service_now(pool),
-                               sr_uuid_make(pool),
-                               name,
-                               sr_sha256_hex(*secret, strlen(*secret), pool),
-                               expires_at ? apr_psprintf(pool, "%" APR_TIME_T_FMT, expires_at) : NULL};
-    SR_TRY(sr_service_call_one(service, SR_OP_TOKEN_CREATE, &row, arguments, 6, pool));
-    return sr_token_parse(token, row, pool);
+    const char *secret_hash = sr_sha256_hex(*secret, strlen(*secret), pool);
+    SR_TRY(sr_store_token_create(service->database, &outcome, &row, token_hash, sr_time_now(), sr_uuid_make(pool), name,
+                                 secret_hash, expires_at, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    return sr_token_parse(token, row->body, pool);
 }
 
 sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, const char *token_hash, const char *uuid,
                              apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), uuid}, *row;
-    SR_TRY(sr_service_call_one(service, SR_OP_TOKEN_GET, &row, arguments, 3, pool));
-    return sr_token_parse(token, row, pool);
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_token_get(service->database, &outcome, &row, token_hash, sr_time_now(), uuid, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    return sr_token_parse(token, row->body, pool);
 }
 
 sr_error_t *sr_service_tokens(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                               const sr_list_query_t *query, apr_pool_t *pool)
 {
-    return sr_service_list(service, page, SR_OP_TOKEN_LIST, token_hash, query, NULL, 0, pool);
+    apr_array_header_t *items;
+    sr_list_place_t place;
+    sr_outcome_t outcome;
+    SR_TRY(sr_service_list_place(&place, query, pool));
+    SR_TRY(sr_store_token_list(service->database, &outcome, &items, token_hash, sr_time_now(), place.limit,
+                               place.direction, place.at, place.id, pool));
+    SR_TRY(sr_service_refusal(outcome, pool));
+    sr_service_list_page(page, items, &place, pool);
+    return NULL;
 }
 
 sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
                                     bool children, apr_pool_t *pool)
 {
-    const char *arguments[] = {token_hash, sr_service_now(pool), uuid, children ? "true" : "false"};
-    return sr_service_call(service, SR_OP_TOKEN_REVOKE, NULL, NULL, arguments, 4, pool);
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_token_revoke(service->database, &outcome, token_hash, sr_time_now(), uuid, children, pool));
+    return sr_service_refusal(outcome, pool);
 }

@@ -85,7 +85,7 @@ static const char *change_text(const sr_service_t *service, const sr_transition_
     json_object_set_new(row, "seen", json_integer(signing->events));
     json_object_set_new(row, "seen_hash", json_string(signing->events_hash));
     json_object_set_new(row, "representation", json_string(representation));
-    json_object_set_new(row, "representation_version", json_string(SR_REPRESENTATION_VERSION));
+    json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
     json_object_set(row, "events", step->events);
     json_object_set(row, "revisions", step->revisions);
     json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
@@ -108,7 +108,8 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *step, 
     SR_TRY(body(service, step, baton));
     if (!json_array_size(step->events)) return NULL;
     const char *change = change_text(service, step);
-    sr_error_t *error = sr_service_call(service, SR_OP_SIGNING_CHANGE, NULL, outcome, &change, 1, step->pool);
+    sr_error_t *error = sr_store_signing_change(service->database, outcome, change, step->pool);
+    if (!error) error = sr_service_refusal(*outcome, step->pool);
     /* also after an error: it may have been committed all the same */
     for (int i = 0; i < step->signing->submission.documents->nelts; i++)
         sr_standing_changed(APR_ARRAY_IDX(step->signing->submission.documents, i, sr_document_state_t).uuid);

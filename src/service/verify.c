@@ -39,29 +39,27 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
 }
 
 /* *row is the document's, or NULL when the caller has no document of these bytes. */
-static sr_error_t *find(const sr_service_t *service, json_t **row, const sr_verify_t *request, apr_pool_t *pool)
+static sr_error_t *find(const sr_service_t *service, const sr_file_row_t **row, const sr_verify_t *request,
+                        apr_pool_t *pool)
 {
-    const char *arguments[] = {request->token_hash, sr_service_now(pool), file_of(request)->sha256}, *text;
-    sr_error_t *error = sr_service_call_one(service, SR_OP_DOCUMENT_KNOWN, &text, arguments, 3, pool);
-    *row = NULL;
-    if (error && error->code == SR_ENOTFOUND) return NULL;
-    SR_TRY(error);
-    return sr_json_read(row, text, pool);
+    sr_outcome_t outcome;
+    SR_TRY(sr_store_document_known(service->database, &outcome, row, request->token_hash, sr_time_now(),
+                                   file_of(request)->sha256, pool));
+    return outcome == SR_MISSING ? NULL : sr_service_refusal(outcome, pool);
 }
 
 /* A certificate of completion belongs to a submission and is not one of its documents. */
-static json_t *document_of(const json_t *row)
+static json_t *document_of(const sr_file_row_t *row)
 {
-    const char *uuid = row ? sr_json_string(row, "document") : NULL;
-    if (!uuid) return json_null();
-    return json_pack("{s:s,s:s}", "uuid", uuid, "name", sr_json_string(row, "name"));
+    if (!row || !row->document) return json_null();
+    return json_pack("{s:s,s:s}", "uuid", row->document, "name", row->name);
 }
 
 sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                               apr_pool_t *pool)
 {
     sr_pdf_verification_t found;
-    json_t *row;
+    const sr_file_row_t *row;
     SR_TRY(check(service, &found, request, pool));
     if (found.conclusion == SR_PDF_UNREADABLE)
         return sr_error(pool, SR_EBADREQUEST, "The document cannot be verified: %s",
@@ -69,8 +67,8 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
     SR_TRY(find(service, &row, request, pool));
     *answer = sr_pdf_verification_json(&found);
     add_file(*answer, request);
-    json_object_set_new(*answer, "known", json_boolean(row));
-    json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? sr_json_string(row, "submission") : NULL));
+    json_object_set_new(*answer, "known", json_boolean(row != NULL));
+    json_object_set_new(*answer, "submission", sr_json_string_or_null(row ? row->submission : NULL));
     json_object_set_new(*answer, "document", document_of(row));
     return NULL;
 }

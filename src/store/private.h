@@ -52,6 +52,48 @@ typedef struct sr_sql_t {
 
 extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
 
+/* What an operation with a signature gives (made by tools/sql2c). */
+typedef enum sr_value_type_t { SR_VALUE_TEXT, SR_VALUE_INT, SR_VALUE_BOOL } sr_value_type_t;
+
+typedef struct sr_column_t {
+    const char *name;
+    sr_value_type_t type;
+    bool maybe;    /* it may be NULL */
+    bool pointer;  /* it is a pointer to a number or truth value, and NULL says that there is none */
+    size_t offset; /* in the row's struct */
+} sr_column_t;
+
+typedef struct sr_row_kind_t {
+    const char *name;
+    size_t size;
+    int count;
+    const sr_column_t *columns;
+} sr_row_kind_t;
+
+typedef struct sr_shape_t {
+    const sr_row_kind_t *row;    /* or NULL */
+    unsigned outcomes, with_row; /* sets of sr_outcome_t; `outcomes` is 0 for an operation without signature */
+    bool many;
+} sr_shape_t;
+
+extern const sr_shape_t sr_store_shapes[SR_OP_COUNT];
+
+/* A row as text, or NULL where it has no value: its columns without the outcome. */
+typedef struct sr_row_t {
+    const char *const *values;
+} sr_row_t;
+
+bool sr_store_reads(sr_op_t op); /* it writes nothing */
+/* Runs an operation; `arguments` are NUL-terminated text or NULL, `count` of them (checked against the statement).
+ * *rows holds sr_row_t, in `pool`. */
+sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
+                         const char *const *arguments, int count, apr_pool_t *pool);
+/* Borrows a connection, runs an operation and checks its outcome and rows. `result` is NULL, the address of a row's
+ * address, or of an array's. */
+sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
+                          const char *const *arguments, int count, apr_pool_t *pool);
+const char *sr_value_number(apr_int64_t value, apr_pool_t *pool);
+
 /* Why a statement failed, as far as it matters to who sent it. */
 typedef enum sr_failure_t {
     SR_FAILURE_NONE,

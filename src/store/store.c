@@ -144,6 +144,7 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
 /* What an operation was asked, and what came of it. */
 typedef struct call_t {
     const sr_store_t *store;
+    sr_op_t op;
     const sr_operation_t *operation;
     apr_dbd_prepared_t *const *statements;
     const char *const *arguments;
@@ -162,23 +163,24 @@ static const char *column(const call_t *call, apr_dbd_row_t *row, int number)
     return text;
 }
 
-/* An answer has the columns outcome, body, key, or one column "outcome" or "outcome<newline>body". The strings are
- * the result's own and are copied: it is released before the caller reads them. */
-static void take_row(call_t *call, apr_dbd_row_t *row, bool single)
+/* An answer has the column outcome and those of its row, or one column "outcome" or "outcome<newline>first". The
+ * strings are the result's own and are copied: it is released before the caller reads them. */
+static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
 {
-    sr_row_t *taken = apr_array_push(call->rows);
+    const sr_shape_t *shape = &sr_store_shapes[call->op];
+    const int count = shape->row ? shape->row->count : 0;
+    const char **values = apr_pcalloc(call->pool, (apr_size_t)(count + 1) * sizeof *values);
     const char *outcome = column(call, row, 0);
-    const char *body, *key = NULL;
 
-    if (single) {
-        body = outcome ? strchr(outcome, '\n') : NULL;
-        if (body) outcome = apr_pstrmemdup(call->pool, outcome, (apr_size_t)(body++ - outcome));
+    if (columns == 1) {
+        const char *first = outcome ? strchr(outcome, '\n') : NULL;
+        if (first) outcome = apr_pstrmemdup(call->pool, outcome, (apr_size_t)(first++ - outcome));
+        values[0] = apr_pstrdup(call->pool, first);
     } else {
-        body = column(call, row, 1);
-        key = column(call, row, 2);
+        for (int i = 0; i < count && i + 1 < columns; i++)
+            values[i] = apr_pstrdup(call->pool, column(call, row, i + 1));
     }
-    taken->body = apr_pstrdup(call->pool, body);
-    taken->key = apr_pstrdup(call->pool, key);
+    APR_ARRAY_PUSH(call->rows, sr_row_t) = (sr_row_t){values};
     if (!call->outcome) call->outcome = outcome ? apr_pstrdup(call->pool, outcome) : "NULL";
 }
 
@@ -188,8 +190,7 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     const sr_statement_t *statement = &call->operation->statements[number];
     apr_dbd_results_t *results = NULL;
     apr_dbd_row_t *row = NULL;
-    bool single;
-    int count, status = sr_connection_enter(connection);
+    int columns, count, status = sr_connection_enter(connection);
 
     if (status != 0) return status;
     /* apr_dbd wants them without const and changes nothing. */
@@ -197,11 +198,11 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
                              1, statement->arguments, (const char **)call->arguments);
     status = sr_connection_leave(connection, status);
     if (status != 0 || !statement->answer) return status;
-    single = apr_dbd_num_cols(connection->driver, results) == 1;
+    columns = apr_dbd_num_cols(connection->driver, results);
     count = apr_dbd_num_tuples(connection->driver, results);
     for (int i = 0; i < count; i++) {
         if (apr_dbd_get_row(connection->driver, scratch_pool, results, &row, -1) != 0) break;
-        take_row(call, row, single);
+        take_row(call, row, columns);
     }
     return 0;
 }
@@ -271,7 +272,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
 {
     const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
     const apr_time_t begun = apr_time_now(), patience = begun + BUSY_PATIENCE;
-    call_t call = {store, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
+    call_t call = {store, op, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
     sr_fault_t fault;
     sr_error_t *error;
 

@@ -71,14 +71,11 @@ typedef enum sr_outcome_t {
     SR_OUTCOME_COUNT
 } sr_outcome_t;
 
-typedef struct sr_row_t {
-    const char *body; /* or NULL */
-    const char *key;  /* or NULL */
-} sr_row_t;
-
-/* The operations. The comment gives the arguments in order, the outcomes, and the body. $T stands for the two
- * first arguments of every caller's operation: token hash (hexadecimal SHA-256), now.
- * "token row" is {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
+/* The operations. The .sql files give their signatures, of which tools/sql2c makes a function and a struct each
+ * (embed/operations.h); what is here explains them. The comment gives the arguments in order, the outcomes, and the
+ * row: its name, or the JSON in its only column. $T stands for the two first arguments of every caller's operation:
+ * token hash (hexadecimal SHA-256), now. "token row" is
+ * {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
  * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
  * "revoked_at","parent" (uuid of the token that made it)}: what has no value is null.
  * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
@@ -125,11 +122,11 @@ typedef enum sr_op_t {
      *  "rewritten_size"|null,"revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in
      * their order}. */
     SR_OP_DOCUMENT_GET,
-    /* $T, SHA-256 → OK + {"submission" (its uuid),"document" (its uuid)|null,"name"} | MISSING | UNAUTHORIZED: what of
+    /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED: what of
      * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
      * submission's certificate of completion. One of them where there are several. */
     SR_OP_DOCUMENT_KNOWN,
-    /* $T, submission uuid → OK + {"name" (of the submission),"sha256","size"} of its certificate of completion |
+    /* $T, submission uuid → OK + certificate (name is the submission's) of completion |
      * MISSING (also while there is none) | UNAUTHORIZED */
     SR_OP_CERTIFICATE_GET,
     /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
@@ -187,22 +184,22 @@ typedef enum sr_op_t {
      * event is called once more, at the URL its token has now; an invitation goes to its signer. Repeating it with the
      * same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
-    /* $T, event uuid → OK + {"organization" (uuid),"environment","url" (whole)} | MISSING (no invitation of the
+    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (no invitation of the
      * caller's) | UNAUTHORIZED: whom a call once more would invite. */
     SR_OP_HISTORY_INVITATION,
 
-    /* No argument → OK + {"schema":<version>,"database":<its uuid>,"read_only" (true or false, or absent)} */
+    /* No argument → OK + installation */
     SR_OP_PING,
     /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
 
     /* The job thread (src/jobs). */
-    /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + {"due_in" (microseconds until the next one is
-     * due)|null (there is none)}. Writes nothing. */
+    /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + due (in microseconds; NULL: there is none). Writes
+     * nothing. */
     SR_OP_JOB_POLL,
     /* One JSON argument: {"now","dead":["<owner>", …] (processes that are dead),
      *  "repeated":{"<kind>":{"attempts","pause" (microseconds)}}}
-     * → OK + {"interrupted","waiting","under_way","oldest" (microseconds),"owners":["<owner>", …]}: schedules the
+     * → OK + survey (oldest: microseconds; owners: ["<owner>", …]): schedules the
      * claims of the dead, and those whose lease is over, again if their kind is `repeated` and has attempts left.
      * Records the others as "interrupted, outcome unknown" (if the truth is recorded later, it replaces that). Tells
      * how many those were, how many jobs are pending and claimed (as far as 100,000), since when the oldest of the
@@ -214,13 +211,12 @@ typedef enum sr_op_t {
      *  "share":{"room","new","slow"},"organizations":{"<id>":{"room","new","slow"}},"new","slow",
      *  "from" (an organization's id, or -1),"after":{"<id>":"<destination>"},
      *  "ended":[{"id","claim","status"|null,"success","error"|null,"due_at"|null}],"released":[{"id","claim"}]}
-     * → OK, for each claim a row {"id","kind","organization" (its id),"destination","url"|null,"token" (uuid)|null,
-     *  "due_at","attempts" (that failed),"body"}, and a last row {"due_in"} as of SR_OP_JOB_POLL. Records how the
-     * jobs of `ended` ended: one with "due_at" failed, and is tried again then. Gives back the claims of `released`,
-     * for which nothing was sent. Makes the scheduled jobs pending that are due by `now`. Then claims pending jobs of
-     * the kinds that have a lease, for that time, under the name `claim`:
-     * of a listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations
-     * that are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
+     * → OK + job, for each claim one (attempts: that failed), and a last one, whose id is 0, with `due_in` as of
+     * SR_OP_JOB_POLL. Records how the jobs of `ended` ended: one with "due_at" failed, and is tried again then. Gives
+     * back the claims of `released`, for which nothing was sent. Makes the scheduled jobs pending that are due by
+     * `now`. Then claims pending jobs of the kinds that have a lease, for that time, under the name `claim`: of a
+     * listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations that
+     * are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
      * organizations together `new` and `slow` of those. Organizations take turns, beginning after `from`, and so do the
      * destinations of one that are not listed, beginning after `after`.
      * A later event of a submission waits for the earlier ones. Repeating it with the same `claim` gives the same
@@ -251,20 +247,21 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
     /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
-    /* idempotency rows older than this time are deleted → OK + {"deleted":n} */
+    /* idempotency rows older than this time are deleted → OK + count */
     SR_OP_ADMIN_EXPIRE,
-    /* webhook calls that ended before this time are forgotten → OK + {"deleted":n} */
+    /* webhook calls that ended before this time are forgotten → OK + count */
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
 
-/* Runs an operation as one transaction; `arguments` are NUL-terminated text or NULL, `count` of them (checked
- * against the statement). *rows holds sr_row_t, in `pool`. A connection that died is opened again and the
- * operation sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors:
- * SR_EUNAVAILABLE when the database is away, SR_EINTERNAL when it refuses the statement. */
-bool sr_store_reads(sr_op_t op); /* it writes nothing */
-sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
-                         const char *const *arguments, int count, apr_pool_t *pool);
+/* Makes a source of a store that is open. */
+sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool);
+
+/* The operations as functions: sr_store_token_get(source, &outcome, &row, …). Each borrows a connection, runs the
+ * operation as one transaction, and gives the connection back. A connection that died is opened again and the operation
+ * sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors: SR_EUNAVAILABLE when
+ * the database is away, SR_EINTERNAL when it refuses the statement. */
+#include "embed/operations.h"
 
 /* --- schema (sigreqctl db …): tables by numbered migrations, conf/schema/<driver>/NNNN_name.sql; definitions
  * (functions and views) in src/store/<driver>/ beside the operations. All are compiled in. The database keeps a

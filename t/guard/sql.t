@@ -17,10 +17,13 @@ for my $file (files('src/*/*.c'), 'mod_sigreq.c') {
 unlike('"nothing to select"', $sql, 'words are no SQL');
 like('SELECT 1', $sql, 'SQL is');
 
-my %names =
-    map { my $driver = $_; $driver => join "\n", sort(all($driver) =~ /^-- \@op (\w+ \d+)/mg) } qw(pgsql sqlite3);
-like($names{pgsql}, qr/^SUBMISSION_CREATE 1$/m, 'the operations were found');
-is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with as many arguments');
+sub operations {    # their signatures, a line each
+    my $text = shift =~ s/\n-- {4,}(?=\S)/ /gr;
+    return join "\n", sort($text =~ /^-- \@op (\w+\(.*?\) → .*?)(?: write)?$/mg);
+}
+my %names = map { $_ => operations(all($_)) } qw(pgsql sqlite3);
+like($names{pgsql}, qr/^submission_create\(submission json\) → ok /m, 'the operations were found');
+is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with the same signatures');
 files("conf/schema/$_/0001_*.sql") for qw(pgsql sqlite3);
 for my $file (files('conf/schema/*/*.sql')) {
     unlike(slurp($file), qr/^CREATE (?:OR REPLACE )?(?:FUNCTION|VIEW|PROCEDURE|TRIGGER)\b/m,

@@ -9,6 +9,8 @@ use Test::More;
 my $here = abs_path('.');
 my $sql = 'src/store/sqlite3/engine.sql';
 my $tokens = 'src/store/sqlite3/tokens.sql';
+my $jobs = 'src/store/sqlite3/jobs.sql';
+my $functions = 'src/store/pgsql/tokens.sql';
 
 # Runs it over a copy of the sources, changed by a function of path and text; (exit code, output, message).
 sub sql2c {
@@ -37,19 +39,40 @@ for my $driver (qw(pgsql sqlite3)) {
 }
 
 my @cases = (
-    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op PING 0\n.*?\n\n//sr },
+    ['an operation is missing', $sql, sub { $_[0] =~ s/-- \@op ping.*?\n\n//sr },
         qr{^src/store/sqlite3: missing: \@op PING$}],
-    ['an unknown operation', $sql, sub { $_[0] =~ s/\@op PING/\@op PONG/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
-    ['the same twice', $sql, sub { $_[0] =~ s/\@op PING/\@op TOKEN_GET/r }, qr/:\d+: op TOKEN_GET is there twice$/],
-    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op PING/\@opp PING/r }, qr/:\d+: not understood: \@opp PING 0$/],
-    ['more arguments than declared', $tokens, sub { $_[0] =~ s/\@op TOKEN_CURRENT 2/\@op TOKEN_CURRENT 1/r },
+    ['an unknown operation', $sql, sub { $_[0] =~ s/\@op ping/\@op pong/r }, qr/^\Q$sql\E:\d+: unknown: op PONG$/],
+    ['the same twice', $sql, sub { $_[0] =~ s/\@op ping/\@op token_get/r }, qr/:\d+: op TOKEN_GET is there twice$/],
+    ['a mark that is none', $sql, sub { $_[0] =~ s/\@op ping/\@opp ping/r }, qr/:\d+: not understood: \@opp ping\(\) /],
+    ['an operation without signature', $sql, sub { $_[0] =~ s/\@op ping\(.*/\@op PING 0/r },
+        qr/:\d+: not understood: \@op PING 0$/],
+    ['a type that is none', $tokens, sub { $_[0] =~ s/(\@op token_current\(token_hash) hash/$1 hass/r },
+        qr/^\Q$tokens\E:\d+: there is no type hass$/],
+    ['an outcome that is none', $tokens, sub { $_[0] =~ s/(\@op token_current.*) unauthorized/$1 forbidden/r },
+        qr/:\d+: there is no outcome forbidden$/],
+    ['a row that is none', $tokens, sub { $_[0] =~ s/(\@op token_current.* ok) body/$1 bodies/r },
+        qr/:\d+: there is no row bodies$/],
+    ['rows of two kinds', $tokens, sub { $_[0] =~ s/(\@op token_current.*)/$1 count/r },
+        qr/:\d+: an operation gives rows of one kind$/],
+    ['a row twice', $sql, sub { $_[0] =~ s/(-- \@row count.*\n)/$1$1/r }, qr/^\Q$sql\E:\d+: row count is there twice$/],
+    ['a macro that is none', $tokens, sub { $_[0] =~ s/\@CALLER\(t\)/\@CALLED(t)/r },
+        qr/:\d+: there is no macro CALLED$/],
+    ['a macro with other arguments', $tokens, sub { $_[0] =~ s/\@CALLER\(t\)/\@CALLER(t, a)/r },
+        qr/:\d+: CALLER takes t$/],
+    ['fewer arguments than in the signature', $jobs,
+        sub { $_[0] =~ s/(job_poll.*?)WITH \@ARGUMENTS/$1WITH a(now) AS (SELECT 1)/sr },
+        qr/:\d+: op JOB_POLL says 1 arguments, no statement takes them$/],
+    ['more arguments than in the signature', $jobs,
+        sub { $_[0] =~ s/(job_poll.*?)WITH \@ARGUMENTS/$1WITH a(now, x) AS (SELECT %s, %s)/sr },
         qr/:\d+: 2 arguments, its \@op line says 1$/],
-    ['fewer arguments than declared', $tokens, sub { $_[0] =~ s/\@op TOKEN_CURRENT 2/\@op TOKEN_CURRENT 3/r },
-        qr/:\d+: op TOKEN_CURRENT says 3 arguments, no statement takes them$/],
-    ['the drivers differ', $sql, sub { $_[0] =~ s/\@op PING 0(.*?)SELECT 'ok'/\@op PING 1$1SELECT %s/sr },
-        qr/^\S+:\d+: PING takes \d arguments, \S+:\d+ says \d$/],
-    ['a percent sign', $sql, sub { $_[0] =~ s/(\@op PING.*?)'ok'/$1'%d'/sr }, qr/:\d+: write %% for a percent sign$/],
-    ['several statements that are no write', $tokens, sub { $_[0] =~ s/(\@op TOKEN_REVOKE 4) write/$1/r },
+    ['the signatures differ', $tokens, sub { $_[0] =~ s/(\@op token_current.*) \| unauthorized/$1/r },
+        qr/^\S+:\d+: TOKEN_CURRENT is \(.*\) → ok body \| unauthorized, \S+:\d+ says \(.*\) → ok body$/],
+    ['the arguments differ', $tokens, sub { $_[0] =~ s/(\@op token_current\(token_hash hash), now time/$1/r },
+        qr/:\d+: TOKEN_CURRENT takes \d arguments, \S+:\d+ says \d$/],
+    ['the rows differ', $sql,
+        sub { $_[0] =~ s/(\@row count \{deleted int)/$1?/r }, qr/^src\/store\/\w+: its rows are$/m],
+    ['a percent sign', $sql, sub { $_[0] =~ s/(\@op ping.*?)'ok'/$1'%d'/sr }, qr/:\d+: write %% for a percent sign$/],
+    ['several statements that are no write', $tokens, sub { $_[0] =~ s/(\@op token_revoke.*) write/$1/r },
         qr/:\d+: op TOKEN_REVOKE has several statements and is no "write"$/],
     ['no answer', $tokens, sub { $_[0] =~ s/-- \@answer\n(SELECT 'unauthorized')/$1/r },
         qr/:\d+: the last statement of op WEBHOOK_SET must be the \@answer$/],
@@ -58,9 +81,18 @@ my @cases = (
     ['a table among the operations', $tokens, sub { $_[0] =~ s/CREATE VIEW/CREATE TABLE/r },
         qr/^\Q$tokens\E:\d+: only CREATE FUNCTION and CREATE VIEW, tables are in conf.schema$/],
     ['a definition within an operation', $tokens, sub { $_[0] =~ s/-- \@answer\n/-- \@answer\nCREATE VIEW x AS\n/r },
-        qr/^\Q$tokens\E:\d+: a definition has no marks$/],
+        qr/^\Q$tokens\E:\d+: a definition has no marks but a signature$/],
     ['a semicolon', 'conf/schema/sqlite3/0001_tables.sql', sub { $_[0] =~ s/STRICT\n/STRICT;\n/r },
         qr{^conf/schema/sqlite3/0001_tables.sql:\d+: a statement ends at a blank line}],
+    ['a parameter of another type', $functions, sub { $_[0] =~ s/(FUNCTION sigreq.token_get\(.*p_uuid) uuid/$1 text/r },
+        qr/^\Q$functions\E:\d+: token_get has p_uuid text for uuid uuid$/],
+    ['a parameter more', $functions, sub { $_[0] =~ s/(FUNCTION sigreq.token_get\(.*p_uuid uuid)/$1, p_x text/r },
+        qr/^\Q$functions\E:\d+: token_get has p_x text, which the signature has not$/],
+    ['a function of another name', $functions, sub { $_[0] =~ s/(FUNCTION sigreq.token_)get/$1gets/r },
+        qr/^\Q$functions\E:\d+: /],
+    ['other columns than the row has', $functions,
+        sub { $_[0] =~ s/(FUNCTION sigreq.token_list.*?key) text/$1s text/sr },
+        qr/^\Q$functions\E:\d+: token_list returns outcome body keys, and its row is outcome body key$/],
 );
 for my $case (@cases) {
     my ($name, $path, $change, $expected) = @$case;

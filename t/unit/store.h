@@ -4,7 +4,7 @@
 #ifndef SR_TEST_STORE_H
 #define SR_TEST_STORE_H
 
-#include "store/store.h"
+#include "store/private.h"
 #include "tap.h"
 
 #include <apr_general.h>
@@ -26,7 +26,8 @@ typedef struct link_t {
     sr_store_t *store;
     const sr_writer_lock_t *lock;
     sr_watch_t *watch;
-    sr_error_t *error; /* of the last operation */
+    sr_op_t op;        /* the last operation */
+    sr_error_t *error; /* of it */
     sr_outcome_t outcome;
     apr_array_header_t *rows;
 } link_t;
@@ -115,12 +116,18 @@ static inline void base_remove(const base_t *base)
     link_run((link), (op), (const char *const[]){NULL, ##__VA_ARGS__} + 1,                                             \
              (int)(sizeof((const char *const[]){NULL, ##__VA_ARGS__}) / sizeof(char *)) - 1)
 
+/* The first column of a row, as text. */
+static inline const char *body_at(const link_t *link, int index)
+{
+    return APR_ARRAY_IDX(link->rows, index, sr_row_t).values[0];
+}
+
 static inline const char *link_run(link_t *link, sr_op_t op, const char *const *arguments, int count)
 {
     link->rows = NULL;
     link->error = sr_store_run(link->store, op, &link->outcome, &link->rows, arguments, count, link->pool);
-    if (link->error || !link->rows->nelts) return NULL;
-    return APR_ARRAY_IDX(link->rows, 0, sr_row_t).body;
+    link->op = op;
+    return link->error || !link->rows->nelts ? NULL : body_at(link, 0);
 }
 
 static inline const char *link_outcome(const link_t *link)
@@ -130,9 +137,19 @@ static inline const char *link_outcome(const link_t *link)
     return "error";
 }
 
+/* A column of a row of the last operation, as text, or NULL. */
+static inline const char *column_at(const link_t *link, int index, const char *name)
+{
+    const sr_row_kind_t *kind = sr_store_shapes[link->op].row;
+    for (int i = 0; kind && !link->error && index < link->rows->nelts && i < kind->count; i++)
+        if (strcmp(kind->columns[i].name, name) == 0) return APR_ARRAY_IDX(link->rows, index, sr_row_t).values[i];
+    return NULL;
+}
+#define COLUMN(link, name) column_at(link, 0, name)
+
 static inline const char *key_at(const link_t *link, int index)
 {
-    return APR_ARRAY_IDX(link->rows, index, sr_row_t).key;
+    return column_at(link, index, "key");
 }
 
 /* One member of a JSON body as text. */

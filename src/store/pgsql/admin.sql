@@ -21,6 +21,7 @@ LANGUAGE sql STABLE AS $$
     ORDER BY uuid::text = lower(p_which) DESC LIMIT 1
 $$
 
+-- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok body | conflict
 CREATE FUNCTION sigreq.admin_organization_create(p_uuid uuid, p_name text, p_quota bigint, p_now bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -29,6 +30,7 @@ BEGIN
     RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE uuid = p_uuid), 'conflict');
 END $$
 
+-- @op admin_organization_quota(which text, quota int?) → ok body | missing
 CREATE FUNCTION sigreq.admin_organization_quota(p_which text, p_quota bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -38,6 +40,8 @@ BEGIN
     RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE id = v_id), 'missing');
 END $$
 
+-- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
+--     → ok body | missing | conflict
 CREATE FUNCTION sigreq.admin_user_create(p_uuid uuid, p_organization text, p_firstname text, p_lastname text,
     p_email text, p_now bigint) RETURNS text
 LANGUAGE plpgsql AS $$
@@ -53,6 +57,7 @@ BEGIN
     RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.user_row WHERE uuid = p_uuid), 'conflict');
 END $$
 
+-- @op admin_user_list(organization text?) → ok item[] | missing
 CREATE FUNCTION sigreq.admin_user_list(p_organization text)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE AS $$
@@ -67,6 +72,9 @@ BEGIN
     ORDER BY r.id;
 END $$
 
+-- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
+--     secret_hash hash, expires_at time?, now time)
+--     → ok body | missing
 CREATE FUNCTION sigreq.admin_token_create(p_uuid uuid, p_organization text, p_user text, p_environment text,
     p_name text, p_secret_hash text, p_expires_at bigint, p_now bigint) RETURNS text
 LANGUAGE plpgsql AS $$
@@ -82,6 +90,7 @@ BEGIN
     RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid), 'missing');
 END $$
 
+-- @op admin_token_list(organization text?) → ok item[] | missing
 CREATE FUNCTION sigreq.admin_token_list(p_organization text)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE AS $$
@@ -96,6 +105,7 @@ BEGIN
     ORDER BY r.id;
 END $$
 
+-- @op admin_token_revoke(uuid uuid, now time, children bool) → ok item[] | missing
 CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql AS $$
@@ -111,6 +121,7 @@ BEGIN
     WHERE r.id IN (SELECT sigreq.token_tree(v_id, p_children)) ORDER BY r.id;
 END $$
 
+-- @op admin_token_webhooks(uuid uuid, urls json) → ok body | missing
 CREATE FUNCTION sigreq.admin_token_webhooks(p_uuid uuid, p_urls jsonb) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -118,6 +129,7 @@ BEGIN
                     'missing');
 END $$
 
+-- @op admin_document_used(sha256 hash) → ok | missing
 CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
@@ -128,6 +140,7 @@ BEGIN
            THEN 'ok' ELSE 'missing' END;
 END $$
 
+-- @op admin_expire(before time) → ok count
 CREATE FUNCTION sigreq.admin_expire(p_before bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -135,38 +148,8 @@ DECLARE
 BEGIN
     DELETE FROM sigreq.idempotency WHERE created_at < p_before;
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
-    RETURN E'ok\n{"deleted":' || v_deleted || '}';
+    RETURN E'ok\n' || v_deleted;
 END $$
 
--- @op ADMIN_ORGANIZATION_CREATE 4
-SELECT sigreq.admin_organization_create(%s, %s, %s, %s)
-
--- @op ADMIN_ORGANIZATION_LIST 0
+-- @op admin_organization_list() → ok item[]
 SELECT 'ok', body, key FROM sigreq.organization_row ORDER BY id
-
--- @op ADMIN_ORGANIZATION_QUOTA 2
-SELECT sigreq.admin_organization_quota(%s, %s)
-
--- @op ADMIN_USER_CREATE 6
-SELECT sigreq.admin_user_create(%s, %s, %s, %s, %s, %s)
-
--- @op ADMIN_USER_LIST 1
-SELECT outcome, body, key FROM sigreq.admin_user_list(%s)
-
--- @op ADMIN_TOKEN_CREATE 8
-SELECT sigreq.admin_token_create(%s, %s, %s, %s, %s, %s, %s, %s)
-
--- @op ADMIN_TOKEN_LIST 1
-SELECT outcome, body, key FROM sigreq.admin_token_list(%s)
-
--- @op ADMIN_TOKEN_REVOKE 3
-SELECT outcome, body, key FROM sigreq.admin_token_revoke(%s, %s, %s)
-
--- @op ADMIN_TOKEN_WEBHOOKS 2
-SELECT sigreq.admin_token_webhooks(%s, %s)
-
--- @op ADMIN_DOCUMENT_USED 1
-SELECT sigreq.admin_document_used(%s)
-
--- @op ADMIN_EXPIRE 1
-SELECT sigreq.admin_expire(%s)

@@ -2,25 +2,52 @@
 -- The operations of store.h on PostgreSQL, one file for each subject, and in this file what the engine itself sends.
 -- tools/sql2c makes a C table of the files of this folder and says what is wrong with them.
 --
---   -- @op NAME n       an operation of sr_op_t and its number of arguments: that many %s, in store.h's order
+--   -- @op name(argument type, …) → outcome row | outcome
+--                       an operation of sr_op_t: its arguments, each outcome that it may have, and which row comes with
+--                       it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the same.
+--                       Types: text, hash (SHA-256), uuid, json, int, time, bool. What may be NULL has a "?".
+--   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
+--   -- @macro NAME(x) text          @NAME(t) stands for the text, with t for x
 --   -- @engine NAME n   a text that the engine needs (private.h)
 --   CREATE FUNCTION …   a definition: a function or view that the operations use. It is in the database: `sigreqctl db
 --   CREATE VIEW …       upgrade` makes all definitions again if one of them differs from those that are there.
 --
 -- Statements end at a blank line. In an operation a percent sign is written %%. Tables are in conf/schema/pgsql.
 --
--- An operation is one statement here, the call of a function: one round trip, and PL/pgSQL keeps the plans. It answers
--- with the columns outcome, body, key, or with one column "outcome" or "outcome<newline>body": 22 µs instead of 29 µs
--- for three columns from a function. enable_seqscan = off: a plan that was made while a table was small must not stay
+-- An operation is one statement here, the call of a function: one round trip, and PL/pgSQL keeps the plans. An @op above
+-- a function is that call. The function's parameters are named as the arguments, with p_ before. It answers with the
+-- column outcome and those of its row, or with one text "outcome" or "outcome<newline>column": 22 µs instead of 29 µs for
+-- three columns from a function. enable_seqscan = off: a plan that was made while a table was small must not stay
 -- when the table is large (costs 1 µs).
 
--- @op PING 0
-SELECT E'ok\n' || json_build_object('schema', (SELECT max(version) FROM sigreq.schema_version),
-                                   'database', (SELECT uuid FROM sigreq.installation),
-                                   'read_only', current_setting('transaction_read_only') = 'on')
+-- The caller's token t, unless it is revoked or expired; and what belongs to the same user, organisation and environment.
+-- @macro CALLER(t) t.secret_hash = p_token_hash AND t.revoked_at IS NULL
+--     AND (t.expires_at IS NULL OR t.expires_at > p_now)
+-- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
 
--- @op REWRITE 0
-UPDATE sigreq.installation SET uuid = uuid RETURNING 'ok', NULL, NULL
+-- A body is JSON, as store.h says; an item is one of a list, and key is its place in it.
+-- @row access {epoch int}
+-- @row body {body json}
+-- @row certificate {name text, sha256 hash, size int}
+-- @row count {deleted int}
+-- @row due {due_in int?}
+-- @row file {submission uuid, document uuid?, name text}
+-- @row holder {holder text?}
+-- @row installation {schema int, database uuid, read_only bool}
+-- @row invitation {organization uuid, environment text, url text}
+-- @row item {body json?, key text?}
+-- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
+--     attempts int, body json, due_in int?}
+-- @row representation {representation text?}
+-- @row signing {body json?}
+-- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
+
+-- @op ping() → ok installation
+SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_setting('transaction_read_only') = 'on'
+FROM sigreq.installation i
+
+-- @op rewrite() → ok
+UPDATE sigreq.installation SET uuid = uuid RETURNING 'ok'
 
 -- @engine BEGIN 0
 BEGIN

@@ -15,7 +15,10 @@ CREATE VIEW sigreq.job_row AS
     WHERE d.event IS NOT NULL
 
 -- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
-CREATE FUNCTION sigreq.history_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+-- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
+--     submission uuid?, success bool?)
+--     → ok item[] | unauthorized
+CREATE FUNCTION sigreq.history_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_event text, p_submission uuid, p_success boolean)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -25,7 +28,7 @@ DECLARE
     v_submission bigint;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
         RETURN;
@@ -61,7 +64,9 @@ END $$
 
 -- The event goes where its token's URL points now, because it may just have been corrected. An invitation goes to its
 -- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
-CREATE FUNCTION sigreq.history_redeliver(p_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
+-- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
+--     → ok body | missing | conflict | stale | quota | unauthorized
+CREATE FUNCTION sigreq.history_redeliver(p_token_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     d record;
@@ -71,13 +76,12 @@ DECLARE
 BEGIN
     SELECT e.* INTO d
     FROM sigreq.token t
-    JOIN sigreq.job e ON (e.user_id, e.organization_id, e.environment)
-                            = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.job e ON @SCOPE(e, t)
+    WHERE @CALLER(t)
       AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
     FOR NO KEY UPDATE OF e;
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_hash, p_now);
+        RETURN sigreq.why_nothing(p_token_hash, p_now);
     END IF;
     IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = p_event) THEN
         RETURN (SELECT E'ok\n' || body FROM sigreq.job_row WHERE uuid = p_uuid);
@@ -108,24 +112,24 @@ BEGIN
 END $$
 
 -- Whom an event invites, before it is called once more.
-CREATE FUNCTION sigreq.history_invitation(p_hash text, p_now bigint, p_event uuid) RETURNS text
+-- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
+CREATE FUNCTION sigreq.history_invitation(p_token_hash text, p_now bigint, p_event uuid)
+RETURNS TABLE (outcome text, organization uuid, environment text, url text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
 BEGIN
-    SELECT json_build_object('organization', o.uuid, 'environment', e.environment, 'url', e.url) INTO v_body
+    RETURN QUERY
+    SELECT 'ok', o.uuid, e.environment, e.url
     FROM sigreq.token t
     JOIN sigreq.organization o ON o.id = t.organization_id
-    JOIN sigreq.job e ON (e.user_id, e.organization_id, e.environment)
-                            = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.job e ON @SCOPE(e, t)
+    WHERE @CALLER(t)
       AND e.uuid = p_event AND e.kind = 'invitation';
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_hash, p_now);
+        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::uuid, NULL::text, NULL::text;
     END IF;
-    RETURN E'ok\n' || v_body;
 END $$
 
+-- @op admin_history_expire(before time) → ok count
 CREATE FUNCTION sigreq.admin_history_expire(p_before bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -133,17 +137,5 @@ DECLARE
 BEGIN
     DELETE FROM sigreq.job WHERE state = 'done' AND ended_at < p_before;
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
-    RETURN E'ok\n{"deleted":' || v_deleted || '}';
+    RETURN E'ok\n' || v_deleted;
 END $$
-
--- @op HISTORY_LIST 9
-SELECT outcome, body, key FROM sigreq.history_list(%s, %s, %s, %s, %s, %s, %s, %s, %s)
-
--- @op HISTORY_REDELIVER 4
-SELECT sigreq.history_redeliver(%s, %s, %s, %s)
-
--- @op HISTORY_INVITATION 3
-SELECT sigreq.history_invitation(%s, %s, %s)
-
--- @op ADMIN_HISTORY_EXPIRE 1
-SELECT sigreq.admin_history_expire(%s)

@@ -32,14 +32,14 @@ LANGUAGE sql VOLATILE AS $$
     SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
 $$
 
--- When the next job is due, in microseconds from now, as a member of JSON: no job is due before.
-CREATE FUNCTION sigreq.job_due_in(p_now bigint) RETURNS text
+-- When the next job is due, in microseconds from now, or NULL: no job is due before.
+CREATE FUNCTION sigreq.job_due_in(p_now bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
-    RETURN json_build_object('due_in', (SELECT min(due_at) FROM sigreq.job
-                                        WHERE state = 'scheduled' AND due_at > p_now) - p_now);
+    RETURN (SELECT min(due_at) FROM sigreq.job WHERE state = 'scheduled' AND due_at > p_now) - p_now;
 END $$
 
+-- @op job_poll(now time) → ok | missing due
 CREATE FUNCTION sigreq.job_poll(p_now bigint) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
@@ -50,14 +50,15 @@ BEGIN
     IF FOUND THEN
         RETURN 'ok';
     END IF;
-    RETURN E'missing
-' || sigreq.job_due_in(p_now);
+    RETURN coalesce(E'missing\n' || sigreq.job_due_in(p_now), 'missing');
 END $$
 
 -- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
 -- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
 -- follows '.'.
-CREATE FUNCTION sigreq.job_survey(p_survey json) RETURNS text
+-- @op job_survey(survey json) → ok survey
+CREATE FUNCTION sigreq.job_survey(p_survey json)
+RETURNS TABLE (outcome text, interrupted bigint, waiting bigint, under_way bigint, oldest bigint, owners json)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     p record;
@@ -99,8 +100,7 @@ BEGIN
         v_owners := v_owners || v_claim;
         v_claim := v_claim || '/';
     END LOOP;
-    RETURN E'ok\n' || json_build_object('interrupted', v_interrupted, 'waiting', v_waiting, 'under_way', v_under_way,
-                                        'oldest', coalesce(v_oldest, 0), 'owners', v_owners);
+    RETURN QUERY SELECT 'ok', v_interrupted, v_waiting, v_under_way, coalesce(v_oldest, 0), to_json(v_owners);
 END $$
 
 -- Claims of one destination of an organisation: jobs of the kinds that this process knows, for their leases.
@@ -232,9 +232,12 @@ END $$
 
 -- Records what ended, then claims. If there are claims of this name already, this very batch was committed before, and
 -- its answer was lost.
+-- @op job_batch(batch json) → ok job[]
 CREATE FUNCTION sigreq.job_batch(p_batch json)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS TABLE (outcome text, id bigint, kind text, organization bigint, destination text, url text, token uuid,
+    due_at bigint, attempts integer, body json, due_in bigint)
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
     p record;
     v_now bigint := sigreq.job_clock();
@@ -265,21 +268,12 @@ BEGIN
                                    FROM json_each_text(p.leases) l), p_batch);
     END IF;
     RETURN QUERY
-    SELECT 'ok', json_build_object('id', d.id, 'kind', d.kind, 'organization', d.organization_id,
-                                   'destination', d.destination, 'url', d.url, 'token', t.uuid, 'due_at', d.due_at,
-                                   'attempts', d.attempts, 'body', d.body)::text, NULL::text
+    SELECT 'ok', d.id, d.kind, d.organization_id, d.destination, d.url, t.uuid, d.due_at, d.attempts, d.body,
+           NULL::bigint
     FROM sigreq.job d
     LEFT JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.state = 'claimed' AND d.claimed_by = p.claim
     ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
-    RETURN QUERY SELECT 'ok', sigreq.job_due_in(p.now), NULL::text;
+    RETURN QUERY SELECT 'ok', 0::bigint, '', 0::bigint, '', NULL::text, NULL::uuid, 0::bigint, 0, '{}'::json,
+                        sigreq.job_due_in(p.now);
 END $$
-
--- @op JOB_POLL 1
-SELECT sigreq.job_poll(%s)
-
--- @op JOB_SURVEY 1
-SELECT sigreq.job_survey(%s)
-
--- @op JOB_BATCH 1
-SELECT outcome, body, key FROM sigreq.job_batch(%s)

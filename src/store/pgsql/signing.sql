@@ -1,37 +1,39 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Signing: what becomes of a submission: see engine.sql for the form of this file.
 
-CREATE FUNCTION sigreq.certificate_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+-- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
+CREATE FUNCTION sigreq.certificate_get(p_token_hash text, p_now bigint, p_submission uuid)
+RETURNS TABLE (outcome text, name text, sha256 text, size bigint)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
 BEGIN
-    SELECT json_build_object('name', s.name, 'sha256', s.certificate_sha256, 'size', s.certificate_size)::text
-    INTO v_body
+    RETURN QUERY
+    SELECT 'ok', s.name, s.certificate_sha256::text, s.certificate_size
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
+    WHERE @CALLER(t)
       AND s.uuid = p_submission AND s.certificate_sha256 IS NOT NULL;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::text, NULL::text, NULL::bigint;
+    END IF;
 END $$
 
-CREATE FUNCTION sigreq.audit_get(p_hash text, p_now bigint, p_submission uuid) RETURNS text
+-- @op audit_get(token_hash hash, now time, submission uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.audit_get(p_token_hash text, p_now bigint, p_submission uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
     SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
     JOIN sigreq.event e ON e.submission_id = s.id
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    WHERE @CALLER(t)
       AND s.uuid = p_submission;
-    RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_hash, p_now));
+    RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
 -- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since p_version was read.
+-- @op signing_get(signer uuid, version text?) → ok signing | missing
 CREATE FUNCTION sigreq.signing_get(p_signer uuid, p_version text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -60,6 +62,7 @@ BEGIN
         'tell_completed', v.tell_completed)::text;
 END $$
 
+-- @op signing_access(signer uuid) → ok access | missing
 CREATE FUNCTION sigreq.signing_access(p_signer uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
@@ -69,6 +72,7 @@ BEGIN
                      WHERE g.uuid = p_signer), 'missing');
 END $$
 
+-- @op signing_events(signer uuid) → ok body | missing
 CREATE FUNCTION sigreq.signing_events(p_signer uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -82,6 +86,7 @@ BEGIN
 END $$
 
 -- The row of the submission is what changes meet at: the second waits there, and then sees that it came too late.
+-- @op signing_change(change json) → ok | stale | missing
 CREATE FUNCTION sigreq.signing_change(p_change json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -119,21 +124,3 @@ BEGIN
     PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
     RETURN 'ok';
 END $$
-
--- @op CERTIFICATE_GET 3
-SELECT sigreq.certificate_get(%s, %s, %s)
-
--- @op AUDIT_GET 3
-SELECT sigreq.audit_get(%s, %s, %s)
-
--- @op SIGNING_GET 2
-SELECT sigreq.signing_get(%s, %s)
-
--- @op SIGNING_ACCESS 1
-SELECT sigreq.signing_access(%s)
-
--- @op SIGNING_EVENTS 1
-SELECT sigreq.signing_events(%s)
-
--- @op SIGNING_CHANGE 1
-SELECT sigreq.signing_change(%s)

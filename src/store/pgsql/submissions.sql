@@ -14,19 +14,19 @@ CREATE VIEW sigreq.known_file AS
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
 
 -- The hot one: token and submission in one query, and only a miss asks why.
-CREATE FUNCTION sigreq.submission_get(p_hash text, p_now bigint, p_uuid uuid, p_version integer) RETURNS text
+-- @op submission_get(token_hash hash, now time, uuid uuid, version int) → ok representation | missing | unauthorized
+CREATE FUNCTION sigreq.submission_get(p_token_hash text, p_now bigint, p_uuid uuid, p_version integer) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_representation text;
 BEGIN
     SELECT CASE WHEN s.representation_version >= p_version THEN s.representation END INTO v_representation
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
+    WHERE @CALLER(t)
       AND s.uuid = p_uuid;
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_hash, p_now);
+        RETURN sigreq.why_nothing(p_token_hash, p_now);
     END IF;
     RETURN coalesce(E'ok\n' || v_representation, 'ok');
 END $$
@@ -63,21 +63,22 @@ CREATE VIEW sigreq.submission_row AS
     FROM sigreq.submission s
     JOIN sigreq.user_account u ON u.id = s.user_id
 
-CREATE FUNCTION sigreq.submission_record(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+-- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.submission_record(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
     SELECT r.body::text INTO v_body
     FROM sigreq.token t
-    JOIN sigreq.submission_row r ON (r.user_id, r.organization_id, r.environment)
-                                  = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.submission_row r ON @SCOPE(r, t)
+    WHERE @CALLER(t)
       AND r.uuid = p_uuid;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
 -- Nothing happens where the submission has changed since, or somebody else was faster.
+-- @op submission_rendered(uuid uuid, events_hash hash, version int, representation text) → ok
 CREATE FUNCTION sigreq.submission_rendered(p_uuid uuid, p_events_hash text, p_version integer, p_representation text)
 RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -87,39 +88,43 @@ BEGIN
     RETURN 'ok';
 END $$
 
-CREATE FUNCTION sigreq.document_get(p_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
+-- @op document_get(token_hash hash, now time, submission uuid, document uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.document_get(p_token_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
     SELECT d.body::text INTO v_body
     FROM sigreq.token t
-    JOIN sigreq.submission s ON (s.user_id, s.organization_id, s.environment)
-                              = (t.user_id, t.organization_id, t.environment)
+    JOIN sigreq.submission s ON @SCOPE(s, t)
     JOIN sigreq.document_row d ON d.submission_id = s.id
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    WHERE @CALLER(t)
       AND s.uuid = p_submission AND d.uuid = p_document;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
 -- From the digest, which few rows have, to their submission (OFFSET 0); never from all submissions of the caller.
-CREATE FUNCTION sigreq.document_known(p_hash text, p_now bigint, p_sha256 text) RETURNS text
+-- @op document_known(token_hash hash, now time, sha256 hash) → ok file | missing | unauthorized
+CREATE FUNCTION sigreq.document_known(p_token_hash text, p_now bigint, p_sha256 text)
+RETURNS TABLE (outcome text, submission uuid, document uuid, name text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
 BEGIN
-    SELECT json_build_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)::text INTO v_body
+    RETURN QUERY
+    SELECT 'ok', s.uuid, f.document_uuid, f.name
     FROM sigreq.token t CROSS JOIN sigreq.known_file f CROSS JOIN LATERAL (
         SELECT o.uuid FROM sigreq.submission o
-        WHERE o.id = f.submission_id AND (o.user_id, o.organization_id, o.environment)
-                                       = (t.user_id, t.organization_id, t.environment) OFFSET 0) s
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+        WHERE o.id = f.submission_id AND @SCOPE(o, t) OFFSET 0) s
+    WHERE @CALLER(t)
       AND f.sha256 = p_sha256
     LIMIT 1;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    IF NOT FOUND THEN
+        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::uuid, NULL::uuid, NULL::text;
+    END IF;
 END $$
 
 -- Every step may be the first of a repetition: a request that lost its connection sends the same again.
+-- @op submission_create(submission json)
+--     → ok representation | replay representation | unauthorized | quota | conflict
 CREATE FUNCTION sigreq.submission_create(p_submission json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -199,7 +204,10 @@ END $$
 -- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
 -- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
 -- pointer, without reading it: only the texts that are answered are read.
-CREATE FUNCTION sigreq.submission_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+-- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
+--     q text?, after time?, before time?, bytes int, version int)
+--     → ok item[] | unauthorized
+CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_states text, p_q text, p_after bigint, p_before bigint, p_bytes bigint,
     p_version integer)
 RETURNS TABLE (outcome text, body text, key text)
@@ -213,7 +221,7 @@ DECLARE
     high_id bigint := 0;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
     ELSIF p_direction = 'newer' THEN
@@ -266,24 +274,3 @@ BEGIN
         ORDER BY p.created_at DESC, p.id DESC;
     END IF;
 END $$
-
--- @op SUBMISSION_CREATE 1
-SELECT sigreq.submission_create(%s)
-
--- @op SUBMISSION_GET 4
-SELECT sigreq.submission_get(%s, %s, %s, %s)
-
--- @op SUBMISSION_RECORD 3
-SELECT sigreq.submission_record(%s, %s, %s)
-
--- @op SUBMISSION_RENDERED 4
-SELECT sigreq.submission_rendered(%s, %s, %s, %s)
-
--- @op SUBMISSION_LIST 12
-SELECT outcome, body, key FROM sigreq.submission_list(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-
--- @op DOCUMENT_GET 4
-SELECT sigreq.document_get(%s, %s, %s, %s)
-
--- @op DOCUMENT_KNOWN 3
-SELECT sigreq.document_known(%s, %s, %s)

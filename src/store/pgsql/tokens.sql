@@ -16,33 +16,35 @@ CREATE VIEW sigreq.token_row AS
     JOIN sigreq.user_account u ON u.id = t.user_id
     JOIN sigreq.organization o ON o.id = t.organization_id
 
-CREATE FUNCTION sigreq.token_current(p_hash text, p_now bigint) RETURNS text
+-- @op token_current(token_hash hash, now time) → ok body | unauthorized
+CREATE FUNCTION sigreq.token_current(p_token_hash text, p_now bigint) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
-    SELECT body INTO v_body FROM sigreq.token_row
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    SELECT t.body INTO v_body FROM sigreq.token_row t
+    WHERE @CALLER(t);
     RETURN coalesce(E'ok\n' || v_body, 'unauthorized');
 END $$
 
 -- What an operation answers when its one query found nothing.
-CREATE FUNCTION sigreq.why_nothing(p_hash text, p_now bigint) RETURNS text
+CREATE FUNCTION sigreq.why_nothing(p_token_hash text, p_now bigint) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     PERFORM 1 FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     RETURN CASE WHEN FOUND THEN 'missing' ELSE 'unauthorized' END;
 END $$
 
-CREATE FUNCTION sigreq.webhook_set(p_hash text, p_now bigint, p_kind text, p_url text) RETURNS text
+-- @op webhook_set(token_hash hash, now time, kind text, url text?) → ok | unauthorized
+CREATE FUNCTION sigreq.webhook_set(p_token_hash text, p_now bigint, p_kind text, p_url text) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     UPDATE sigreq.token
     SET sent_webhook_url = CASE p_kind WHEN 'sent' THEN p_url ELSE sent_webhook_url END,
         signed_webhook_url = CASE p_kind WHEN 'signed' THEN p_url ELSE signed_webhook_url END,
         completed_webhook_url = CASE p_kind WHEN 'completed' THEN p_url ELSE completed_webhook_url END
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     RETURN CASE WHEN FOUND THEN 'ok' ELSE 'unauthorized' END;
 END $$
 
@@ -58,29 +60,31 @@ BEGIN
     RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE id = p_id);
 END $$
 
-CREATE FUNCTION sigreq.token_webhooks(p_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS text
+-- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.token_webhooks(p_token_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_id bigint;
 BEGIN
     SELECT r.id INTO v_id
     FROM sigreq.token t
-    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
-                         = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.token r ON @SCOPE(r, t)
+    WHERE @CALLER(t)
       AND r.uuid = p_uuid;
-    RETURN CASE WHEN FOUND THEN sigreq.token_webhooks_change(v_id, p_urls) ELSE sigreq.why_nothing(p_hash, p_now) END;
+    RETURN CASE WHEN FOUND THEN sigreq.token_webhooks_change(v_id, p_urls) ELSE sigreq.why_nothing(p_token_hash, p_now) END;
 END $$
 
 -- FOR SHARE: a token that is being revoked makes none that token_revoke_tree would not see.
-CREATE FUNCTION sigreq.token_create(p_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
+-- @op token_create(token_hash hash, now time, uuid uuid, name text, secret_hash hash, expires_at time?)
+--     → ok body | unauthorized
+CREATE FUNCTION sigreq.token_create(p_token_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
     p_expires_at bigint) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     t record;
 BEGIN
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now)
+    WHERE @CALLER(token)
     FOR SHARE;
     IF NOT FOUND THEN
         RETURN 'unauthorized';
@@ -92,21 +96,22 @@ BEGIN
     RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid);
 END $$
 
-CREATE FUNCTION sigreq.token_get(p_hash text, p_now bigint, p_uuid uuid) RETURNS text
+-- @op token_get(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+CREATE FUNCTION sigreq.token_get(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
     SELECT r.body INTO v_body
     FROM sigreq.token t
-    JOIN sigreq.token_row r ON (r.user_id, r.organization_id, r.environment)
-                             = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.token_row r ON @SCOPE(r, t)
+    WHERE @CALLER(t)
       AND r.uuid = p_uuid;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_hash, p_now));
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
-CREATE FUNCTION sigreq.token_list(p_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
+-- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok item[] | unauthorized
+CREATE FUNCTION sigreq.token_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint)
 RETURNS TABLE (outcome text, body text, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
@@ -115,7 +120,7 @@ DECLARE
     t record;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p_now);
+    WHERE @CALLER(token);
     IF NOT FOUND THEN
         RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
     ELSIF p_direction = 'newer' THEN
@@ -161,41 +166,20 @@ BEGIN
     END LOOP;
 END $$
 
-CREATE FUNCTION sigreq.token_revoke(p_hash text, p_now bigint, p_uuid uuid, p_children boolean) RETURNS text
+-- @op token_revoke(token_hash hash, now time, uuid uuid, children bool) → ok | missing | unauthorized
+CREATE FUNCTION sigreq.token_revoke(p_token_hash text, p_now bigint, p_uuid uuid, p_children boolean) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
     v_id bigint;
 BEGIN
     SELECT r.id INTO v_id
     FROM sigreq.token t
-    JOIN sigreq.token r ON (r.user_id, r.organization_id, r.environment)
-                         = (t.user_id, t.organization_id, t.environment)
-    WHERE t.secret_hash = p_hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > p_now)
+    JOIN sigreq.token r ON @SCOPE(r, t)
+    WHERE @CALLER(t)
       AND r.uuid = p_uuid;
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_hash, p_now);
+        RETURN sigreq.why_nothing(p_token_hash, p_now);
     END IF;
     PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
     RETURN 'ok';
 END $$
-
--- @op TOKEN_CURRENT 2
-SELECT sigreq.token_current(%s, %s)
-
--- @op WEBHOOK_SET 4
-SELECT sigreq.webhook_set(%s, %s, %s, %s)
-
--- @op TOKEN_CREATE 6
-SELECT sigreq.token_create(%s, %s, %s, %s, %s, %s)
-
--- @op TOKEN_GET 3
-SELECT sigreq.token_get(%s, %s, %s)
-
--- @op TOKEN_LIST 6
-SELECT outcome, body, key FROM sigreq.token_list(%s, %s, %s, %s, %s, %s)
-
--- @op TOKEN_REVOKE 4
-SELECT sigreq.token_revoke(%s, %s, %s, %s)
-
--- @op TOKEN_WEBHOOKS 4
-SELECT sigreq.token_webhooks(%s, %s, %s, %s)

@@ -15,8 +15,8 @@ CREATE VIEW user_row AS
     FROM user_account u
     JOIN organization o ON o.id = u.organization_id
 
--- @op ADMIN_ORGANIZATION_CREATE 4 write
-WITH a(uuid, name, quota, now) AS (SELECT lower(%s), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))
+-- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok body | conflict write
+WITH @ARGUMENTS
 INSERT INTO organization (uuid, name, quota, created_at) SELECT uuid, name, quota, now FROM a WHERE true
 ON CONFLICT DO NOTHING
 
@@ -27,13 +27,13 @@ SELECT 'ok', o.body, NULL FROM a CROSS JOIN organization_row o WHERE o.uuid = a.
 -- @answer
 SELECT 'conflict', NULL, NULL
 
--- @op ADMIN_ORGANIZATION_LIST 0
+-- @op admin_organization_list() → ok item[]
 -- @answer
 SELECT 'ok', body, key FROM organization_row ORDER BY id
 
--- @op ADMIN_ORGANIZATION_QUOTA 2 write
+-- @op admin_organization_quota(which text, quota int?) → ok body | missing write
 -- @answer
-WITH a(which, quota) AS (SELECT %s, CAST(%s AS INTEGER))
+WITH @ARGUMENTS
 UPDATE organization SET quota = (SELECT a.quota FROM a)
 WHERE id = (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
             ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
@@ -42,7 +42,8 @@ RETURNING 'ok', json_object('uuid', uuid, 'name', name, 'quota', quota, 'used', 
 -- @answer
 SELECT 'missing', NULL, NULL
 
--- @op ADMIN_USER_CREATE 6 write
+-- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
+--     → ok body | missing | conflict write
 -- @answer
 WITH a(uuid, which) AS (SELECT %s, %s)
 SELECT 'missing', NULL, NULL FROM a
@@ -62,7 +63,7 @@ SELECT 'ok', u.body, NULL FROM a CROSS JOIN user_row u WHERE u.uuid = a.uuid
 -- @answer
 SELECT 'conflict', NULL, NULL
 
--- @op ADMIN_USER_LIST 1
+-- @op admin_user_list(organization text?) → ok item[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
 o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
@@ -72,7 +73,9 @@ UNION ALL
 SELECT * FROM (SELECT 'ok', u.body, u.key FROM a CROSS JOIN user_row u
                WHERE a.which IS NULL OR u.organization_id = (SELECT id FROM o) ORDER BY u.id)
 
--- @op ADMIN_TOKEN_CREATE 8 write
+-- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
+--     secret_hash hash, expires_at time?, now time)
+--     → ok body | missing write
 WITH a(uuid, which, user, environment, name, secret_hash, expires_at, now) AS (
     SELECT lower(%s), %s, %s, %s, %s, %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))
 INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
@@ -91,7 +94,7 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 -- @answer
 SELECT 'missing', NULL, NULL
 
--- @op ADMIN_TOKEN_LIST 1
+-- @op admin_token_list(organization text?) → ok item[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
 o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
@@ -101,7 +104,7 @@ UNION ALL
 SELECT * FROM (SELECT 'ok', r.body, r.key FROM a CROSS JOIN token_row r
                WHERE a.which IS NULL OR r.organization_id = (SELECT id FROM o) ORDER BY r.id)
 
--- @op ADMIN_TOKEN_REVOKE 3 write
+-- @op admin_token_revoke(uuid uuid, now time, children bool) → ok item[] | missing write
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), CAST(%s AS INTEGER), %s),
 tree(id) AS (
     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
@@ -120,8 +123,8 @@ SELECT 'ok', r.body, r.key FROM tree CROSS JOIN token_row r WHERE r.id = tree.id
 -- @answer
 SELECT 'missing', NULL, NULL
 
--- @op ADMIN_TOKEN_WEBHOOKS 2 write
-WITH a(uuid, urls) AS (SELECT lower(%s), %s)
+-- @op admin_token_webhooks(uuid uuid, urls json) → ok body | missing write
+WITH @ARGUMENTS
 UPDATE token
 SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
                             ELSE a.urls->>'$.sent' END,
@@ -138,9 +141,9 @@ SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 -- @answer
 SELECT 'missing', NULL, NULL
 
--- @op ADMIN_DOCUMENT_USED 1
+-- @op admin_document_used(sha256 hash) → ok | missing
 -- @answer
-WITH a(sha256) AS (SELECT %s)
+WITH @ARGUMENTS
 SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM document d WHERE d.rewritten_sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = a.sha256)
@@ -148,8 +151,8 @@ SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
             THEN 'ok' ELSE 'missing' END, NULL, NULL
 FROM a
 
--- @op ADMIN_EXPIRE 1 write
+-- @op admin_expire(before time) → ok count write
 DELETE FROM idempotency WHERE created_at < CAST(%s AS INTEGER)
 
 -- @answer
-SELECT 'ok', json_object('deleted', changes()), NULL
+SELECT 'ok', changes()

@@ -2,22 +2,46 @@
 -- The operations of store.h on SQLite, one file for each subject, and in this file what the engine itself sends. The form
 -- is that of ../pgsql/engine.sql, but an operation may be a sequence of statements:
 --
---   -- @op NAME n write   runs in one BEGIN IMMEDIATE … COMMIT; without "write" it is one statement that only reads
+--   -- @op … write       runs in one BEGIN IMMEDIATE … COMMIT; without "write" it is one statement that only reads
 --   -- @answer            the statement answers: its rows end the operation, and when it gives none the next
 --                         statement runs. An outcome that is not 'ok' ends it by ROLLBACK.
 --
 -- A statement takes the operation's arguments in order, all of them or the first few. They are bound as text, and
 -- each can be used once: WITH gives them names and types. CROSS JOIN keeps the order of the tables as written; a
--- LEFT JOIN of a view would make all its rows first, so a body that may be missing is a subquery.
+-- LEFT JOIN of a view would make all its rows first, so a body that may be missing is a subquery. @ARGUMENTS is a(…), with
+-- the arguments by the names and types of the signature.
 
--- @op PING 0
--- @answer
-SELECT 'ok', json_object('schema', max(v.version), 'database', (SELECT i.uuid FROM installation i)), NULL
-FROM schema_version v
+-- The caller's token t, unless it is revoked or expired; and what belongs to the same user, organisation and environment.
+-- @macro CALLER(t) t.secret_hash = a.token_hash AND t.revoked_at IS NULL
+--     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+-- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id
+--     AND s.environment = t.environment
 
--- @op REWRITE 0 write
+-- A body is JSON, as store.h says; an item is one of a list, and key is its place in it.
+-- @row access {epoch int}
+-- @row body {body json}
+-- @row certificate {name text, sha256 hash, size int}
+-- @row count {deleted int}
+-- @row due {due_in int?}
+-- @row file {submission uuid, document uuid?, name text}
+-- @row holder {holder text?}
+-- @row installation {schema int, database uuid, read_only bool}
+-- @row invitation {organization uuid, environment text, url text}
+-- @row item {body json?, key text?}
+-- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
+--     attempts int, body json, due_in int?}
+-- @row representation {representation text?}
+-- @row signing {body json?}
+-- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
+
+-- @op ping() → ok installation
 -- @answer
-UPDATE installation SET uuid = uuid RETURNING 'ok', NULL, NULL
+SELECT 'ok', (SELECT max(version) FROM schema_version), i.uuid, 0
+FROM installation i
+
+-- @op rewrite() → ok write
+-- @answer
+UPDATE installation SET uuid = uuid RETURNING 'ok'
 
 -- Once for each connection, before anything is prepared; once for the file, in which it stays.
 -- @engine CONNECT 0

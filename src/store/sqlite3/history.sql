@@ -15,12 +15,14 @@ CREATE VIEW job_row AS
     JOIN token t ON t.id = d.token_id
     WHERE d.event IS NOT NULL
 
--- @op HISTORY_LIST 9
+-- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
+--     submission uuid?, success bool?)
+--     → ok item[] | unauthorized
 -- @answer
-WITH a(hash, now, n, direction, at, id, kind, submission, success) AS (
+WITH a(token_hash, now, n, direction, at, id, event, submission, success) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, lower(%s), %s),
 b AS MATERIALIZED (
-    SELECT n, kind, CASE success WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS success, submission IS NOT NULL AS one,
+    SELECT n, event, CASE success WHEN 'true' THEN 1 WHEN 'false' THEN 0 END AS success, submission IS NOT NULL AS one,
            (SELECT s.id FROM submission s WHERE s.uuid = a.submission) AS submission_id,
            CASE WHEN direction = 'newer' THEN coalesce(at, -1) ELSE 9223372036854775807 END AS low_at,
            CASE WHEN direction <> 'newer' THEN coalesce(at, 9223372036854775807) ELSE -1 END AS high_at,
@@ -28,7 +30,7 @@ b AS MATERIALIZED (
     FROM a),
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
-    WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
+    WHERE @CALLER(t))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 SELECT 'ok', r.body, r.key FROM (
@@ -36,7 +38,7 @@ SELECT 'ok', r.body, r.key FROM (
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) < (SELECT high_at, id FROM b)
-      AND ((SELECT kind FROM b) IS NULL OR d.event = (SELECT kind FROM b))
+      AND ((SELECT event FROM b) IS NULL OR d.event = (SELECT event FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at DESC, d.id DESC
@@ -48,7 +50,7 @@ SELECT 'ok', r.body, r.key FROM (
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) > (SELECT low_at, id FROM b)
-      AND ((SELECT kind FROM b) IS NULL OR d.event = (SELECT kind FROM b))
+      AND ((SELECT event FROM b) IS NULL OR d.event = (SELECT event FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at, d.id
@@ -56,18 +58,17 @@ SELECT 'ok', r.body, r.key FROM (
 CROSS JOIN job_row r ON r.id = page.id
 
 -- One at a time, five in a minute, and an invitation once in ten minutes.
--- @op HISTORY_REDELIVER 4 write
+-- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
+--     → ok body | missing | conflict | stale | quota | unauthorized write
 -- @answer
-WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s)),
+WITH @ARGUMENTS,
 found AS MATERIALIZED (
     SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind,
            iif(d.kind = 'invitation', d.url,
                (SELECT l.urls->>d.event FROM listener l WHERE l.submission_id = d.submission_id)) AS url
     FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
-    LEFT JOIN job d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND d.user_id = t.user_id
-                        AND d.organization_id = t.organization_id AND d.environment = t.environment),
+    LEFT JOIN token t ON @CALLER(t)
+    LEFT JOIN job d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND @SCOPE(d, t)),
 judged AS MATERIALIZED (
     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
                 WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
@@ -81,7 +82,7 @@ judged AS MATERIALIZED (
     FROM found)
 SELECT outcome, NULL, NULL FROM judged WHERE outcome IS NOT NULL
 
-WITH a(hash, now, event, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s))
+WITH @ARGUMENTS
 INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
                  created_at, due_at, url, body)
 SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending', d.kind,
@@ -91,26 +92,24 @@ WHERE d.uuid = a.event AND l.submission_id = d.submission_id
 ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
-WITH a(hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
+WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
 SELECT 'ok', r.body, NULL FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
 
--- @op HISTORY_INVITATION 3
+-- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
 -- @answer
-WITH a(hash, now, event) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
+WITH @ARGUMENTS,
 found AS MATERIALIZED (
     SELECT t.id AS caller, o.uuid AS organization, d.environment, d.url
     FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+    LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN job d ON d.uuid = a.event AND d.kind = 'invitation' AND d.user_id = t.user_id
-                        AND d.organization_id = t.organization_id AND d.environment = t.environment)
+    LEFT JOIN job d ON d.uuid = a.event AND d.kind = 'invitation' AND @SCOPE(d, t))
 SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
-       json_object('organization', organization, 'environment', environment, 'url', url), NULL
+       organization, environment, url
 FROM found
 
--- @op ADMIN_HISTORY_EXPIRE 1 write
+-- @op admin_history_expire(before time) → ok count write
 DELETE FROM job WHERE state = 'done' AND ended_at < CAST(%s AS INTEGER)
 
 -- @answer
-SELECT 'ok', json_object('deleted', changes()), NULL
+SELECT 'ok', changes()

@@ -2,6 +2,25 @@
 -- The queue of jobs: see engine.sql for the form of this file. The clock of claims is the database's own, as on
 -- PostgreSQL, in whole milliseconds.
 
+-- @macro CLOCK() (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
+-- The process that has a claim.
+-- @macro OWNER(claim) substr(claim, 1, instr(claim || '.', '.') - 1)
+-- A later event of a submission waits for the earlier ones.
+-- @macro NEXT(d) (d.kind <> 'webhook' OR NOT EXISTS (
+--     SELECT 1 FROM job e WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
+--     AND e.kind = 'webhook'))
+-- The statement that makes jobs of the webhooks in an operation's argument, whose member SUBMISSION is the uuid.
+-- @macro JOBS(SUBMISSION) WITH p(j) AS (SELECT %s)
+--     INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
+--                      event, created_at, due_at, url, body)
+--     SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
+--            l.organization_id, l.environment, 'pending',
+--            iif(w.value->>'$.kind' = 'invitation', 'invitation', 'webhook'), w.value->>'$.kind', p.j->>'$.now',
+--            p.j->>'$.now', coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
+--     FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
+--     WHERE l.submission = lower(p.j->>'$.SUBMISSION')
+--       AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL
+
 -- Who hears of a submission's events: its token, with the URL of each kind or null.
 CREATE VIEW listener AS
     SELECT s.uuid AS submission, s.id AS submission_id, t.id AS token_id, t.user_id, t.organization_id, t.environment,
@@ -10,27 +29,24 @@ CREATE VIEW listener AS
     FROM submission s
     CROSS JOIN token t ON t.id = s.token_id
 
--- @op JOB_POLL 1
+-- @op job_poll(now time) → ok | missing due
 -- @answer
-WITH a(now) AS (SELECT CAST(%s AS INTEGER))
-SELECT iif(busy, 'ok', 'missing'),
-       iif(busy, NULL, json_object('due_in', (SELECT min(j.due_at) FROM job j
-                                              WHERE j.state = 'scheduled' AND j.due_at > now) - now)), NULL
+WITH @ARGUMENTS
+SELECT iif(busy, 'ok', 'missing'), (SELECT min(j.due_at) FROM job j WHERE j.state = 'scheduled' AND j.due_at > now) - now
 FROM (SELECT now, EXISTS (SELECT 1 FROM job WHERE state = 'pending')
                   OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= now) AS busy FROM a)
 
 -- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
 -- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
 -- follows '.'.
--- @op JOB_SURVEY 1 write
+-- @op job_survey(survey json) → ok survey write
 WITH p(j) AS (SELECT %s),
 lost AS MATERIALIZED (
     SELECT l.id, p.j->>'$.now' + (r.value->>'$.pause') AS due_at
     FROM p CROSS JOIN job l JOIN json_each(p.j, '$.repeated') r ON r.key = l.kind
     WHERE l.state = 'claimed' AND l.attempts + 1 < r.value->>'$.attempts'
-      AND (l.claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
-           OR substr(l.claimed_by, 1, instr(l.claimed_by || '.', '.') - 1)
-              IN (SELECT v.value FROM json_each(p.j, '$.dead') v)))
+      AND (l.claimed_until < @CLOCK()
+           OR @OWNER(l.claimed_by) IN (SELECT v.value FROM json_each(p.j, '$.dead') v)))
 UPDATE job
 SET state = 'scheduled', due_at = lost.due_at, attempts = attempts + 1, claimed_by = NULL, claimed_until = NULL,
     error = 'interrupted, outcome unknown'
@@ -39,12 +55,12 @@ WHERE job.id = lost.id
 
 WITH p(j) AS (SELECT %s)
 UPDATE job
-SET state = 'done', ended_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000,
-    success = 0, attempts = attempts + 1, status = NULL, error = 'interrupted, outcome unknown'
+SET state = 'done', ended_at = @CLOCK(), success = 0, attempts = attempts + 1, status = NULL,
+    error = 'interrupted, outcome unknown'
 FROM p
 WHERE state = 'claimed'
-  AND (claimed_until < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000
-       OR substr(claimed_by, 1, instr(claimed_by || '.', '.') - 1) IN (SELECT v.value FROM json_each(p.j, '$.dead') v))
+  AND (claimed_until < @CLOCK()
+       OR @OWNER(claimed_by) IN (SELECT v.value FROM json_each(p.j, '$.dead') v))
 
 -- @answer
 WITH RECURSIVE p(j) AS (SELECT %s),
@@ -53,20 +69,20 @@ waiting AS MATERIALIZED (
     FROM p CROSS JOIN (SELECT due_at FROM job WHERE state = 'pending' ORDER BY organization_id, destination, id
                        LIMIT 100000) w),
 owner(name) AS (
-    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM job c
+    SELECT (SELECT @OWNER(c.claimed_by) FROM job c
             WHERE c.state = 'claimed' AND c.claimed_by > '' ORDER BY c.claimed_by LIMIT 1)
     UNION ALL
-    SELECT (SELECT substr(c.claimed_by, 1, instr(c.claimed_by || '.', '.') - 1) FROM job c
+    SELECT (SELECT @OWNER(c.claimed_by) FROM job c
             WHERE c.state = 'claimed' AND c.claimed_by > w.name || '/' ORDER BY c.claimed_by LIMIT 1)
     FROM owner w WHERE w.name IS NOT NULL LIMIT 200)
-SELECT 'ok', json_object('interrupted', changes(), 'waiting', (SELECT n FROM waiting), 'under_way',
-           (SELECT count(*) FROM (SELECT 1 FROM job WHERE state = 'claimed' LIMIT 100000)),
-           'oldest', coalesce((SELECT age FROM waiting), 0),
-           'owners', (SELECT json_group_array(w.name) FROM owner w WHERE w.name IS NOT NULL)), NULL
+SELECT 'ok', changes(), (SELECT n FROM waiting),
+       (SELECT count(*) FROM (SELECT 1 FROM job WHERE state = 'claimed' LIMIT 100000)),
+       coalesce((SELECT age FROM waiting), 0),
+       (SELECT json_group_array(w.name) FROM owner w WHERE w.name IS NOT NULL)
 
 -- Records what ended, then claims, unless there are claims of this name already: then this very batch was committed
 -- before, and its answer was lost.
--- @op JOB_BATCH 1 write
+-- @op job_batch(batch json) → ok job[] write
 WITH p(j) AS (SELECT %s),
 e AS MATERIALIZED (
     SELECT CAST(v.value->>'$.id' AS INTEGER) AS id, v.value->>'$.claim' AS claim, v.value->>'$.status' AS status,
@@ -74,8 +90,7 @@ e AS MATERIALIZED (
     FROM p CROSS JOIN json_each(p.j, '$.ended') v)
 UPDATE job
 SET state = iif(e.due_at IS NOT NULL AND state = 'claimed', 'scheduled', 'done'),
-    ended_at = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL,
-                   CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000),
+    ended_at = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL, @CLOCK()),
     success = iif(e.due_at IS NOT NULL AND state = 'claimed', NULL, e.success),
     due_at = iif(e.due_at IS NOT NULL AND state = 'claimed', e.due_at, job.due_at),
     attempts = attempts + (NOT e.success AND state = 'claimed'),
@@ -107,7 +122,7 @@ a AS MATERIALIZED (
     SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.new' AS most_new,
            j->>'$.slow' AS most_slow, j->'$.share' AS share, j->'$.organizations' AS organizations,
            j->'$.after' AS after,
-           j->'$.leases' AS leases, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000 AS clock
+           j->'$.leases' AS leases, @CLOCK() AS clock
     FROM p),
 first_walk(id) AS (
     SELECT (SELECT o.organization_id FROM job o WHERE o.state = 'pending' AND o.organization_id > a.start
@@ -146,11 +161,7 @@ first_new(organization, destination, id, free, looks) AS (
             WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
               AND NOT EXISTS (SELECT 1 FROM listed l
                               WHERE l.organization = w.organization AND l.destination = n.destination)
-              AND c.kind IN (SELECT kind FROM known)
-                AND (c.kind <> 'webhook'
-                   OR NOT EXISTS (SELECT 1 FROM job e
-                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
-                                    AND e.kind = 'webhook'))
+              AND c.kind IN (SELECT kind FROM known) AND @NEXT(c)
             ORDER BY c.id LIMIT 1),
            w.free - (w.id IS NOT NULL), w.looks - 1
     FROM first_new w CROSS JOIN job n
@@ -166,11 +177,7 @@ second_new(organization, destination, id, free, looks, until) AS (
             WHERE c.state = 'pending' AND c.organization_id = w.organization AND c.destination = n.destination
               AND NOT EXISTS (SELECT 1 FROM listed l
                               WHERE l.organization = w.organization AND l.destination = n.destination)
-              AND c.kind IN (SELECT kind FROM known)
-                AND (c.kind <> 'webhook'
-                   OR NOT EXISTS (SELECT 1 FROM job e
-                                  WHERE e.submission_id = c.submission_id AND e.id < c.id AND e.state <> 'done'
-                                    AND e.kind = 'webhook'))
+              AND c.kind IN (SELECT kind FROM known) AND @NEXT(c)
             ORDER BY c.id LIMIT 1),
            w.free - (w.id IS NOT NULL), w.looks - 1, w.until
     FROM second_new w CROSS JOIN job n
@@ -185,11 +192,7 @@ free AS MATERIALIZED (
     CROSS JOIN job c
     WHERE c.id IN (SELECT d.id FROM job d
                    WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
-                     AND d.kind IN (SELECT kind FROM known)
-                       AND (d.kind <> 'webhook'
-                          OR NOT EXISTS (SELECT 1 FROM job e
-                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
-                                           AND e.kind = 'webhook'))
+                     AND d.kind IN (SELECT kind FROM known) AND @NEXT(d)
                    ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 0))
     UNION ALL
     SELECT g.id AS organization, l.class, l.number, l.room, c.id
@@ -197,11 +200,7 @@ free AS MATERIALIZED (
     CROSS JOIN job c
     WHERE c.id IN (SELECT d.id FROM job d
                    WHERE d.state = 'pending' AND d.organization_id = l.organization AND d.destination = l.destination
-                     AND d.kind IN (SELECT kind FROM known)
-                       AND (d.kind <> 'webhook'
-                          OR NOT EXISTS (SELECT 1 FROM job e
-                                         WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
-                                           AND e.kind = 'webhook'))
+                     AND d.kind IN (SELECT kind FROM known) AND @NEXT(d)
                    ORDER BY d.id LIMIT (SELECT coalesce(max(x.room), 0) FROM listed x WHERE x.class = 2))
     UNION ALL
     SELECT w.organization, 1, 1, 400, w.id FROM first_new w WHERE w.id IS NOT NULL
@@ -232,13 +231,11 @@ WHERE id IN (SELECT f.id FROM of_all f
 WITH p(j) AS (SELECT %s),
 a AS MATERIALIZED (SELECT j->>'$.claim' AS claim, j->>'$.from' AS start, j->>'$.now' AS now FROM p)
 SELECT * FROM (
-    SELECT 'ok', json_object('id', d.id, 'kind', d.kind, 'organization', d.organization_id,
-                             'destination', d.destination, 'url', d.url, 'token', t.uuid, 'due_at', d.due_at,
-                             'attempts', d.attempts, 'body', json(d.body)), NULL
+    SELECT 'ok', d.id, d.kind, d.organization_id, d.destination, d.url, t.uuid, d.due_at, d.attempts, d.body, NULL
     FROM a CROSS JOIN job d LEFT JOIN token t ON t.id = d.token_id
     WHERE d.state = 'claimed' AND d.claimed_by = a.claim
     ORDER BY d.organization_id <= a.start, d.organization_id, d.id)
 UNION ALL
-SELECT 'ok', json_object('due_in', (SELECT min(j.due_at) FROM job j
-                                    WHERE j.state = 'scheduled' AND j.due_at > a.now) - a.now), NULL
+SELECT 'ok', 0, '', 0, '', NULL, NULL, 0, 0, '{}',
+       (SELECT min(j.due_at) FROM job j WHERE j.state = 'scheduled' AND j.due_at > a.now) - a.now
 FROM a

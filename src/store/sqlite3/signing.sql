@@ -1,36 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Signing: what becomes of a submission: see engine.sql for the form of this file.
 
--- @op CERTIFICATE_GET 3
+-- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
 -- @answer
-WITH a(hash, now, submission) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.certificate_sha256 IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN s.certificate_sha256 IS NOT NULL
-            THEN json_object('name', s.name, 'sha256', s.certificate_sha256, 'size', s.certificate_size) END,
-       NULL
+       s.name, s.certificate_sha256, s.certificate_size
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
--- @op AUDIT_GET 3
+-- @op audit_get(token_hash hash, now time, submission uuid) → ok body | missing | unauthorized
 -- @answer
-WITH a(hash, now, submission) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT '[' || group_concat(body, ',') || ']'
         FROM (SELECT e.body FROM event e WHERE e.submission_id = s.id ORDER BY e.number)),
        NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
 -- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since the version was read.
--- @op SIGNING_GET 2
+-- @op signing_get(signer uuid, version text?) → ok signing | missing
 -- @answer
-WITH a(signer, version) AS (SELECT lower(%s), %s),
+WITH @ARGUMENTS,
 b AS MATERIALIZED (
     SELECT s.id, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.base_url, a.version AS known,
            t.signed_webhook_url IS NOT NULL AS tell_signed, t.completed_webhook_url IS NOT NULL AS tell_completed,
@@ -46,21 +40,20 @@ SELECT CASE WHEN id IS NULL THEN 'missing' ELSE 'ok' END,
             THEN json_object('submission', json((SELECT r.body FROM submission_row r WHERE r.id = b.id)),
                      'version', version, 'environment', environment, 'organization', organization,
                      'organization_uuid', organization_uuid, 'base_url', base_url, 'tell_signed', tell_signed,
-                     'tell_completed', tell_completed) END,
-       NULL
+                     'tell_completed', tell_completed) END
 FROM b
 
--- @op SIGNING_ACCESS 1
+-- @op signing_access(signer uuid) → ok access | missing
 -- @answer
-WITH a(signer) AS (SELECT lower(%s))
-SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, s.access_epoch, NULL
+WITH @ARGUMENTS
+SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, s.access_epoch
 FROM a
 LEFT JOIN signer g ON g.uuid = a.signer
 LEFT JOIN submission s ON s.id = g.submission_id
 
--- @op SIGNING_EVENTS 1
+-- @op signing_events(signer uuid) → ok body | missing
 -- @answer
-WITH a(signer) AS (SELECT lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN g.submission_id IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT '[' || group_concat(body, ',') || ']'
         FROM (SELECT e.body FROM event e WHERE e.submission_id = g.submission_id ORDER BY e.number)),
@@ -69,7 +62,7 @@ FROM a
 LEFT JOIN signer g ON g.uuid = a.signer
 
 -- As with SUBMISSION_CREATE, the first statement answers whatever stops or repeats the change.
--- @op SIGNING_CHANGE 1 write
+-- @op signing_change(change json) → ok | stale | missing write
 -- @answer
 WITH p(j) AS (SELECT %s),
 a AS (SELECT lower(j->>'$.submission') AS submission, j->>'$.seen' AS seen, j->>'$.seen_hash' AS seen_hash,
@@ -115,16 +108,7 @@ SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(p.j->>'$.signe
        r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', p.j->>'$.now'
 FROM p CROSS JOIN json_each(p.j, '$.revisions') r
 
-WITH p(j) AS (SELECT %s)
-INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
-                 created_at, due_at, url, body)
-SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
-       l.organization_id, l.environment, 'pending',
-       iif(w.value->>'$.kind' = 'invitation', 'invitation', 'webhook'), w.value->>'$.kind', p.j->>'$.now',
-       p.j->>'$.now', coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
-FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
-WHERE l.submission = lower(p.j->>'$.submission')
-  AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL
+@JOBS(submission)
 
 -- @answer
 WITH p(j) AS (SELECT %s)

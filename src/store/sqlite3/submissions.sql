@@ -38,10 +38,11 @@ CREATE VIEW submission_row AS
 
 -- The first statement answers whatever stops or repeats the creation; nothing can change after it, because this
 -- transaction is the only writer.
--- @op SUBMISSION_CREATE 1 write
+-- @op submission_create(submission json)
+--     → ok representation | replay representation | unauthorized | quota | conflict write
 -- @answer
 WITH p(j) AS (SELECT %s),
-a AS (SELECT j->>'$.token_hash' AS hash, j->>'$.now' AS now, lower(j->>'$.uuid') AS uuid,
+a AS (SELECT j->>'$.token_hash' AS token_hash, j->>'$.now' AS now, lower(j->>'$.uuid') AS uuid,
              j->>'$.idempotency_key' AS key, j->>'$.fingerprint' AS fingerprint, j->>'$.idempotency_since' AS since
       FROM p),
 verdict AS (
@@ -52,12 +53,11 @@ verdict AS (
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota' END AS outcome,
            coalesce(i.answer, s.representation) AS representation
     FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+    LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
     LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.key AND i.created_at >= a.since
     LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, a.uuid))
-SELECT outcome, CASE WHEN outcome IN ('ok', 'replay') THEN representation END, NULL
+SELECT outcome, CASE WHEN outcome IN ('ok', 'replay') THEN representation END
 FROM verdict WHERE outcome IS NOT NULL
 
 WITH p(j) AS (SELECT %s)
@@ -107,38 +107,29 @@ ON CONFLICT (token_id, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, submission_uuid = excluded.submission_uuid,
         created_at = excluded.created_at
 
-WITH p(j) AS (SELECT %s)
-INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
-                 created_at, due_at, url, body)
-SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
-       l.organization_id, l.environment, 'pending',
-       iif(w.value->>'$.kind' = 'invitation', 'invitation', 'webhook'), w.value->>'$.kind', p.j->>'$.now',
-       p.j->>'$.now', coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
-FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
-WHERE l.submission = lower(p.j->>'$.uuid')
-  AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL
+@JOBS(uuid)
 
 -- @answer
 WITH p(j) AS (SELECT %s)
-SELECT 'ok', j->>'$.representation', NULL FROM p
+SELECT 'ok', j->>'$.representation' FROM p
 
--- @op SUBMISSION_GET 4
+-- @op submission_get(token_hash hash, now time, uuid uuid, version int) → ok representation | missing | unauthorized
 -- @answer
-WITH a(hash, now, uuid, version) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), CAST(%s AS INTEGER))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN s.representation_version >= a.version THEN s.representation END, NULL
+       CASE WHEN s.representation_version >= a.version THEN s.representation END
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.uuid AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
 -- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
 -- order in which the range gives them; only the views that are answered are then read into the result.
--- @op SUBMISSION_LIST 12
+-- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
+--     q text?, after time?, before time?, bytes int, version int)
+--     → ok item[] | unauthorized
 -- @answer
-WITH a(hash, now, n, direction, at, id, states, q, after, before, bytes, version) AS (
+WITH a(token_hash, now, n, direction, at, id, states, q, after, before, bytes, version) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
            coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
            CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
@@ -152,7 +143,7 @@ b AS MATERIALIZED (
     FROM a),
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
-    WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
+    WHERE @CALLER(t))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
@@ -191,57 +182,54 @@ SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
     ORDER BY s.created_at, s.id
     LIMIT (SELECT n FROM b))) page
 
--- @op SUBMISSION_RECORD 3
+-- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
-       (SELECT r.body FROM submission_row r WHERE r.id = s.id), NULL
+       (SELECT r.body FROM submission_row r WHERE r.id = s.id)
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.uuid AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
 -- Nothing happens where the submission has changed since, or somebody else was faster.
--- @op SUBMISSION_RENDERED 4 write
-WITH a(uuid, events_hash, version, representation) AS (SELECT lower(%s), %s, CAST(%s AS INTEGER), %s)
+-- @op submission_rendered(uuid uuid, events_hash hash, version int, representation text) → ok write
+WITH @ARGUMENTS
 UPDATE submission SET representation = a.representation, representation_version = a.version
 FROM a
 WHERE submission.uuid = a.uuid AND submission.events_hash = a.events_hash
   AND submission.representation_version < a.version
 
 -- @answer
-SELECT 'ok', NULL, NULL
+SELECT 'ok'
 
--- @op DOCUMENT_GET 4
+-- @op document_get(token_hash hash, now time, submission uuid, document uuid) → ok body | missing | unauthorized
 -- @answer
-WITH a(hash, now, submission, document) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN d.uuid IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT w.body FROM document_row w WHERE w.uuid = d.uuid), NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN submission s ON s.uuid = a.submission AND s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 LEFT JOIN document d ON d.uuid = a.document AND d.submission_id = s.id
 
 -- From the digest, which few rows have, to their submission; never from all submissions of the caller.
--- @op DOCUMENT_KNOWN 3
+-- @op document_known(token_hash hash, now time, sha256 hash) → ok file | missing | unauthorized
 -- @answer
-WITH a(hash, now, sha256) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
+WITH a(token_hash, now, sha256) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),
 b AS MATERIALIZED (
-    SELECT t.id, (SELECT json_object('submission', s.uuid, 'document', f.document_uuid, 'name', f.name)
-                  FROM (SELECT d.submission_id, d.uuid AS document_uuid, d.name FROM revision r
-                        CROSS JOIN document d ON d.uuid = r.document_uuid WHERE r.whole_sha256 = a.sha256
-                        UNION ALL
-                        SELECT submission_id, uuid, name FROM document d WHERE d.sha256 = a.sha256
-                        UNION ALL
-                        SELECT submission_id, uuid, name FROM document d WHERE d.rewritten_sha256 = a.sha256
-                        UNION ALL
-                        SELECT id, NULL, name FROM submission s WHERE s.certificate_sha256 = a.sha256) f
-                  CROSS JOIN submission s ON s.id = f.submission_id AND s.user_id = t.user_id
-                       AND s.organization_id = t.organization_id AND s.environment = t.environment LIMIT 1) AS body
-    FROM a
-    LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                     AND (t.expires_at IS NULL OR t.expires_at > a.now))
-SELECT CASE WHEN id IS NULL THEN 'unauthorized' WHEN body IS NULL THEN 'missing' ELSE 'ok' END, body, NULL FROM b
+    SELECT t.id, t.user_id, t.organization_id, t.environment, a.sha256 FROM a LEFT JOIN token t ON @CALLER(t)),
+known AS (
+    SELECT d.submission_id, d.uuid, d.name FROM revision r CROSS JOIN document d ON d.uuid = r.document_uuid
+    WHERE r.whole_sha256 = (SELECT sha256 FROM b)
+    UNION ALL
+    SELECT submission_id, uuid, name FROM document WHERE sha256 = (SELECT sha256 FROM b)
+    UNION ALL
+    SELECT submission_id, uuid, name FROM document WHERE rewritten_sha256 = (SELECT sha256 FROM b)
+    UNION ALL
+    SELECT id, NULL, name FROM submission WHERE certificate_sha256 = (SELECT sha256 FROM b)),
+f AS MATERIALIZED (
+    SELECT s.uuid, k.uuid AS document_uuid, k.name
+    FROM b CROSS JOIN known k CROSS JOIN submission s ON s.id = k.submission_id AND @SCOPE(s, b) LIMIT 1)
+SELECT CASE WHEN b.id IS NULL THEN 'unauthorized' WHEN f.uuid IS NULL THEN 'missing' ELSE 'ok' END, f.uuid,
+       f.document_uuid, f.name
+FROM b LEFT JOIN f

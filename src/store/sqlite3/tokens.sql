@@ -15,60 +15,56 @@ CREATE VIEW token_row AS
     JOIN user_account u ON u.id = t.user_id
     JOIN organization o ON o.id = t.organization_id
 
--- @op TOKEN_CURRENT 2
+-- @op token_current(token_hash hash, now time) → ok body | unauthorized
 -- @answer
-WITH a(hash, now) AS (SELECT %s, CAST(%s AS INTEGER))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'ok' END, (SELECT r.body FROM token_row r WHERE r.id = t.id), NULL
-FROM a LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                        AND (t.expires_at IS NULL OR t.expires_at > a.now)
+FROM a LEFT JOIN token t ON @CALLER(t)
 
--- @op WEBHOOK_SET 4 write
+-- @op webhook_set(token_hash hash, now time, kind text, url text?) → ok | unauthorized write
 -- @answer
-WITH a(hash, now, kind, url) AS (SELECT %s, CAST(%s AS INTEGER), %s, %s)
+WITH @ARGUMENTS
 UPDATE token
 SET sent_webhook_url = CASE a.kind WHEN 'sent' THEN a.url ELSE sent_webhook_url END,
     signed_webhook_url = CASE a.kind WHEN 'signed' THEN a.url ELSE signed_webhook_url END,
     completed_webhook_url = CASE a.kind WHEN 'completed' THEN a.url ELSE completed_webhook_url END
 FROM a
-WHERE token.secret_hash = a.hash AND token.revoked_at IS NULL AND (token.expires_at IS NULL OR token.expires_at > a.now)
+WHERE @CALLER(token)
 RETURNING 'ok', NULL, NULL
 
 -- @answer
 SELECT 'unauthorized', NULL, NULL
 
--- @op TOKEN_CREATE 6 write
+-- @op token_create(token_hash hash, now time, uuid uuid, name text, secret_hash hash, expires_at time?)
+--     → ok body | unauthorized write
 -- @answer
-WITH a(hash, now) AS (SELECT %s, CAST(%s AS INTEGER))
+WITH a(token_hash, now) AS (SELECT %s, CAST(%s AS INTEGER))
 SELECT 'unauthorized', NULL, NULL FROM a
-WHERE NOT EXISTS (SELECT 1 FROM token t WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL
-                                          AND (t.expires_at IS NULL OR t.expires_at > a.now))
+WHERE NOT EXISTS (SELECT 1 FROM token t WHERE @CALLER(t))
 
-WITH a(hash, now, uuid, name, secret_hash, expires_at) AS (
-    SELECT %s, CAST(%s AS INTEGER), lower(%s), %s, %s, CAST(%s AS INTEGER))
+WITH @ARGUMENTS
 INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at, parent_id)
 SELECT a.uuid, t.user_id, t.organization_id, t.environment, a.name, a.secret_hash, a.now, a.expires_at, t.id
 FROM a CROSS JOIN token t
-WHERE t.secret_hash = a.hash
+WHERE t.secret_hash = a.token_hash
 ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, %s, lower(%s))
+WITH a(token_hash, now, uuid) AS (SELECT %s, %s, lower(%s))
 SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
 
--- @op TOKEN_GET 3
+-- @op token_get(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT b.body FROM token_row b WHERE b.id = r.id), NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
-                 AND r.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
 
--- @op TOKEN_LIST 6
+-- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok item[] | unauthorized
 -- @answer
-WITH a(hash, now, n, direction, at, id) AS (
+WITH a(token_hash, now, n, direction, at, id) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
 b AS MATERIALIZED (
     SELECT n,
@@ -78,7 +74,7 @@ b AS MATERIALIZED (
     FROM a),
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
-    WHERE t.secret_hash = a.hash AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > a.now))
+    WHERE @CALLER(t))
 SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
 SELECT 'ok', r.body, r.key FROM (
@@ -98,19 +94,17 @@ SELECT 'ok', r.body, r.key FROM (
 CROSS JOIN token_row r ON r.id = page.id
 
 -- With "true", all that the token made, directly or through others, ends too.
--- @op TOKEN_REVOKE 4 write
+-- @op token_revoke(token_hash hash, now time, uuid uuid, children bool) → ok | missing | unauthorized write
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
-                 AND r.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
 WHERE r.id IS NULL
 
 -- @answer
-WITH RECURSIVE a(hash, now, uuid, children) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), %s),
+WITH RECURSIVE a(token_hash, now, uuid, children) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), %s),
 tree(id) AS (
     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
     UNION
@@ -119,18 +113,16 @@ UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id
 RETURNING 'ok', NULL, NULL
 
 -- A member of the argument is a URL, or null for none. What it does not name stays as it is.
--- @op TOKEN_WEBHOOKS 4 write
+-- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok body | missing | unauthorized write
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
+WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
 FROM a
-LEFT JOIN token t ON t.secret_hash = a.hash AND t.revoked_at IS NULL
-                 AND (t.expires_at IS NULL OR t.expires_at > a.now)
-LEFT JOIN token r ON r.uuid = a.uuid AND r.user_id = t.user_id AND r.organization_id = t.organization_id
-                 AND r.environment = t.environment
+LEFT JOIN token t ON @CALLER(t)
+LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
 WHERE r.id IS NULL
 
-WITH a(hash, now, uuid, urls) AS (SELECT %s, %s, lower(%s), %s)
+WITH a(token_hash, now, uuid, urls) AS (SELECT %s, %s, lower(%s), %s)
 UPDATE token
 SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
                             ELSE a.urls->>'$.sent' END,
@@ -141,5 +133,5 @@ SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_w
 FROM a WHERE token.uuid = a.uuid
 
 -- @answer
-WITH a(hash, now, uuid) AS (SELECT %s, %s, lower(%s))
+WITH a(token_hash, now, uuid) AS (SELECT %s, %s, lower(%s))
 SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* typed.c: operations with a signature: what the generated functions (build/sql_operations.c) have in common: a
+ * connection for the one operation, and rows of text made into structs. */
+#include "store/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *sr_value_number(apr_int64_t value, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT, value);
+}
+
+static sr_error_t *refuse(sr_op_t op, const char *what, const char *which, apr_pool_t *pool)
+{
+    return sr_error_because(sr_error(pool, SR_EINTERNAL, "The database gave no answer"), pool, "%s: %s %s",
+                            sr_sql_sqlite3.operations[op].name, what, which);
+}
+
+static bool take_number(void *place, const char *text)
+{
+    char *end;
+    const apr_int64_t number = apr_strtoi64(text, &end, 10);
+    if (end == text || *end) return false;
+    *(apr_int64_t *)place = number;
+    return true;
+}
+
+/* PostgreSQL writes t and f, SQLite 1 and 0. */
+static bool take_bool(void *place, const char *text)
+{
+    *(bool *)place = *text == 't' || *text == '1';
+    return strcmp(text, "t") == 0 || strcmp(text, "1") == 0 || strcmp(text, "f") == 0 || strcmp(text, "0") == 0;
+}
+
+static bool take_value(char *row, const sr_column_t *column, const char *text, apr_pool_t *pool)
+{
+    char *place = row + column->offset;
+    if (!text) return column->maybe;
+    if (column->type == SR_VALUE_TEXT) {
+        *(const char **)(void *)place = text;
+        return true;
+    }
+    if (column->pointer) {
+        void **pointer = (void **)(void *)place;
+        *pointer = place = apr_pcalloc(pool, sizeof(apr_int64_t));
+    }
+    return column->type == SR_VALUE_BOOL ? take_bool(place, text) : take_number(place, text);
+}
+
+/* Makes the struct of a row; what is NULL is 0 in it. */
+static sr_error_t *make_row(void *row, sr_op_t op, const char *const *values, apr_pool_t *pool)
+{
+    const sr_row_kind_t *kind = sr_store_shapes[op].row;
+    memset(row, 0, kind->size);
+    for (int i = 0; i < kind->count; i++) {
+        if (!take_value(row, &kind->columns[i], values[i], pool))
+            return refuse(op, "the column cannot be read:", kind->columns[i].name, pool);
+    }
+    return NULL;
+}
+
+static sr_error_t *make_rows(void *result, sr_op_t op, const apr_array_header_t *rows, bool wanted, apr_pool_t *pool)
+{
+    const sr_shape_t *shape = &sr_store_shapes[op];
+    if (shape->many) {
+        apr_array_header_t *made = apr_array_make(pool, rows->nelts, (int)shape->row->size);
+        for (int i = 0; wanted && i < rows->nelts; i++)
+            SR_TRY(make_row(apr_array_push(made), op, APR_ARRAY_IDX(rows, i, sr_row_t).values, pool));
+        *(apr_array_header_t **)result = made;
+        return NULL;
+    }
+    *(void **)result = NULL;
+    if (!wanted) return NULL;
+    if (rows->nelts != 1) return refuse(op, "not one row, but", apr_itoa(pool, rows->nelts), pool);
+    *(void **)result = apr_palloc(pool, shape->row->size);
+    return make_row(*(void **)result, op, APR_ARRAY_IDX(rows, 0, sr_row_t).values, pool);
+}
+
+sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
+                          const char *const *arguments, int count, apr_pool_t *pool)
+{
+    const sr_shape_t *shape = &sr_store_shapes[op];
+    apr_array_header_t *rows;
+    sr_store_t *store;
+    source->reads = sr_store_reads(op);
+    SR_TRY(source->borrow(source, &store, pool));
+    sr_error_t *error = sr_store_run(store, op, outcome, &rows, arguments, count, pool);
+    source->give_back(source, store);
+    SR_TRY(error);
+    if (!(shape->outcomes & 1u << *outcome))
+        return refuse(op, "no outcome of it:", apr_itoa(pool, (int)*outcome), pool);
+    return result ? make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- a store that is open */
+
+typedef struct opened_t {
+    sr_store_source_t source; /* first: it is what callers hold */
+    sr_store_t *store;
+} opened_t;
+
+static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
+{
+    *store = ((const opened_t *)(const void *)source)->store;
+    return NULL;
+}
+
+static void give_back(sr_store_source_t *source, sr_store_t *store)
+{
+}
+
+sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool)
+{
+    opened_t *opened = apr_pcalloc(pool, sizeof *opened);
+    *opened = (opened_t){{false, borrow, give_back}, store};
+    return &opened->source;
+}
