@@ -357,7 +357,11 @@ static bool batch_is_due(sr_jobs_t *jobs, int number)
     if (now < database->retry_at) return false;
     if (wants_to_record(jobs, database, now)) return true;
     if (!has_room(jobs)) return false;
-    return woken || database->more || (now >= database->poll_at && poll_finds(jobs, number));
+    if (database->more) return true;
+    if (!woken && now < database->poll_at) return false;
+    /* Not every event has a listener: a look costs less than a transaction. What is written from now on wakes again. */
+    apr_atomic_set32(&database->woken, 0);
+    return poll_finds(jobs, number);
 }
 
 /* Milliseconds until something has to be done that neither a socket nor sr_jobs_wake reports. */

@@ -174,6 +174,22 @@ static void check_alarm(link_t *l)
     set_clock(now + MINUTE);
 }
 
+/* Most events have no listener. The survey, every five seconds, is the only other transaction. */
+static void check_idle(void)
+{
+    lender_t *lender = &worker.lender;
+    const apr_uint32_t before = lender->writes;
+
+    for (int i = 0; i < 20; i++) {
+        const apr_uint32_t reads = lender->reads;
+        sr_jobs_wake(worker.jobs, 0);
+        for (int wait = 0; wait < 15000 && lender->reads == reads; wait++) apr_sleep(2000);
+        ok(lender->reads > reads, "a wake is a look for jobs");
+    }
+    ok(lender->writes - before < 10, "without a job it is no transaction: %d for 20 wakes",
+       (int)(lender->writes - before));
+}
+
 static void check_mail(link_t *l)
 {
     server.recipient = "450 4.2.0 Greylisted";
@@ -214,6 +230,7 @@ static void checks(base_t *base)
     set_clock(NOW);
     begun = 0;
     worker_start(&worker, base, (sr_jobs_options_t){.mail = &mail, .kinds = kinds, .kind_count = 3});
+    check_idle();
     check_due(&l);
     check_success(&l);
     check_alarm(&l);

@@ -6,18 +6,22 @@
 #include "jobs.h"
 #include "jobs/jobs.h"
 
+#include <apr_atomic.h>
 #include <pthread.h>
 
 typedef struct lender_t {
     sr_store_source_t source;
     link_t link;
+    volatile apr_uint32_t reads, writes; /* how often it was borrowed for that */
 } lender_t;
 
 static inline sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)
 {
-    link_t *link = &((lender_t *)source)->link;
+    lender_t *lender = (lender_t *)source;
+    link_t *link = &lender->link;
 
     (void)pool;
+    apr_atomic_inc32(source->reads ? &lender->reads : &lender->writes);
     *store = link->store;
     return link->store ? NULL : link_open(link);
 }
