@@ -137,7 +137,11 @@ const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
 typedef struct sr_sha256_t sr_sha256_t;
 /* Incremental form; released with the pool. */
 sr_sha256_t *sr_sha256_begin(apr_pool_t *pool);
+/* Another one that has got the same bytes so far. */
+sr_sha256_t *sr_sha256_copy(const sr_sha256_t *state, apr_pool_t *pool);
 void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length);
+/* `digest` has room for 32 bytes. After the end nothing can be added. */
+void sr_sha256_end(unsigned char *digest, sr_sha256_t *state);
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- cipher.c */

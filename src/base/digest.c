@@ -31,15 +31,30 @@ const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool)
     return sr_text_hex(digest, sizeof digest, pool);
 }
 
-sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
+static sr_sha256_t *make(apr_pool_t *pool)
 {
     sr_sha256_t *state = apr_palloc(pool, sizeof *state);
 
     state->context = EVP_MD_CTX_new();
     require(state->context != NULL);
     apr_pool_cleanup_register(pool, state->context, release, apr_pool_cleanup_null);
+    return state;
+}
+
+sr_sha256_t *sr_sha256_begin(apr_pool_t *pool)
+{
+    sr_sha256_t *state = make(pool);
+
     require(EVP_DigestInit_ex(state->context, EVP_sha256(), NULL));
     return state;
+}
+
+sr_sha256_t *sr_sha256_copy(const sr_sha256_t *state, apr_pool_t *pool)
+{
+    sr_sha256_t *copy = make(pool);
+
+    require(EVP_MD_CTX_copy_ex(copy->context, state->context));
+    return copy;
 }
 
 void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length)
@@ -47,10 +62,15 @@ void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length)
     require(EVP_DigestUpdate(state->context, data, length));
 }
 
+void sr_sha256_end(unsigned char *digest, sr_sha256_t *state)
+{
+    require(EVP_DigestFinal_ex(state->context, digest, NULL));
+}
+
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool)
 {
     unsigned char digest[DIGEST_LENGTH];
 
-    require(EVP_DigestFinal_ex(state->context, digest, NULL));
+    sr_sha256_end(digest, state);
     return sr_text_hex(digest, sizeof digest, pool);
 }

@@ -68,22 +68,26 @@ sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, a
 
 /* ------------------------------------------------------------------------------------------------- joined.c
  * A document as it is now: blobs (const char *, their keys) one after the other. A small one is in memory, a large one
- * of several blobs is a temporary file, and what is one large blob is read where it is.
+ * of several blobs is a temporary file, and what is one large blob is read where it is, unless it will be extended.
  */
 typedef struct sr_joined_t {
     int descriptor;     /* to read, at offset 0; closed with the pool */
-    int memory;         /* the same file, for sr_blobs_extend alone, or -1: it is on the disk */
     apr_off_t size;     /* of all */
     const char *sha256; /* of the blobs, read again: to compare with what they should be */
+    /* Of all, as it was read and written: with what sr_blobs_extend has added. So nobody has to read it again. */
+    sr_sha256_t *digest;
+    int memory;                  /* private: the same file, to write to, or -1 */
+    struct sr_temporary_t *file; /* private: the same, or NULL */
 } sr_joined_t;
-sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, apr_pool_t *pool);
-/* The same in memory, whatever its size, if there is no room on the disk: to be read, and then forgotten. */
+/* `extended`: sr_blobs_extend will be called. */
+sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, bool extended,
+                          apr_pool_t *pool);
+/* The same in memory, whatever its size, if there is no room on the disk: to be read, and then forgotten. It can be
+ * extended. */
 sr_error_t *sr_blobs_join_in_memory(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys,
                                     apr_pool_t *pool);
-/* Adds bytes to the end of what was joined of these blobs; they are not stored. A large document must not be extended
- * twice. *joined may get another descriptor, and its sha256 remains that of the blobs. */
-sr_error_t *sr_blobs_extend(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, const void *tail,
-                            apr_size_t length, apr_pool_t *pool);
+/* Adds bytes to the end of what was joined; they are not stored. The descriptor reads them too. */
+sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- reports.c
  * What the helper has found in a document, as text: <root>/ab/cd/<sha256>.<owner>.json. An owner is an organisation in

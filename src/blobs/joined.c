@@ -6,6 +6,7 @@
 #include <apr_portable.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -112,23 +113,27 @@ static sr_error_t *measure(apr_off_t *size, sr_blobs_t *blobs, const apr_array_h
     return NULL;
 }
 
-static sr_error_t *join_in_file(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys,
-                                const void *tail, apr_size_t tail_length, apr_pool_t *pool)
+static void joined_hash(sr_joined_t *joined, const joint_t *joint)
+{
+    joined->digest = joint->digest;
+    joined->sha256 = sr_sha256_end_hex(sr_sha256_copy(joint->digest, joint->pool), joint->pool);
+}
+
+static sr_error_t *join_in_file(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, bool extended,
+                                apr_pool_t *pool)
 {
     joint_t joint = joint_of(blobs, pool);
-    int descriptor;
 
-    if (keys->nelts > 1 || tail_length) SR_TRY(sr_temporary_open(&joint.file, blobs->root, pool));
-    SR_TRY(add_blobs(&descriptor, &joint, keys));
-    *joined = (sr_joined_t){
-        .memory = -1, .size = joint.size + (apr_off_t)tail_length, .sha256 = sr_sha256_end_hex(joint.digest, pool)};
-    if (joint.file) {
-        SR_TRY(sr_temporary_write(joint.file, tail, tail_length));
-        SR_TRY(sr_temporary_reopen(&descriptor, joint.file));
-        sr_descriptor_own(descriptor, pool);
-        sr_temporary_drop(joint.file);
-    }
-    joined->descriptor = descriptor;
+    if (keys->nelts != 1 || extended) SR_TRY(sr_temporary_open(&joint.file, blobs->root, pool));
+    SR_TRY(add_blobs(&joined->descriptor, &joint, keys));
+    joined->memory = -1;
+    joined->file = extended ? joint.file : NULL;
+    joined->size = joint.size;
+    joined_hash(joined, &joint);
+    if (!joint.file) return NULL;
+    SR_TRY(sr_temporary_reopen(&joined->descriptor, joint.file));
+    sr_descriptor_own(joined->descriptor, pool);
+    if (!extended) sr_temporary_drop(joint.file);
     return NULL;
 }
 
@@ -140,24 +145,27 @@ sr_error_t *sr_blobs_join_in_memory(sr_joined_t *joined, sr_blobs_t *blobs, cons
 
     SR_TRY(open_memory(&joint.memory, &reader, pool));
     SR_TRY(add_blobs(&ignored, &joint, keys));
-    *joined = (sr_joined_t){reader, joint.memory, joint.size, sr_sha256_end_hex(joint.digest, pool)};
+    *joined = (sr_joined_t){.descriptor = reader, .memory = joint.memory, .size = joint.size};
+    joined_hash(joined, &joint);
     return NULL;
 }
 
-sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, apr_pool_t *pool)
+sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, bool extended,
+                          apr_pool_t *pool)
 {
     apr_off_t size;
 
     SR_TRY(measure(&size, blobs, keys, pool));
     if (size <= MOST_IN_MEMORY && !sr_blobs_join_in_memory(joined, blobs, keys, pool)) return NULL;
-    return join_in_file(joined, blobs, keys, NULL, 0, pool);
+    return join_in_file(joined, blobs, keys, extended, pool);
 }
 
-sr_error_t *sr_blobs_extend(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, const void *tail,
-                            apr_size_t length, apr_pool_t *pool)
+sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t length, apr_pool_t *pool)
 {
-    if (joined->memory < 0) return join_in_file(joined, blobs, keys, tail, length, pool);
-    SR_TRY(write_memory(joined->memory, joined->size, tail, length, pool));
+    if (joined->memory < 0 && !joined->file) abort(); /* it was not joined to be extended */
+    if (joined->file) SR_TRY(sr_temporary_write(joined->file, tail, length));
+    else SR_TRY(write_memory(joined->memory, joined->size, tail, length, pool));
+    sr_sha256_update(joined->digest, tail, length);
     joined->size += (apr_off_t)length;
     return NULL;
 }

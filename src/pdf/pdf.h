@@ -193,6 +193,8 @@ typedef struct sr_pdf_signature_t {
     const char *reason;  /* UTF-8: why, or NULL */
     const char *contact; /* UTF-8: for whom it was asked, as /ContactInfo; or NULL */
     const char *hash;    /* of sr_cms_identity_hash; NULL: SHA-256 */
+    /* SHA-256 of the document so far, as it was written to where the descriptor reads it; NULL: it is read for that */
+    const sr_sha256_t *digest;
     apr_time_t time;
     bool test;              /* its appearances say TEST */
     const json_t *captions; /* of sr_captions_json, for the fields in this document as they were prepared; or NULL */
@@ -214,7 +216,7 @@ typedef struct sr_pdf_revision_t {
     const char *document_sha256;          /* of the document that was filled, as lower-case hexadecimal */
     const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
     sr_cipher_t cipher;                   /* private: by which the worker says the document is encrypted */
-    struct evp_md_ctx_st *until_contents; /* private: the digest of all that is before the digits */
+    sr_sha256_t *until_contents; /* private: of all that is before the digits */
 } sr_pdf_revision_t;
 /* Fills the fields of one signer. What a worker has written is read strictly: it must be these fields as they were
  * prepared, with the signature dictionary that was asked for and new appearances, and nothing else. The digest is made

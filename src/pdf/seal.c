@@ -115,34 +115,35 @@ static apr_status_t free_digest(void *data)
     return APR_SUCCESS;
 }
 
-static EVP_MD_CTX *begin_digest(const EVP_MD_CTX *from, const char *name, apr_pool_t *pool)
+/* A digest by another hash function than SHA-256, or NULL. */
+static EVP_MD_CTX *begin_other(const char *name, apr_pool_t *pool)
 {
+    if (!name || !strcmp(name, "SHA256")) return NULL;
     EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    const EVP_MD *hash = from ? NULL : EVP_get_digestbyname(name);
-    if (!digest || !(from ? EVP_MD_CTX_copy_ex(digest, from) : EVP_DigestInit_ex(digest, hash, NULL))) abort();
+    if (!digest || !EVP_DigestInit_ex(digest, EVP_get_digestbyname(name), NULL)) abort();
     apr_pool_cleanup_register(pool, digest, free_digest, apr_pool_cleanup_null);
     return digest;
 }
 
 /* Ends a copy of `digest` after some more bytes. */
-static void digest_with(unsigned char *hash, const EVP_MD_CTX *digest, const void *more, apr_size_t length,
+static void digest_with(unsigned char *hash, const sr_sha256_t *digest, const void *more, apr_size_t length,
                         apr_pool_t *pool)
 {
-    EVP_MD_CTX *copy = begin_digest(digest, NULL, pool);
-    EVP_DigestUpdate(copy, more, length);
-    EVP_DigestFinal_ex(copy, hash, NULL);
+    sr_sha256_t *copy = sr_sha256_copy(digest, pool);
+    sr_sha256_update(copy, more, length);
+    sr_sha256_end(hash, copy);
 }
 
-/* `other`: a digest by another hash function, or the same. */
-static sr_error_t *digest_document(EVP_MD_CTX *digest, EVP_MD_CTX *other, int descriptor, apr_off_t size,
+/* Either may be NULL. */
+static sr_error_t *digest_document(sr_sha256_t *digest, EVP_MD_CTX *other, int descriptor, apr_off_t size,
                                    apr_pool_t *pool)
 {
-    unsigned char *piece = apr_palloc(pool, PIECE);
-    for (apr_off_t at = 0; at < size;) {
+    unsigned char *piece = digest || other ? apr_palloc(pool, PIECE) : NULL;
+    for (apr_off_t at = 0; piece && at < size;) {
         apr_size_t length = size - at < (apr_off_t)PIECE ? (apr_size_t)(size - at) : PIECE;
         SR_TRY(sr_pdf_read(piece, descriptor, at, length, pool));
-        EVP_DigestUpdate(digest, piece, length);
-        if (other != digest) EVP_DigestUpdate(other, piece, length);
+        if (digest) sr_sha256_update(digest, piece, length);
+        if (other) EVP_DigestUpdate(other, piece, length);
         at += (apr_off_t)length;
     }
     return NULL;
@@ -204,22 +205,26 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const cha
     return sr_json_text(request, pool);
 }
 
-/* Documents are known by their SHA-256, whatever is signed. */
-static sr_error_t *digest_revision(sr_pdf_revision_t *revision, int descriptor, apr_off_t size, const char *name,
-                                   apr_pool_t *pool)
+/* Documents are known by their SHA-256, whatever is signed. A document is only read for what is not known of it. */
+static sr_error_t *digest_revision(sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
+                                   const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    static const char known[] = "SHA256";
     unsigned char hash[32];
-    EVP_MD_CTX *digest = begin_digest(NULL, known, pool), *own = digest;
-    if (name && strcmp(name, known) != 0) own = begin_digest(NULL, name, pool);
-    SR_TRY(digest_document(digest, own, descriptor, size, pool));
+    const apr_size_t after = revision->contents + DIGITS + 2;
+    EVP_MD_CTX *other = begin_other(signature->hash, pool);
+    sr_sha256_t *digest = signature->digest ? sr_sha256_copy(signature->digest, pool) : sr_sha256_begin(pool);
+    SR_TRY(digest_document(signature->digest ? NULL : digest, other, descriptor, size, pool));
     digest_with(hash, digest, NULL, 0, pool);
     revision->document_sha256 = sr_text_hex(hash, sizeof hash, pool);
-    EVP_DigestUpdate(digest, revision->bytes, revision->contents);
-    if (own != digest) EVP_DigestUpdate(own, revision->bytes, revision->contents);
-    apr_size_t after = revision->contents + DIGITS + 2;
-    digest_with(revision->digest, own, revision->bytes + after, revision->length - after, pool);
+    sr_sha256_update(digest, revision->bytes, revision->contents);
     revision->until_contents = digest;
+    if (!other) {
+        digest_with(revision->digest, digest, revision->bytes + after, revision->length - after, pool);
+        return NULL;
+    }
+    EVP_DigestUpdate(other, revision->bytes, revision->contents);
+    EVP_DigestUpdate(other, revision->bytes + after, revision->length - after);
+    EVP_DigestFinal_ex(other, revision->digest, NULL);
     return NULL;
 }
 
@@ -248,7 +253,7 @@ sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int
         return NULL;
     }
     SR_TRY(sr_pdf_check_filled(revision, workers, descriptor, size, signature, time, pool));
-    return revision->fault ? NULL : digest_revision(revision, descriptor, size, signature->hash, pool);
+    return revision->fault ? NULL : digest_revision(revision, descriptor, size, signature, pool);
 }
 
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool)

@@ -74,7 +74,7 @@ static sr_error_t *find_key(const marks_t *marks, sr_document_state_t *document,
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
     const sr_service_t own = sr_service_for_request(marks->service, owner, pool);
     sr_joined_t joined;
-    SR_TRY(sr_blobs_join(&joined, marks->documents, sr_document_state_files(document, pool), pool));
+    SR_TRY(sr_blobs_join(&joined, marks->documents, sr_document_state_files(document, pool), false, pool));
     SR_TRY(sr_pdf_key(&document->cipher, own.pdf, joined.descriptor, pool));
     sr_pdf_pool_release(own.pdf);
     return NULL;
@@ -88,7 +88,7 @@ static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t 
     sr_joined_t joined;
     apr_size_t taken = 0;
     APR_ARRAY_PUSH(files, const char *) = revised->sha256;
-    SR_TRY(sr_blobs_join(&joined, marks->documents, files, pool));
+    SR_TRY(sr_blobs_join(&joined, marks->documents, files, false, pool));
     const apr_size_t size = (apr_size_t)joined.size;
     void *bytes = apr_palloc(pool, size);
     SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, size, pool));
@@ -190,11 +190,11 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
     *field = (sr_pdf_field_t){.signer = SIGNER, .page = composed->field.page};
     memcpy(field->rect, composed->field.rect, sizeof field->rect);
     SR_TRY(sr_blobs_join_in_memory(joined, documents, nothing, pool));
-    SR_TRY(sr_blobs_extend(joined, documents, nothing, text->bytes, text->length, pool));
+    SR_TRY(sr_blobs_extend(joined, text->bytes, text->length, pool));
     SR_TRY(sr_pdf_prepare(&update, own->pdf, joined->descriptor, joined->size, fields, pool));
     if (update.fault != SR_PDF_DONE) return sr_seal_failed(pool, "preparing the certificate", update.reason);
     append(text, update.bytes, update.length, pool);
-    return sr_blobs_extend(joined, documents, nothing, update.bytes, update.length, pool);
+    return sr_blobs_extend(joined, update.bytes, update.length, pool);
 }
 
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_blobs_t *documents)
@@ -224,7 +224,7 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_bl
     SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
     sr_pdf_pool_release(own.pdf);
     append(&text, revision.bytes, revision.length, step->pool);
-    sha256 = sr_sha256_hex(text.bytes, text.length, step->pool);
+    sha256 = revision.sha256;
     SR_TRY(sr_blobs_put(documents, sha256, text.bytes, text.length, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length);
     sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));

@@ -17,6 +17,7 @@ static sr_error_t *fill_and_sign(const sr_service_t *service, sr_pdf_revision_t 
     apr_size_t length;
     sr_pdf_signature_t signature = *what;
     signature.hash = sr_cms_identity_hash(service->child->seal[environment]);
+    signature.digest = joined->digest;
     SR_TRY(sr_pdf_fill(revision, service->pdf, joined->descriptor, joined->size, &signature, pool));
     if (revision->fault == SR_PDF_SIGNATURE_AT_FAULT) return sr_error(pool, SR_EBADREQUEST, "%s", revision->reason);
     if (revision->fault != SR_PDF_DONE) return sr_seal_failed(pool, "filling", revision->reason);

@@ -144,7 +144,7 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
 /* The document as it was then; in memory, where the disk has no room to put it together. */
 static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
 {
-    if (sr_blobs_join(joined, documents, files, work->pool))
+    if (sr_blobs_join(joined, documents, files, false, work->pool))
         SR_TRY(sr_blobs_join_in_memory(joined, documents, files, work->pool));
     return strcmp(joined->sha256, work->sha256) ? unreadable(work, "what is stored is not what was stored") : NULL;
 }

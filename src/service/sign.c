@@ -41,13 +41,11 @@ static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update,
     return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
 
-/* Joins the files of the document, followed by what was prepared for it. */
-static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document,
-                        const sr_pdf_update_t *prepared, apr_pool_t *pool)
+/* Joins the files of the document. Before the first signature it will be extended by its fields. */
+static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document, apr_pool_t *pool)
 {
     const apr_array_header_t *files = sr_document_state_files(document, pool);
-    SR_TRY(prepared ? sr_blobs_extend(joined, s->documents, files, prepared->bytes, prepared->length, pool)
-                    : sr_blobs_join(joined, s->documents, files, pool));
+    SR_TRY(sr_blobs_join(joined, s->documents, files, !document->revisions->nelts, pool));
     if (strcmp(joined->sha256, sr_document_state_sha256(document)))
         return sr_seal_failed(pool, document->uuid, "what is stored is not what was stored");
     return NULL;
@@ -70,14 +68,14 @@ static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *conf
 /* With the first signature: the document is extended by what the submission's worker has prepared, and another worker,
  * which has read no other document, confirms that. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
-                                 const signing_t *s, const sr_signing_t *signing, const apr_array_header_t *fields,
+                                 const sr_signing_t *signing, const apr_array_header_t *fields,
                                  const sr_document_state_t *document, sr_joined_t *joined, apr_pool_t *pool)
 {
     sr_pdf_confirmed_t confirmed;
     *update = (sr_pdf_update_t){0};
     if (document->revisions->nelts) return NULL;
     SR_TRY(prepare(own, update, fields, joined, pool));
-    SR_TRY(join(joined, s, document, update, pool));
+    SR_TRY(sr_blobs_extend(joined, update->bytes, update->length, pool));
     SR_TRY(confirm(service, &confirmed, signing, fields, document, joined, pool));
     if (confirmed.fault == SR_PDF_DONE) return NULL;
     sr_pdf_pool_distrust(own->pdf); /* one of the two has lied */
@@ -149,8 +147,8 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     sr_pdf_revision_t revision = {0};
     apr_pool_create(&work, step->pool);
     const apr_array_header_t *fields = all_fields(step->signing, document, work);
-    SR_TRY(join(&joined, s, document, NULL, work));
-    SR_TRY(prepare_first(service, own, &prepared, s, step->signing, fields, document, &joined, work));
+    SR_TRY(join(&joined, s, document, work));
+    SR_TRY(prepare_first(service, own, &prepared, step->signing, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
     SR_TRY(keep(s, step, document, &prepared, &revision, work));
     document->cipher = revision.cipher;

@@ -86,8 +86,8 @@ static void check_join(const char *const *contents, int count, const char *tail)
 
     for (i = 0; i < count; i++) all = apr_pstrcat(pool, all, contents[i], NULL);
     apr_pool_create(&own, pool);
-    error = sr_blobs_join(&joined, documents, files, own);
-    if (!error && *tail) error = sr_blobs_extend(&joined, documents, files, tail, strlen(tail), own);
+    error = sr_blobs_join(&joined, documents, files, *tail, own);
+    if (!error && *tail) error = sr_blobs_extend(&joined, tail, strlen(tail), own);
     if (!ok(!error, "%d files and a tail of %d bytes", count, (int)strlen(tail))) {
         apr_pool_destroy(own);
         return;
@@ -95,6 +95,7 @@ static void check_join(const char *const *contents, int count, const char *tail)
     is_str(joined.sha256, sr_sha256_hex(all, strlen(all), pool), "the hash is of the files alone");
     all = apr_pstrcat(pool, all, tail, NULL);
     is_int(joined.size, strlen(all), "the size is of all");
+    is_str(sr_sha256_end_hex(joined.digest, own), sr_sha256_hex(all, strlen(all), pool), "and so is the digest");
     ok(is_content(joined.descriptor, all, strlen(all)), "and so is the content");
     is_int(lseek(joined.descriptor, 0, SEEK_CUR), 0, "from its beginning");
     ok(write(joined.descriptor, "x", 1) < 0, "not to be written to");
@@ -130,14 +131,22 @@ static void test_large(void)
     APR_ARRAY_PUSH(files, const char *) = kept(more, length);
     memcpy(all, content, length);
     memcpy(all + length, more, length);
-    ok(!sr_blobs_join(&joined, documents, files, pool), "two large files");
+    ok(!sr_blobs_join(&joined, documents, files, true, pool), "two large files");
     ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length), "as one");
     is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "with its hash");
     is_int(joined.memory, -1, "and not in memory");
     memcpy(all + 2 * length, "a tail", 6);
-    ok(!sr_blobs_extend(&joined, documents, files, "a tail", 6, pool), "extended");
+    ok(!sr_blobs_extend(&joined, "a tail", 6, pool), "extended");
     ok(joined.size == (apr_off_t)(2 * length) + 6 && is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
     is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "the hash is of the files alone");
+    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool), "the digest is of all");
+    files->nelts = 1;
+    APR_ARRAY_IDX(files, 0, const char *) = kept(all, 2 * length);
+    ok(!sr_blobs_join(&joined, documents, files, false, pool) && !joined.file, "one large file is read where it is");
+    ok(!sr_blobs_join(&joined, documents, files, true, pool) && !sr_blobs_extend(&joined, "a tail", 6, pool),
+       "unless it is extended");
+    ok(is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
+    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool), "with the digest of all");
 }
 
 /* Damage on the disk is no error here: the hash tells, which the caller compares. */
@@ -154,16 +163,16 @@ static void test_damaged(void)
 
     apr_pool_create(&own, pool);
     put_file(path, "a sig");
-    ok(!sr_blobs_join(&joined, documents, files, own), "a file that is shorter now");
+    ok(!sr_blobs_join(&joined, documents, files, false, own), "a file that is shorter now");
     is_int(joined.size, 15, "gives the size that there is");
     ok(strcmp(joined.sha256, want) != 0, "and another hash");
     put_file(path, "a signaturf");
-    ok(!sr_blobs_join(&joined, documents, files, own), "a file with a byte changed");
+    ok(!sr_blobs_join(&joined, documents, files, false, own), "a file with a byte changed");
     ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "has another hash too");
     put_file(path, "a signature");
-    ok(!sr_blobs_join(&joined, documents, files, own) && !strcmp(joined.sha256, want), "put right again");
+    ok(!sr_blobs_join(&joined, documents, files, false, own) && !strcmp(joined.sha256, want), "put right again");
     unlink(path);
-    error = sr_blobs_join(&joined, documents, files, own);
+    error = sr_blobs_join(&joined, documents, files, false, own);
     ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, path),
        "a missing file is an error that says so");
     apr_pool_destroy(own);
