@@ -87,11 +87,11 @@ static void name_routes(apr_pool_t *pconf)
 static const char *own_path(const request_rec *r, const sr_conf_t *conf, const area_t **area)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
-    if (!conf->enabled || strncmp(r->uri, conf->location, location)) return NULL;
+    if (!conf->enabled || strncmp(r->uri, conf->location, location) != 0) return NULL;
     for (size_t i = 0; i < sizeof areas / sizeof *areas; i++) {
         const char *path = r->uri + location;
         if (areas[i].is_public && !conf->verify_page) continue;
-        if (strncmp(path, areas[i].base, strlen(areas[i].base))) continue;
+        if (strncmp(path, areas[i].base, strlen(areas[i].base)) != 0) continue;
         path += strlen(areas[i].base);
         if (*path && *path != '/') continue;
         if (area) *area = &areas[i];
@@ -171,7 +171,7 @@ static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
 
 static int handler(request_rec *r)
 {
-    if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
+    if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
     const sr_conf_t *conf = sr_conf_of_request(r);
     const area_t *area;
     const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);

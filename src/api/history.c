@@ -32,7 +32,7 @@ static sr_error_t *check_filter(sr_http_t *http, const sr_history_filter_t *filt
     SR_TRY(sr_name_expect(sr_notice_names, filter->event, "event", http->pool));
     if (filter->submission && !sr_uuid_valid(filter->submission))
         return sr_error(http->pool, SR_EBADREQUEST, "submissionId must be a UUID");
-    if (filter->success && strcmp(filter->success, "true") && strcmp(filter->success, "false"))
+    if (filter->success && strcmp(filter->success, "true") != 0 && strcmp(filter->success, "false") != 0)
         return sr_error(http->pool, SR_EBADREQUEST, "success must be true or false");
     return NULL;
 }

@@ -95,7 +95,7 @@ sr_error_t *sr_api_token_revoke(sr_http_t *http)
     const sr_query_param_t params[] = {{"children", &children}, {NULL, NULL}};
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_http_query(http, params));
-    if (children && strcmp(children, "true") && strcmp(children, "false"))
+    if (children && strcmp(children, "true") != 0 && strcmp(children, "false") != 0)
         return sr_error(http->pool, SR_EBADREQUEST, "children must be true or false");
     SR_TRY(sr_api_uuid(&uuid, http, 0));
     SR_TRY(sr_service_token_revoke(sr_api_of(http)->service, token_hash, uuid, children && !strcmp(children, "true"),

@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #define EXTRA_PARTS 64 /* parts beside the files: the known ones and what a client adds */
-#define TEXT_MAX (64 * 1024)
-#define SIGNERS_MAX (4 * 1024 * 1024)
+#define TEXT_MAX ((apr_size_t)64 * 1024)
+#define SIGNERS_MAX ((apr_size_t)4 * 1024 * 1024)
 #define KEY_MAX 255
 
 enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, LOCALE, CAPTION, TEXT_COUNT };

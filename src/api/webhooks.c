@@ -19,7 +19,7 @@ static const hook_t hooks[] = {
 static const hook_t *hook_of(const sr_http_t *http)
 {
     size_t i = 0;
-    while (strcmp(hooks[i].path, strrchr(http->path, '/') + 1)) i++;
+    while (strcmp(hooks[i].path, strrchr(http->path, '/') + 1) != 0) i++;
     return &hooks[i];
 }
 

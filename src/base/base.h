@@ -182,6 +182,10 @@ void sr_time_stop(apr_time_t at);
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
 /* As a JSON string, or JSON null for 0. New reference. */
 json_t *sr_time_json(apr_time_t when);
+#define SR_TIME_PRINTED 40
+/* A time in UTC as the format of strftime(3) says; "" if it has no place. */
+void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t when)
+    __attribute__((format(strftime, 2, 0)));
 /* Reads an ISO 8601 date ("2026-11-20", midnight UTC) or date-time with Z or an offset. False when it is none. */
 bool sr_time_parse(apr_time_t *when, const char *text);
 

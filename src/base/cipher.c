@@ -151,6 +151,6 @@ bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *
         rc4(out, &key, data, length);
         return true;
     }
-    if (length < 2 * BLOCK || length % BLOCK || length > INT32_MAX - BLOCK) return false;
+    if (length < (apr_size_t)2 * BLOCK || length % BLOCK || length > INT32_MAX - BLOCK) return false;
     return aes(out, size, &key, data, (const unsigned char *)data + BLOCK, length - BLOCK, false);
 }

@@ -35,6 +35,7 @@ sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child)
     return error;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): one for each cause
 sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool)
 {
     if (!error) return NULL;

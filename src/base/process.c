@@ -67,11 +67,14 @@ bool sr_process_is_dead(const char *own, const char *name)
     const char *end = strchr(own, '-');
     const size_t length = end ? (size_t)(end - own) : 0;
     unsigned long long start, now;
-    char state;
+    char state, *rest;
     long pid;
 
-    if (!length || strncmp(own, name, length + 1)) return false;
-    if (sscanf(name + length + 1, "%ld-%llu-", &pid, &start) != 2 || pid <= 0) return false;
+    if (!length || strncmp(own, name, length + 1) != 0) return false;
+    pid = strtol(name + length + 1, &rest, 10);
+    if (pid <= 0 || *rest != '-') return false;
+    start = strtoull(rest + 1, &rest, 10);
+    if (*rest != '-') return false;
     if (kill((pid_t)pid, 0)) return errno == ESRCH;
     return started_at(pid, &state, &now) && (now != start || state == 'Z' || state == 'X');
 }

@@ -167,7 +167,7 @@ bool sr_rate_parse(sr_rate_t *rate, const char *text)
     for (; *text >= '0' && *text <= '9'; text++, digits++) times = times * 10 + (apr_uint32_t)(*text - '0');
     if (digits < 1 || digits > 6 || !times || *text++ != '/') return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(text, units[i].name)) continue;
+        if (strcmp(text, units[i].name) != 0) continue;
         *rate = (sr_rate_t){times, apr_time_from_sec(units[i].period)};
         return true;
     }

@@ -108,6 +108,7 @@ static const json_t *plural(const json_t *entry, const char *plurals, json_int_t
 /* What is filled into a text may run in the other direction: it is isolated from what is around it. */
 static void write_text(writer_t *writer, const scope_t *scope, const char *key)
 {
+    // NOLINTNEXTLINE(misc-misleading-bidirectional): each ends below
     static const char isolate[] = "\xe2\x81\xa8", end[] = "\xe2\x81\xa9";
     const json_t *entry = json_object_get(writer->template->texts, key);
     if (json_is_object(entry))
@@ -135,6 +136,7 @@ static bool is_something(const json_t *value)
 
 static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end);
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void write_section(writer_t *writer, const scope_t *scope, const char *path, bool contrary, const char *from,
                           const char *to)
 {
@@ -159,6 +161,7 @@ static void write_value(writer_t *writer, const scope_t *scope, const char *name
 }
 
 /* One place, `name` between its braces; `after` is what follows it. Where to go on. */
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static const char *write_place(writer_t *writer, const scope_t *scope, const char *name, const char *after)
 {
     const char *close;
@@ -182,6 +185,7 @@ static const char *write_place(writer_t *writer, const scope_t *scope, const cha
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void write_piece(writer_t *writer, const scope_t *scope, const char *piece, const char *end)
 {
     while (piece < end) {

@@ -173,12 +173,13 @@ bool sr_text_decode_percent(char *text, const char *only)
     bool good = true;
 
     for (; *text; text++) {
-        const char digits[] = {text[0] == '%' ? text[1] : '\0', text[0] == '%' && text[1] ? text[2] : '\0', '\0'};
+        char digits[3] = "";
+        if (*text == '%') apr_cpystrn(digits, text + 1, sizeof digits);
         const bool is_byte = apr_isxdigit(digits[0]) && apr_isxdigit(digits[1]);
-        const char byte = is_byte ? (char)strtol(digits, NULL, 16) : '\0';
+        const char byte = (char)(is_byte ? strtol(digits, NULL, 16) : 0);
         const bool decodes = byte && (!only || strchr(only, byte));
         good = good && (*text != '%' || byte);
-        *out++ = decodes ? byte : *text;
+        *out++ = (char)(decodes ? byte : *text);
         if (decodes) text += 2;
     }
     *out = '\0';

@@ -46,6 +46,17 @@ const char *sr_time_format(apr_time_t when, apr_pool_t *pool)
     return apr_pstrdup(pool, buffer);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* it is checked where this is called */
+void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t when)
+{
+    const time_t seconds = (time_t)apr_time_sec(when);
+    struct tm tm;
+
+    if (!gmtime_r(&seconds, &tm) || !strftime(text, SR_TIME_PRINTED, format, &tm)) *text = '\0';
+}
+#pragma GCC diagnostic pop
+
 json_t *sr_time_json(apr_time_t when)
 {
     char buffer[FORMAT_SIZE];

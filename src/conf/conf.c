@@ -56,7 +56,7 @@ _Static_assert(ROW_COUNT <= 64, "`set` has 64 bits");
 /* The readers of values: NULL, or what is wanted. `slot` is the field. */
 static const char *read_switch(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
-    if (strcasecmp(text, "on") && strcasecmp(text, "off")) return "must be On or Off";
+    if (strcasecmp(text, "on") != 0 && strcasecmp(text, "off") != 0) return "must be On or Off";
     *(sr_conf_SWITCH *)slot = !strcasecmp(text, "on");
     return NULL;
 }
@@ -72,7 +72,7 @@ static bool is_base_url(apr_pool_t *pool, const char *text)
 {
     apr_uri_t uri;
     if (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme) return false;
-    if (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https")) return false;
+    if (strcmp(uri.scheme, "http") != 0 && strcmp(uri.scheme, "https") != 0) return false;
     if (!uri.hostname || !*uri.hostname || (uri.port_str && !sr_text_is_port(uri.port_str))) return false;
     return !uri.user && !uri.query && !uri.fragment;
 }
@@ -92,7 +92,7 @@ static const char *read_link(apr_pool_t *pool, const row_t *row, const char *tex
     apr_uri_t uri;
     if (*text
         && (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname
-            || (strcmp(uri.scheme, "http") && strcmp(uri.scheme, "https"))))
+            || (strcmp(uri.scheme, "http") != 0 && strcmp(uri.scheme, "https") != 0)))
         return "must be an http:// or https:// URL";
     *(sr_conf_LINK *)slot = apr_pstrdup(pool, text);
     return NULL;
@@ -106,7 +106,7 @@ static bool is_ancestor(const char *text)
     if (!strcmp(text, "'self'") || !strcmp(text, "'none'")) return true;
     for (int i = 0; i < 2; i++)
         if (!strncmp(text, schemes[i], strlen(schemes[i]))) text += strlen(schemes[i]);
-    return *text && strcmp(text, "*") && !text[strspn(text, letters)];
+    return *text && strcmp(text, "*") != 0 && !text[strspn(text, letters)];
 }
 
 static const char *read_ancestors(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
@@ -132,7 +132,7 @@ static const char *read_origin(apr_pool_t *pool, const row_t *row, const char *t
 static const char *read_active(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     const bool refuse = !strcasecmp(text, "refuse");
-    if (!refuse && strcasecmp(text, "warn")) return "must be warn or refuse";
+    if (!refuse && strcasecmp(text, "warn") != 0) return "must be warn or refuse";
     *(sr_conf_ACTIVE *)slot = refuse;
     return NULL;
 }
@@ -307,7 +307,7 @@ static const char *prefix_of(apr_pool_t *pool, const char *section)
 static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
 {
     const ap_directive_t *parent = cmd->directive->parent;
-    if (!parent || strcasecmp(parent->directive, "<Location") || !cmd->path || *cmd->path != '/')
+    if (!parent || strcasecmp(parent->directive, "<Location") != 0 || !cmd->path || *cmd->path != '/')
         return "Sigreq must stand in a <Location \"/path\"> section";
     const char *arguments = parent->args;
     if (!strcmp(ap_getword_conf(cmd->temp_pool, &arguments), "~") || apr_fnmatch_test(cmd->path))

@@ -30,7 +30,7 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
         used = sr_conf_serves(server, main_server);
     if (used && has_database(ap_conftree)) APR_ARRAY_PUSH(servers, server_rec *) = main_server;
     for (const ap_directive_t *section = ap_conftree; section; section = section->next) {
-        if (strcasecmp(section->directive, "<VirtualHost") || !has_database(section->first_child)) continue;
+        if (strcasecmp(section->directive, "<VirtualHost") != 0 || !has_database(section->first_child)) continue;
         server_rec *server = server_of(section, main_server);
         if (server && sr_conf_serves(server, main_server)) APR_ARRAY_PUSH(servers, server_rec *) = server;
     }

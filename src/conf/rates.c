@@ -36,7 +36,7 @@ static const char *read_one(sr_rates_t *rates, sr_conf_limited_t what, const cha
     for (int i = 0; i < SR_RATE_COUNT && names[what][i]; i++) {
         const size_t length = strlen(names[what][i]);
         sr_rate_t rate = {0, 0};
-        if (strncasecmp(text, names[what][i], length) || text[length] != '=') continue;
+        if (strncasecmp(text, names[what][i], length) != 0 || text[length] != '=') continue;
         const char *value = text + length + 1;
         const bool none = !strcasecmp(value, "none");
         if (none && what == SR_CONF_REQUESTS && i == SR_RATE_FAILURES)

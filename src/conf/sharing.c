@@ -80,7 +80,8 @@ int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
     }
     for (int i = 1; i < uses->nelts; i++) {
         const use_t *one = &APR_ARRAY_IDX(uses, 0, use_t), *other = &one[i];
-        while (one < other && (strcmp(one->documents, other->documents) || !strcmp(one->database, other->database)))
+        while (one < other
+               && (strcmp(one->documents, other->documents) != 0 || !strcmp(one->database, other->database)))
             one++;
         if (one == other) continue;
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,

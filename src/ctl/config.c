@@ -29,7 +29,7 @@ static const struct {
 static const char *next_word(char **line, apr_pool_t *pool)
 {
     char *in = *line + strspn(*line, " \t\r\n");
-    const char quote = *in == '"' || *in == '\'' ? *in++ : '\0';
+    const char quote = (char)(*in == '"' || *in == '\'' ? *in++ : '\0');
     char *word, *out;
 
     if (!quote && !*in) return NULL;
@@ -102,7 +102,7 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
     file = fopen(path, "r");
     if (!file) return sr_error(ctl->pool, SR_EBADREQUEST, "%s: %s", path, strerror(errno));
     error = read_file(ctl, &taking, file, path);
-    fclose(file);
+    (void)fclose(file);
     ctl->config = path;
     return error;
 }

@@ -175,7 +175,7 @@ int main(int argc, const char *const *argv)
     ctl_exit_t status;
 
     apr_app_initialize(&argc, &argv, NULL);
-    atexit(apr_terminate);
+    if (atexit(apr_terminate)) return CTL_FAILED;
     apr_pool_create(&ctl.pool, NULL);
     status = perform(&ctl, argc, argv);
     if (fflush(stdout) != 0 && status == CTL_DONE) {

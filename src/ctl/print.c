@@ -159,5 +159,5 @@ void ctl_help(FILE *out, const char *group, const char *verb)
     }
     fprintf(out, "\nOptions of every command:\n");
     for (int i = 0; i <= OPTION_HELP; i++) print_option(out, (ctl_option_id_t)i);
-    fputs(tail, out);
+    fprintf(out, "%s", tail);
 }

@@ -68,7 +68,7 @@ static void print_text(ctl_t *ctl, const sr_pdf_verification_t *found)
 static sr_error_t *read_context(ctl_t *ctl, sr_cms_context_t *context)
 {
     static const ctl_option_id_t own[] = {OPTION_CERTIFICATE, OPTION_TEST_CERTIFICATE};
-    const sr_cms_certificate_t **ours = apr_pcalloc(ctl->pool, 3 * sizeof *ours);
+    const sr_cms_certificate_t **ours = apr_pcalloc(ctl->pool, 3 * sizeof(const sr_cms_certificate_t *));
     const sr_cms_certificate_t *one;
     sr_cms_anchors_t *anchors;
 

@@ -82,6 +82,6 @@ bool sr_http_is_foreign(sr_http_t *http)
 {
     const char *site = apr_table_get(http->r->headers_in, "Sec-Fetch-Site");
     const char *origin = apr_table_get(http->r->headers_in, "Origin");
-    if (site) return strcmp(site, "same-origin") && strcmp(site, "none");
-    return origin && strcmp(origin, "null") && !is_own_origin(http, origin);
+    if (site) return strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
+    return origin && strcmp(origin, "null") != 0 && !is_own_origin(http, origin);
 }

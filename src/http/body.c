@@ -143,7 +143,7 @@ sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **
 {
     const char *sent = apr_table_get(http->r->headers_in, "Content-Type");
     size_t length = strlen(type);
-    if (!sent || strncasecmp(sent, type, length) || (sent[length] && !strchr("; \t", sent[length])))
+    if (!sent || strncasecmp(sent, type, length) != 0 || (sent[length] && !strchr("; \t", sent[length])))
         return sr_error(http->pool, SR_EMEDIATYPE, "Content-Type must be %s", type);
     if (parameters) *parameters = sent + length;
     return NULL;
@@ -233,7 +233,7 @@ static sr_error_t *take_pair(sr_http_t *http, const sr_http_field_t *fields, cha
     if (!sr_http_decode(pair) || !sr_http_decode(value))
         return sr_error(http->pool, SR_EBADREQUEST, "The form could not be read");
     for (const sr_http_field_t *field = fields; field->name; field++) {
-        if (strcmp(field->name, pair)) continue;
+        if (strcmp(field->name, pair) != 0) continue;
         if (!sr_text_is_utf8(value, strlen(value)))
             return sr_error(http->pool, SR_EBADREQUEST, "The field %s must be UTF-8 text", field->name);
         *field->value = value;

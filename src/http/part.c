@@ -95,7 +95,7 @@ sr_error_t *sr_part_parameter(const char **value, const char *parameters, const 
     for (;;) {
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));
         if (!found) return NULL;
-        if (strcmp(parameter.name, name)) continue;
+        if (strcmp(parameter.name, name) != 0) continue;
         if (*value) return malformed(pool, "a parameter given twice");
         *value = parameter.value;
     }
@@ -113,7 +113,8 @@ static const char *percent_decode(const char *text, const char *only, apr_pool_t
 static sr_error_t *extended_value(const char **value, const char *text, apr_pool_t *pool)
 {
     const char *language = strchr(text, '\''), *end = language ? strchr(language + 1, '\'') : NULL;
-    if (!end || strncasecmp(text, "utf-8'", 6)) return malformed(pool, "filename* must begin with UTF-8'' (RFC 5987)");
+    if (!end || strncasecmp(text, "utf-8'", 6) != 0)
+        return malformed(pool, "filename* must begin with UTF-8'' (RFC 5987)");
     *value = percent_decode(end + 1, NULL, pool);
     return NULL;
 }
@@ -124,7 +125,7 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
     const char *cursor = value + sizeof type - 1, *extended = NULL;
     parameter_t parameter;
     bool found;
-    if (strncasecmp(value, type, sizeof type - 1) || is_token(*cursor))
+    if (strncasecmp(value, type, sizeof type - 1) != 0 || is_token(*cursor))
         return malformed(pool, "the Content-Disposition of a part is not form-data");
     for (;;) {
         SR_TRY(next_parameter(&parameter, &found, &cursor, pool));

@@ -25,7 +25,7 @@ static sr_error_t *take(sr_http_t *http, const sr_query_param_t *params, const c
     if (!name || !value || !sr_text_is_utf8(name, strlen(name)) || !sr_text_is_utf8(value, strlen(value)))
         return sr_error(http->pool, SR_EBADREQUEST, "The query string is malformed");
     for (; params->name; params++) {
-        if (strcmp(params->name, name)) continue;
+        if (strcmp(params->name, name) != 0) continue;
         if (*params->value) return sr_error(http->pool, SR_EBADREQUEST, "%s is given more than once", name);
         *params->value = value;
         return NULL;

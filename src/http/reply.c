@@ -64,7 +64,7 @@ static const char *disposition(const char *given, apr_pool_t *pool)
     for (apr_size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)name[i];
         bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || (c && strchr("-_.~", c));
-        ascii[i] = plain || c == ' ' || c == '(' || c == ')' ? (char)c : '_';
+        ascii[i] = (char)(plain || c == ' ' || c == '(' || c == ')' ? c : '_');
         out += plain ? sprintf(out, "%c", c) : sprintf(out, "%%%02X", c);
     }
     ascii[length] = *out = '\0';
@@ -170,7 +170,7 @@ static const char *reason_of(int status)
 static bool has_body(const request_rec *r)
 {
     const char *length = apr_table_get(r->headers_in, "Content-Length");
-    return apr_table_get(r->headers_in, "Transfer-Encoding") || (length && strcmp(length, "0"));
+    return apr_table_get(r->headers_in, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
 /* A client name or an email may stand in a message: only what has no message of its own, and 5xx causes, are

@@ -31,6 +31,7 @@ static const sr_language_t *language_of(const json_t *invitation)
 }
 
 /* All texts without control characters and without those that turn the direction of text. New reference. */
+// NOLINTNEXTLINE(misc-no-recursion): SR_JSON_MAX_DEPTH
 static json_t *clean(const json_t *value, apr_pool_t *pool)
 {
     const char *key;
@@ -102,7 +103,7 @@ static const char *with_test_html(const char *html, const char *note, apr_pool_t
 static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
 {
     letter->subject = "";
-    if (strncasecmp(letter->text, SUBJECT, sizeof SUBJECT - 1)) return;
+    if (strncasecmp(letter->text, SUBJECT, sizeof SUBJECT - 1) != 0) return;
     const size_t length = strcspn(letter->text, "\r\n");
     letter->subject = apr_pstrmemdup(pool, letter->text + sizeof SUBJECT - 1, length - (sizeof SUBJECT - 1));
     letter->subject += strspn(letter->subject, " \t");

@@ -122,7 +122,7 @@ static size_t take_reply(char *line, size_t size, size_t count, void *baton)
 
     if (!count || *line < '4') return size * count;
     for (size_t i = 0; i < size * count && c < call->said + sizeof call->said - 1; i++)
-        if (line[i] >= ' ') *c++ = line[i] < 0x7f ? line[i] : '?';
+        if (line[i] >= ' ') *c++ = (char)(line[i] < 0x7f ? line[i] : '?');
     *c = '\0';
     return size * count;
 }
@@ -135,7 +135,7 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
     if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
     /* Without a password TLS is used if any server offers it. A password goes only to a server that proves its name. */
     curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->user ? CURLUSESSL_ALL : CURLUSESSL_TRY));
-    if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5)) {
+    if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5) != 0) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }

@@ -157,7 +157,7 @@ bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_
 int sr_metrics_number(sr_label_t label, const char *value)
 {
     int number = 0;
-    while (fixed[label][number + 1] && strcmp(fixed[label][number], value)) number++;
+    while (fixed[label][number + 1] && strcmp(fixed[label][number], value) != 0) number++;
     return number;
 }
 

@@ -22,7 +22,7 @@ static const char *quoted(const char *value, apr_pool_t *pool)
     char *out = apr_palloc(pool, strlen(value) * 2 + 1), *end = out;
     for (; *value; value++) {
         if (*value == '\\' || *value == '"' || *value == '\n') *end++ = '\\';
-        *end++ = *value == '\n' ? 'n' : *value;
+        *end++ = (char)(*value == '\n' ? 'n' : *value);
     }
     *end = '\0';
     return out;

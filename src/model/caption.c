@@ -93,7 +93,7 @@ static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
     const sr_client_t *client = captions->client;
     const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
-    const time_t seconds = (time_t)apr_time_sec(captions->when) + offset * 60;
+    const time_t seconds = (time_t)apr_time_sec(captions->when) + (time_t)offset * 60;
     const dates_t *dates = dates_of(captions);
     struct tm local;
     gmtime_r(&seconds, &local);
@@ -115,6 +115,7 @@ static const char *text_of(const sr_captions_t *captions, const char *caption, a
     for (; word; word = apr_strtok(NULL, ",", &state), between = BETWEEN) {
         const int part = part_of(word);
         if (part < 0) continue; /* of a later version */
+        // NOLINTNEXTLINE(misc-misleading-bidirectional): it ends in the same text
         text = apr_pstrcat(pool, text, between, ISOLATE, parts[part].text(captions, pool), END_ISOLATE, NULL);
     }
     return text;

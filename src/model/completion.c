@@ -36,7 +36,7 @@ static const char *filled(const work_t *work, const char *text, const char *valu
 static const char *label_with(const work_t *work, const char *key, const char *value)
 {
     const char *own = filled(work, word(work, 0, key), value), *english = filled(work, word(work, 1, key), value);
-    return *english && strcmp(own, english) ? apr_pstrcat(work->pool, own, " / ", english, NULL) : own;
+    return *english && strcmp(own, english) != 0 ? apr_pstrcat(work->pool, own, " / ", english, NULL) : own;
 }
 
 static const char *label(const work_t *work, const char *key)
@@ -86,7 +86,7 @@ static void add_note(json_t *rows, const work_t *work, const char *key, const ch
 {
     for (int i = 0; i < 2; i++) {
         const char *text = filled(work, word(work, i, key), value);
-        if (*text && (!i || strcmp(word(work, 0, key), word(work, 1, key))))
+        if (*text && (!i || strcmp(word(work, 0, key), word(work, 1, key)) != 0))
             json_array_append_new(rows, json_pack("{s:s}", "note", text));
     }
 }
@@ -150,12 +150,10 @@ static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
 static const char *time_text(const work_t *work, apr_time_t when, const char *signer)
 {
     sr_zone_t zone;
-    char text[40];
-    struct tm local;
+    char text[SR_TIME_PRINTED];
     if (!when) return NULL;
     if (!has_zone(&zone, work, signer)) zone = sr_zone_of_server(when, work->pool);
-    const time_t seconds = (time_t)apr_time_sec(when) + zone.offset * 60;
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &local));
+    sr_time_print(text, "%Y-%m-%d %H:%M:%S", when + apr_time_from_sec((apr_time_t)zone.offset * 60));
     return apr_psprintf(work->pool, "%s %c%02d:%02d", text, zone.offset < 0 ? '-' : '+', abs(zone.offset) / 60,
                         abs(zone.offset) % 60);
 }

@@ -46,7 +46,7 @@ void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int numbe
     written->body = canonical(object, pool);
 }
 
-#define MAX_OFFSET (14 * 60)
+#define MAX_OFFSET ((json_int_t)14 * 60)
 #define MAX_ZONE 64
 
 void sr_client_set_zone(sr_client_t *client, const json_t *name, const json_t *offset)

@@ -71,7 +71,8 @@ const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool)
         if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
             return "white space, control or non-ASCII characters";
     if (apr_uri_parse(pool, url, &uri) != APR_SUCCESS) return "it cannot be parsed";
-    if (!uri.scheme || (strcasecmp(uri.scheme, "http") && strcasecmp(uri.scheme, "https"))) return "not http or https";
+    if (!uri.scheme || (strcasecmp(uri.scheme, "http") != 0 && strcasecmp(uri.scheme, "https") != 0))
+        return "not http or https";
     if (!uri.hostname || !*uri.hostname) return "no host";
     if (uri.user || uri.password || strchr(uri.hostinfo ? uri.hostinfo : "", '@'))
         return "user and password are not allowed";

@@ -134,7 +134,7 @@ bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
         const char kind = sr_pdf_take_token(&left[0], &token[0]);
         if (sr_pdf_take_token(&left[1], &token[1]) != kind) return false;
         if (!kind) return left[0].at == left[0].end && left[1].at == left[1].end;
-        if (left_of(&token[0]) != left_of(&token[1]) || memcmp(token[0].at, token[1].at, left_of(&token[0])))
+        if (left_of(&token[0]) != left_of(&token[1]) || memcmp(token[0].at, token[1].at, left_of(&token[0])) != 0)
             return false;
     }
 }
@@ -315,7 +315,7 @@ static bool take_rows(sr_pdf_span_t *left, const apr_array_header_t *entries)
         apr_uint64_t fields = (apr_uint64_t)entry->offset << 16 | (apr_uint64_t)entry->generation;
         char row[8] = {1};
         for (int j = 7; j > 0; j--, fields >>= 8) row[j] = (char)(fields & 0xff);
-        if (left_of(left) < sizeof row || memcmp(left->at, row, sizeof row)) return false;
+        if (left_of(left) < sizeof row || memcmp(left->at, row, sizeof row) != 0) return false;
         left->at += sizeof row;
     }
     return true;

@@ -86,7 +86,8 @@ sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char 
 static const char *printable(const char *text, apr_size_t length, apr_pool_t *pool)
 {
     char *copy = apr_palloc(pool, length + 1);
-    for (apr_size_t i = 0; i < length; i++) copy[i] = text[i] ? text[i] : '\x01'; /* a NUL must not end a name */
+    for (apr_size_t i = 0; i < length; i++)
+        copy[i] = (char)(text[i] ? text[i] : '\x01'); /* a NUL must not end a name */
     if (length > MAX_NAME_BYTES)
         for (length = MAX_NAME_BYTES; length > 0 && ((unsigned char)copy[length] & 0xc0) == 0x80;) length--;
     copy[length] = '\0';

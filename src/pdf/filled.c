@@ -162,7 +162,7 @@ static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *w
     static const char between[] = "/Contents", end[] = ">>";
     const char *contents = object->body.at + strlen(wanted->dictionary) + SR_PDF_RANGE_WIDTH + sizeof between - 1;
     return !object->is_stream && !object->generation && sr_pdf_span_begins(&object->body, wanted->dictionary)
-           && contents == wanted->contents && object->body.end == contents + 2 * SR_PDF_CONTENTS_BYTES + 2 + strlen(end)
+           && contents == wanted->contents && object->body.end == contents + SR_PDF_CONTENTS_DIGITS + 2 + strlen(end)
            && sr_pdf_span_ends(&object->body, end);
 }
 
@@ -232,7 +232,7 @@ static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const
     while (sr_pdf_take_entry(&left, &key, &was)) {
         const char *name = apr_pstrmemdup(check->pool, key.at, (apr_size_t)(key.end - key.at));
         if (!sr_pdf_find_entry(&now, &object->body, name)) return false;
-        if (strcmp(name, "/AP") && !sr_pdf_span_same(&was, &now)) return false;
+        if (strcmp(name, "/AP") != 0 && !sr_pdf_span_same(&was, &now)) return false;
     }
     return sr_pdf_find_entry(&now, &object->body, "/AP") && is_appearance_entry(check, &now)
            && sr_pdf_find_entry(&now, &object->body, "/V") && sr_pdf_span_is(&now, signature);

@@ -47,7 +47,7 @@ static bool find(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, const char *s
 {
     pthread_mutex_lock(&shared->mutex);
     int i = shared->idle_count;
-    while (i-- && strcmp(shared->idle[i].scope, scope)) continue;
+    while (i-- && strcmp(shared->idle[i].scope, scope) != 0) continue;
     if (i >= 0) *worker = remove_at(shared, i);
     pthread_mutex_unlock(&shared->mutex);
     return i >= 0;

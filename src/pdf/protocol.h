@@ -112,6 +112,7 @@
 /* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
  * stamp. */
 #define SR_PDF_CONTENTS_BYTES 16384
+#define SR_PDF_CONTENTS_DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 
 /* What stands before the "<" of those digits: "/ByteRange", this with the lengths and padded with spaces to the
  * width, "/Contents". The client makes it too, to see that what it has signed is what readers will check. */

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#define DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 #define PIECE ((apr_size_t)256 << 10) /* of a document, hashed while it is in the cache */
 
 typedef struct response_t {
@@ -154,24 +153,22 @@ static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
 {
     static const char before[] = "/ByteRange", between[] = "/Contents<";
     char range[SR_PDF_RANGE_WIDTH + 64], want[sizeof range + 64];
-    apr_size_t to = revision->contents + DIGITS + 2;
-    if (revision->length < DIGITS || to > revision->length) return false;
+    apr_size_t to = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
+    if (revision->length < SR_PDF_CONTENTS_DIGITS || to > revision->length) return false;
     snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, (unsigned long long)size + revision->contents,
              (unsigned long long)size + to, (unsigned long long)(revision->length - to));
     int length = snprintf(want, sizeof want, "%s%-*s%s", before, SR_PDF_RANGE_WIDTH, range, between);
     const unsigned char *at = revision->bytes + revision->contents + 1;
     if (revision->contents + 1 < (apr_size_t)length || memcmp(at - length, want, (size_t)length) != 0) return false;
-    for (apr_size_t i = 0; i < DIGITS; i++)
+    for (apr_size_t i = 0; i < SR_PDF_CONTENTS_DIGITS; i++)
         if (at[i] != '0') return false;
-    return at[DIGITS] == '>';
+    return at[SR_PDF_CONTENTS_DIGITS] == '>';
 }
 
 static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
-    char date[32];
-    struct tm utc;
-    time_t seconds = (time_t)apr_time_sec(signature->time);
-    strftime(date, sizeof date, "D:%Y%m%d%H%M%SZ", gmtime_r(&seconds, &utc));
+    char date[SR_TIME_PRINTED];
+    sr_time_print(date, "D:%Y%m%d%H%M%SZ", signature->time);
     return apr_pstrdup(pool, date);
 }
 
@@ -210,7 +207,7 @@ static sr_error_t *digest_revision(sr_pdf_revision_t *revision, int descriptor, 
                                    const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
     unsigned char hash[32];
-    const apr_size_t after = revision->contents + DIGITS + 2;
+    const apr_size_t after = revision->contents + SR_PDF_CONTENTS_DIGITS + 2;
     EVP_MD_CTX *other = begin_other(signature->hash, pool);
     sr_sha256_t *digest = signature->digest ? sr_sha256_copy(signature->digest, pool) : sr_sha256_begin(pool);
     SR_TRY(digest_document(signature->digest ? NULL : digest, other, descriptor, size, pool));
@@ -263,7 +260,7 @@ sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t
         return sr_error(pool, SR_EINTERNAL, "The signature of the seal is longer than there is room for");
     const char *digits = sr_text_hex(cms, length, pool);
     memcpy(from + 1, digits, 2 * length);
-    memset(from + 1 + 2 * length, '0', DIGITS - 2 * length);
+    memset(from + 1 + 2 * length, '0', SR_PDF_CONTENTS_DIGITS - 2 * length);
     digest_with(hash, revision->until_contents, from, revision->length - revision->contents, pool);
     revision->sha256 = sr_text_hex(hash, sizeof hash, pool);
     return NULL;

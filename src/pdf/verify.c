@@ -15,7 +15,7 @@
 /* Of all signatures together, with their chains and what they prove of revocation. Taken apart they use up to 20 times
  * as much memory; a signature of ours has about a kilobyte. */
 #define MAX_DER_BYTES (1 << 20)
-#define MAX_GAP_BYTES (2 * MAX_DER_BYTES) /* of one, in digits, with the room that it does not need */
+#define MAX_GAP_BYTES ((apr_off_t)2 * MAX_DER_BYTES) /* of one, in digits, with the room that it does not need */
 /* Each signature of an honest document covers a revision of its own, so that all tails together are less than the
  * file: hashing takes two passes at most. */
 #define MAX_PASSES 4
@@ -113,10 +113,10 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
         return NULL;
     }
     apr_size_t length = gap_of(job->listed, verify->size);
-    if (length) SR_TRY(sr_pdf_read(verify->contents, verify->descriptor, range[1], length, verify->pool));
-    if (!length) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
-    else if (!decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
-    else if (!add_question(job, verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
+    const bool fits = length > 0;
+    if (fits) SR_TRY(sr_pdf_read(verify->contents, verify->descriptor, range[1], length, verify->pool));
+    if (fits && !decode_hex(verify->contents, &length)) set_fault(job->signature, SR_CMS_BROKEN, GAP);
+    else if (!fits || !add_question(job, verify, length)) set_fault(job->signature, SR_CMS_UNCHECKED, LARGE);
     return NULL;
 }
 
@@ -286,7 +286,7 @@ static int by_range(const void *a, const void *b)
 static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_list_t *list, verify_t *verify,
                              sr_pdf_pool_t *workers, const sr_cms_context_t *context)
 {
-    job_t **jobs = apr_palloc(verify->pool, sizeof *jobs * (apr_size_t)(list->count + 1));
+    job_t **jobs = apr_palloc(verify->pool, sizeof(job_t *) * (apr_size_t)(list->count + 1));
     apr_size_t largest = 0;
     for (int i = 0; i < list->count; i++) {
         apr_size_t gap = gap_of(&list->signatures[i], verify->size);

@@ -72,6 +72,7 @@ static const struct {
 
 static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth);
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void read_next(walk_t *walk, qpdf_oh next, bool by_itself, int depth)
 {
     const int count = sr_pdfd_items(walk->q, next);
@@ -84,6 +85,7 @@ static void read_next(walk_t *walk, qpdf_oh next, bool by_itself, int depth)
 }
 
 /* `by_itself`: nobody has to click for it. */
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth)
 {
     if (!qpdf_oh_is_dictionary(walk->q, action) || !spend(walk)) return;
@@ -127,6 +129,7 @@ static void read_field(walk_t *walk, qpdf_oh field, int depth)
     else note(walk, SR_WARNING_UNCHECKED);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void read_outline(walk_t *walk, qpdf_oh item, int depth)
 {
     while (qpdf_oh_is_dictionary(walk->q, item) && spend(walk)) {
@@ -151,6 +154,7 @@ static void read_pages(walk_t *walk, int pages)
 /* --------------------------------------------------------------------------------------------------------- names */
 
 /* Whether a name tree has anything. */
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static bool has_names(walk_t *walk, qpdf_oh node, int depth)
 {
     if (sr_pdfd_items(walk->q, get(walk, node, "/Names")) > 1) return true;

@@ -57,7 +57,7 @@ void sr_pdfd_print(sr_pdfd_buffer_t *buffer, const char *format, ...)
     va_copy(again, arguments);
     int size = vsnprintf(small, sizeof small, format, arguments);
     if (size > 0 && size < (int)sizeof small) sr_pdfd_put(buffer, small, (apr_size_t)size);
-    else if (size > 0) vsnprintf((char *)sr_pdfd_grow(buffer, (apr_size_t)size), (size_t)size + 1, format, again);
+    else if (size > 0) (void)vsnprintf((char *)sr_pdfd_grow(buffer, (apr_size_t)size), (size_t)size + 1, format, again);
     va_end(again);
     va_end(arguments);
 }

@@ -31,7 +31,7 @@ struct Policy {
     }
 };
 
-void read_reference(Policy &policy, QPDFObjectHandle reference)
+void read_reference(Policy &policy, const QPDFObjectHandle &reference)
 {
     auto method = raw(reference, "/TransformMethod"), how = raw(reference, "/TransformParams");
     if (!method.isName()) return;
@@ -48,6 +48,7 @@ void read_reference(Policy &policy, QPDFObjectHandle reference)
 }
 
 // True when the field's value covers just this revision; its policy is then set.
+// NOLINTNEXTLINE(misc-no-recursion): 32
 bool read_policy(Policy &policy, QPDFObjectHandle field, size_t end, int nesting, int *budget)
 {
     if (nesting > 32 || (*budget)-- <= 0 || !field.isDictionary()) return false;

@@ -17,7 +17,7 @@ static apr_status_t release(void *data)
 
 qpdf_data sr_pdfd_qpdf(apr_pool_t *pool)
 {
-    qpdf_data *q = apr_palloc(pool, sizeof *q);
+    qpdf_data *q = apr_palloc(pool, sizeof(qpdf_data));
     *q = qpdf_init();
     apr_pool_cleanup_register(pool, q, release, apr_pool_cleanup_null);
     qpdf_silence_errors(*q);
@@ -30,7 +30,7 @@ sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q, const sr_pdfd_bytes_t *bytes)
 {
     sr_pdfd_warnings_t found = SR_PDFD_NO_WARNINGS;
     while (qpdf_more_warnings(q)) {
-        const qpdf_error warning = qpdf_next_warning(q);
+        qpdf_error warning = qpdf_next_warning(q);
         const char *text = qpdf_get_error_message_detail(q, warning);
         if (strstr(text, SR_PDFD_NO_MEMORY_TEXT)) return SR_PDFD_NO_MEMORY;
         if (!sr_pdfd_warning_is_harmless(text, qpdf_get_error_filename(q, warning),

@@ -7,7 +7,6 @@
 
 #include <apr_encode.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +48,17 @@ static void interpret(drawing_t *drawing, char *content)
     }
 }
 
+static bool read_box(double box[4], const char *text)
+{
+    for (int i = 0; i < 4; i++) {
+        char *end;
+        box[i] = strtod(text, &end);
+        if (end == text) return false;
+        text = end;
+    }
+    return true;
+}
+
 static void draw_form(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                       apr_pool_t *pool)
 {
@@ -58,7 +68,7 @@ static void draw_form(cairo_t *context, const char *object, apr_size_t length, c
     if (!context || !data) return;
     const char *keys = apr_pstrmemdup(pool, object, (apr_size_t)(data - object)), *at = strstr(keys, "/BBox[");
     data += strlen(stream);
-    if (!at || sscanf(at, "/BBox[%lf %lf %lf %lf", &box[0], &box[1], &box[2], &box[3]) != 4) return;
+    if (!at || !read_box(box, at + strlen("/BBox["))) return;
     const double wide = box[2] - box[0], high = box[3] - box[1];
     if (!(wide > 0 && high > 0 && wide < 1e6 && high < 1e6)) return;
     apr_size_t size;

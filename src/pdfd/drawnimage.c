@@ -10,8 +10,8 @@
 #include <math.h>
 #include <zlib.h>
 
-#define DENSITY 4.0                              /* pixels per point: 288 dpi */
-#define MAX_PIXELS (2 * SR_PDF_MAX_IMAGE_PIXELS) /* with the room that paper.c leaves around ink */
+#define DENSITY 4.0                                       /* pixels per point: 288 dpi */
+#define MAX_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS) /* with the room that paper.c leaves around ink */
 
 typedef struct coded_t {
     int64_t width, height, length;

@@ -201,6 +201,7 @@ static bool are_fields(qpdf_data q, qpdf_oh kids)
 
 static void walk_fields(walk_t *walk, qpdf_oh fields, const inherited_t *parent, int depth);
 
+// NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
 static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, int depth)
 {
     qpdf_data q = walk->q;
@@ -219,6 +220,7 @@ static void walk_field(walk_t *walk, qpdf_oh field, const inherited_t *parent, i
     else if (own.is_signature && own.name && *own.name) add_field(walk, field, kids, &own);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
 static void walk_fields(walk_t *walk, qpdf_oh fields, const inherited_t *parent, int depth)
 {
     qpdf_data q = walk->q;

@@ -154,11 +154,11 @@ static void put_signature(fill_t *fill)
         sr_pdfd_put_string(out, fill->contact);
     }
     sr_pdfd_print(out, "/M(%s)/ByteRange%*s/Contents<", fill->time, SR_PDF_RANGE_WIDTH, "");
-    memset(sr_pdfd_grow(out, 2 * SR_PDF_CONTENTS_BYTES), '0', 2 * SR_PDF_CONTENTS_BYTES);
+    memset(sr_pdfd_grow(out, SR_PDF_CONTENTS_DIGITS), '0', SR_PDF_CONTENTS_DIGITS);
     sr_pdfd_put_text(out, end);
     sr_pdfd_object_end(&fill->update);
     /* told from the end: what is before may have been encrypted */
-    fill->contents = out->size - strlen(SR_PDFD_OBJECT_END) - strlen(end) - 2 * SR_PDF_CONTENTS_BYTES - 1;
+    fill->contents = out->size - strlen(SR_PDFD_OBJECT_END) - strlen(end) - SR_PDF_CONTENTS_DIGITS - 1;
     fill->range = fill->contents - strlen("/Contents") - SR_PDF_RANGE_WIDTH;
 }
 
@@ -167,7 +167,7 @@ static void put_range(fill_t *fill)
 {
     sr_pdfd_buffer_t *out = fill->update.out;
     unsigned long long size = fill->document.bytes.size;
-    apr_size_t to = fill->contents + 2 * SR_PDF_CONTENTS_BYTES + 2;
+    apr_size_t to = fill->contents + SR_PDF_CONTENTS_DIGITS + 2;
     char range[SR_PDF_RANGE_WIDTH + 32];
     int length = snprintf(range, sizeof range, SR_PDF_RANGE_FORMAT, size + fill->contents, size + to,
                           (unsigned long long)(out->size - to));

@@ -132,6 +132,7 @@ static const char *read_certification(scan_t *scan, qpdf_oh root)
 }
 
 /* `is_signature`: the type that the fields inherit (/FT). */
+// NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
 static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_signature)
 {
     qpdf_data q = scan->q;

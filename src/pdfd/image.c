@@ -267,7 +267,7 @@ const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, 
 {
     size_t length = json_string_length(value);
     const char *digits = json_string_value(value);
-    if (length > 4 * (SR_PDF_MAX_IMAGE_BYTES / 3 + 1)) return TOO_LARGE;
+    if (length > (apr_size_t)4 * (SR_PDF_MAX_IMAGE_BYTES / 3 + 1)) return TOO_LARGE;
     unsigned char *data = apr_palloc(pool, 3 * (length / 4) + 3);
     int size = digits ? EVP_DecodeBlock(data, (const unsigned char *)digits, (int)length) : -1;
     if (size < 3) return UNKNOWN;

@@ -71,6 +71,7 @@ static library_t *find(libraries_t *libraries, const char *name)
 }
 
 /* Marks what a library needs, and what that needs; `stop`: but not by way of those that are unneeded. */
+// NOLINTNEXTLINE(misc-no-recursion): a library is marked once
 static void mark(libraries_t *libraries, const library_t *from, bool stop)
 {
     for (const ElfW(Dyn) *entry = from->dynamic; from->strings && entry && entry->d_tag != DT_NULL; entry++) {

@@ -15,7 +15,7 @@
 
 #define IDLE_US (60 * (int64_t)1000000)
 #define WARM_UP_ROOM ((apr_size_t)1 << 18)
-#define DAY_US (24 * 3600 * (int64_t)1000000) /* a worker that was forked ahead waits for its first request */
+#define DAY_US ((int64_t)24 * 3600 * 1000000) /* a worker that was forked ahead waits for its first request */
 
 #define MEMORY_BYTES ((apr_size_t)512 << 20)
 #define SHOW_BYTES ((apr_size_t)768 << 20) /* a raster of 60 million pixels is 240 MB */

@@ -42,10 +42,8 @@ void sr_pdfd_qr(cairo_t *context, const char *text, double x, double y, double s
 
 void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t when)
 {
-    char text[32];
-    struct tm utc;
-    time_t seconds = (time_t)apr_time_sec(when);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    char text[SR_TIME_PRINTED];
+    sr_time_print(text, "%Y-%m-%dT%H:%M:%SZ", when);
     if (title) cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "mod_sigreq");
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
@@ -54,6 +52,7 @@ void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t wh
 
 /* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
  */
+// NOLINTNEXTLINE(misc-no-recursion): SR_JSON_MAX_DEPTH
 bool sr_pdfd_texts_are_short(const json_t *value)
 {
     bool good = json_string_length(value) <= MAX_TEXT;

@@ -39,6 +39,7 @@ static bool is_above(const walk_t *walk, int depth, int number)
     return false;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void visit(walk_t *walk, qpdf_oh group, int depth)
 {
     qpdf_data q = walk->q;

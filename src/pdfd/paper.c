@@ -82,8 +82,8 @@ static bool spread(grid_t *grid, apr_pool_t *pool)
                                i + grid->columns < grid->columns * grid->rows ? i + grid->columns : -1};
         if (before[(size_t)3 * (size_t)i] >= 0) continue;
         for (int j = 0; j < 4; j++) {
-            if (beside[j] < 0 || before[3 * beside[j]] < 0) continue;
-            memcpy(grid->paper + (size_t)3 * (size_t)i, before + 3 * beside[j], 3 * sizeof *before);
+            if (beside[j] < 0 || before[(size_t)3 * (size_t)beside[j]] < 0) continue;
+            memcpy(grid->paper + (size_t)3 * (size_t)i, before + (size_t)3 * (size_t)beside[j], 3 * sizeof *before);
             changed = true;
         }
     }
@@ -121,6 +121,11 @@ static bool measure_paper(grid_t *grid, const sr_pdfd_pixels_t *pixels, apr_pool
     return lightest >= LEAST_LIGHT && dark <= (1 - LEAST_PAPER) * count;
 }
 
+static double value_of(const grid_t *grid, int column, int row, int channel)
+{
+    return grid->paper[3 * ((size_t)row * (size_t)grid->columns + (size_t)column) + (size_t)channel];
+}
+
 /* Between the middles of the cells. */
 static void paper_at(double *paper, const grid_t *grid, int x, int y)
 {
@@ -129,11 +134,8 @@ static void paper_at(double *paper, const grid_t *grid, int x, int y)
     const int right = at_most(left + 1, grid->columns - 1), bottom = at_most(top + 1, grid->rows - 1);
     const double across = fmin(1, column - left), down = fmin(1, row - top);
     for (int i = 0; i < 3; i++) {
-        const double *values = grid->paper + i;
-        const double above = values[3 * (top * grid->columns + left)] * (1 - across)
-                             + values[3 * (top * grid->columns + right)] * across;
-        const double below = values[3 * (bottom * grid->columns + left)] * (1 - across)
-                             + values[3 * (bottom * grid->columns + right)] * across;
+        const double above = value_of(grid, left, top, i) * (1 - across) + value_of(grid, right, top, i) * across;
+        const double below = value_of(grid, left, bottom, i) * (1 - across) + value_of(grid, right, bottom, i) * across;
         paper[i] = above * (1 - down) + below * down;
     }
 }

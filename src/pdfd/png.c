@@ -220,8 +220,8 @@ static unsigned char *put_header(unsigned char *out, const encoder_t *encoder, k
     return put_chunk(out, "PLTE", 3 * (apr_size_t)encoder->colours);
 }
 
-#define CHUNK_BYTES 12                                    /* besides its data */
-#define HEADER_BYTES (8 + 25 + CHUNK_BYTES + 3 * PALETTE) /* signature, IHDR and PLTE */
+#define CHUNK_BYTES ((apr_size_t)12)                                  /* besides its data */
+#define HEADER_BYTES (8 + 25 + CHUNK_BYTES + (apr_size_t)3 * PALETTE) /* signature, IHDR and PLTE */
 
 apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster, const sr_pdfd_look_t *look)
 {

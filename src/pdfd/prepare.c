@@ -153,7 +153,8 @@ static const char *avoid_references(prepare_t *p, const apr_array_header_t *foun
         avoid_in(p, page, "/Contents");
         apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
     }
-    return p->update.next < SR_PDFD_MAX_OBJECT / 16 * 15 ? NULL : SR_PDFD_DAMAGED; /* room for those who sign */
+    return p->update.next < (int64_t)SR_PDFD_MAX_OBJECT / 16 * 15 ? NULL
+                                                                  : SR_PDFD_DAMAGED; /* room for those who sign */
 }
 
 static const char *add_widgets(prepare_t *p)

@@ -43,6 +43,7 @@ bool take_warnings(QPDF &pdf, const unsigned char *data, size_t size)
     return false;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool is_same_map(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
 {
     auto first = one.getDictAsMap(), second = other.getDictAsMap();
@@ -54,6 +55,7 @@ bool is_same_map(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
     return true;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool is_same_stream(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
 {
     if (!is_same_map(one.getDict(), other.getDict(), nesting)) return false;
@@ -63,7 +65,7 @@ bool is_same_stream(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
 
 } // namespace
 
-int number_of(QPDFObjectHandle value)
+int number_of(const QPDFObjectHandle &value)
 {
     return value.isIndirect() ? value.getObjGen().getObj() : 0;
 }
@@ -76,6 +78,7 @@ QPDFObjectHandle raw(QPDFObjectHandle dictionary, const std::string &key)
     return found == all.end() ? QPDFObjectHandle::newNull() : found->second;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool is_same(QPDFObjectHandle one, QPDFObjectHandle other, int nesting)
 {
     if (++nesting > MAX_NESTING) return false;

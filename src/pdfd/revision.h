@@ -99,7 +99,7 @@ bool is_same(QPDFObjectHandle one, QPDFObjectHandle other, int nesting = 0);
 // The value of a key as it stands there: a reference stays one. Null if there is none.
 QPDFObjectHandle raw(QPDFObjectHandle dictionary, const std::string &key);
 // The number that a reference names; 0: it is none.
-int number_of(QPDFObjectHandle value);
+int number_of(const QPDFObjectHandle &value);
 
 } // namespace sr
 

@@ -43,7 +43,7 @@ bool is_plain_dictionary(QPDFObjectHandle value)
     return value.isDictionary() && !value.isStream();
 }
 
-bool is_visible(QPDFObjectHandle widget)
+bool is_visible(const QPDFObjectHandle &widget)
 {
     auto rect = raw(widget, "/Rect");
     if (!rect.isArray() || rect.getArrayNItems() != 4) return false;
@@ -76,7 +76,7 @@ std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle othe
     return keys;
 }
 
-std::string own_name(QPDFObjectHandle field)
+std::string own_name(const QPDFObjectHandle &field)
 {
     auto name = raw(field, "/T");
     return name.isString() ? name.getUTF8Value() : "";
@@ -114,6 +114,7 @@ void Step::check_structure()
     if (!clear) complain(0, "the table of its objects: readers may see different ones");
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): 3
 bool Step::is_used_as(int number, const Keys &keys, int nesting) const
 {
     if (nesting > 3) return false;
@@ -126,7 +127,7 @@ bool Step::is_used_as(int number, const Keys &keys, int nesting) const
     return true;
 }
 
-void Step::explain(QPDFObjectHandle reference, const Keys &keys)
+void Step::explain(const QPDFObjectHandle &reference, const Keys &keys)
 {
     int number = number_of(reference);
     if (is_changed(number) && is_used_as(number, keys)) explained.insert(number);
@@ -151,8 +152,9 @@ void Step::check_encryption()
     auto id = [](QPDFObjectHandle ids) {
         return ids.isArray() && ids.getArrayNItems() ? ids.getArrayItem(0) : QPDFObjectHandle::newNull();
     };
-    if (number_of(one) != number_of(other) || !is_same(one, other, 0)) complain(number_of(one), "its encryption");
-    else if (!one.isNull() && !is_same(id(first), id(second), 0)) complain(number_of(one), "its encryption");
+    if (number_of(one) != number_of(other) || !is_same(one, other, 0)
+        || (!one.isNull() && !is_same(id(first), id(second), 0)))
+        complain(number_of(one), "its encryption");
 }
 
 // A cross-reference stream is an object that nothing refers to; some writers use its number again.
@@ -193,7 +195,7 @@ void Step::check_catalog()
 }
 
 // A stream that a page draws as well would be a page's content, so where it is used is looked at twice.
-void Step::check_metadata(QPDFObjectHandle old_value, QPDFObjectHandle new_value)
+void Step::check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle new_value)
 {
     int number = number_of(new_value);
     if (is_same(old_value, new_value, 1) && !is_changed(number)) return;
@@ -232,7 +234,7 @@ void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new
 // ------------------------------------------------------------------------------------------------------- the form
 
 // Resources of a form may only be added to.
-void Step::check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_value)
+void Step::check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &new_value)
 {
     bool good = old_value.isNull() || is_plain_dictionary(new_value);
     for (auto &item : old_value.isDictionary() ? old_value.getDictAsMap() : std::map<std::string, QPDFObjectHandle>()) {
@@ -301,7 +303,8 @@ void Step::check_fields(QPDFObjectHandle old_list, QPDFObjectHandle new_list)
         if (!check_new_field(item)) complain(0, "the new form field \"" + own_name(item) + "\"");
 }
 
-void Step::check_kids(QPDFObjectHandle field, const Field &parent, int nesting)
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
+void Step::check_kids(const QPDFObjectHandle &field, const Field &parent, int nesting)
 {
     auto kids = raw(field, "/Kids");
     if (!kids.isArray()) return;
@@ -309,7 +312,8 @@ void Step::check_kids(QPDFObjectHandle field, const Field &parent, int nesting)
 }
 
 // A field of both revisions, or a widget of one.
-void Step::check_field(QPDFObjectHandle reference, const Field &parent, int nesting)
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
+void Step::check_field(const QPDFObjectHandle &reference, const Field &parent, int nesting)
 {
     if (nesting > MAX_NESTING || budget-- <= 0) throw Incomparable();
     int number = number_of(reference);
@@ -330,7 +334,8 @@ void Step::check_field(QPDFObjectHandle reference, const Field &parent, int nest
     check_kids(old_field, field, nesting);
 }
 
-bool Step::check_field_change(int number, Field &field, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+bool Step::check_field_change(int number, Field &field, const QPDFObjectHandle &old_field,
+                              const QPDFObjectHandle &new_field)
 {
     auto keys = differing_keys(old_field, new_field);
     bool had = !raw(old_field, "/V").isNull(), has = !raw(new_field, "/V").isNull(), good;
@@ -356,7 +361,8 @@ bool Step::check_field_change(int number, Field &field, QPDFObjectHandle old_fie
 }
 
 // A field shows something else only with another value, and is not made visible or hidden by it.
-bool Step::is_filled_well(const Field &field, const Keys &keys, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+bool Step::is_filled_well(const Field &field, const Keys &keys, const QPDFObjectHandle &old_field,
+                          const QPDFObjectHandle &new_field)
 {
     const long long hiding = 1 | 2 | 32;
     if (!is_subset(keys, FILLING_KEYS) || (!field.value_changed && !is_subset(keys, SIGNED_KEYS))) return false;
@@ -369,7 +375,7 @@ bool Step::is_filled_well(const Field &field, const Keys &keys, QPDFObjectHandle
 }
 
 // /AP may become another one. Replaced in its place it, and its streams, must be the field's own.
-bool Step::check_appearance(int number, QPDFObjectHandle old_field, QPDFObjectHandle new_field)
+bool Step::check_appearance(int number, const QPDFObjectHandle &old_field, const QPDFObjectHandle &new_field)
 {
     auto look = raw(new_field, "/AP");
     if (look.isNull()) return true;
@@ -387,7 +393,7 @@ bool Step::check_appearance(int number, QPDFObjectHandle old_field, QPDFObjectHa
     return true;
 }
 
-bool Step::is_signature_value(QPDFObjectHandle value)
+bool Step::is_signature_value(const QPDFObjectHandle &value)
 {
     if (!is_plain_dictionary(value) || (number_of(value) && !is_new(number_of(value)))) return false;
     auto type = raw(value, "/Type");
@@ -406,7 +412,7 @@ bool Step::check_new_widget(QPDFObjectHandle widget, bool merged)
 }
 
 // A new signature field at the top of the form.
-bool Step::check_new_field(QPDFObjectHandle reference)
+bool Step::check_new_field(const QPDFObjectHandle &reference)
 {
     int number = number_of(reference);
     auto name = own_name(reference), type = raw(reference, "/FT").isName() ? raw(reference, "/FT").getName() : "";

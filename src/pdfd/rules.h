@@ -52,18 +52,19 @@ class Step
     void check_trailer();
     void check_catalog();
     void check_form(QPDFObjectHandle old_form, QPDFObjectHandle new_form);
-    void check_resources(QPDFObjectHandle old_value, QPDFObjectHandle new_value);
+    void check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &new_value);
     void check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new_store);
-    void check_metadata(QPDFObjectHandle old_value, QPDFObjectHandle new_value);
+    void check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle new_value);
     void check_fields(QPDFObjectHandle old_list, QPDFObjectHandle new_list);
-    void check_kids(QPDFObjectHandle field, const Field &parent, int nesting);
-    void check_field(QPDFObjectHandle reference, const Field &parent, int nesting);
-    bool check_field_change(int number, Field &field, QPDFObjectHandle old_field, QPDFObjectHandle new_field);
-    bool is_filled_well(const Field &field, const std::set<std::string> &keys, QPDFObjectHandle old_field,
-                        QPDFObjectHandle new_field);
-    bool check_appearance(int number, QPDFObjectHandle old_field, QPDFObjectHandle new_field);
-    bool is_signature_value(QPDFObjectHandle value);
-    bool check_new_field(QPDFObjectHandle reference);
+    void check_kids(const QPDFObjectHandle &field, const Field &parent, int nesting);
+    void check_field(const QPDFObjectHandle &reference, const Field &parent, int nesting);
+    bool check_field_change(int number, Field &field, const QPDFObjectHandle &old_field,
+                            const QPDFObjectHandle &new_field);
+    bool is_filled_well(const Field &field, const std::set<std::string> &keys, const QPDFObjectHandle &old_field,
+                        const QPDFObjectHandle &new_field);
+    bool check_appearance(int number, const QPDFObjectHandle &old_field, const QPDFObjectHandle &new_field);
+    bool is_signature_value(const QPDFObjectHandle &value);
+    bool check_new_field(const QPDFObjectHandle &reference);
     bool check_new_widget(QPDFObjectHandle widget, bool merged);
     void check_annotations();
 
@@ -76,7 +77,7 @@ class Step
         return number && !before.entry(number);
     }
     // The change of an object is explained if it is used under these keys alone.
-    void explain(QPDFObjectHandle reference, const std::set<std::string> &keys);
+    void explain(const QPDFObjectHandle &reference, const std::set<std::string> &keys);
     bool is_used_as(int number, const std::set<std::string> &keys, int nesting = 0) const;
     void complain(int number, const std::string &text = "")
     {
@@ -93,7 +94,7 @@ class Step
 // The keys whose values differ.
 std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other);
 // The text of a field's own name.
-std::string own_name(QPDFObjectHandle field);
+std::string own_name(const QPDFObjectHandle &field);
 
 } // namespace sr
 

@@ -76,7 +76,7 @@ static void set_value(json_t *response, const char *key, const sr_pdfd_signed_t 
                       list_t *list)
 {
     const sr_pdfd_bytes_t *value = &signature->values[which];
-    if (!value->data || value->size > MAX_TEXT_BYTES * 16) return;
+    if (!value->data || value->size > (apr_size_t)MAX_TEXT_BYTES * 16) return;
     if (list->cipher.method && *value->data != '/') {
         set_secret(response, key, signature, value, list);
         return;
@@ -180,6 +180,7 @@ static field_t enter(list_t *list, const field_t *parent, qpdf_oh dictionary)
     return field;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fields, int depth)
 {
     qpdf_data q = list->q;

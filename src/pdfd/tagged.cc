@@ -119,7 +119,7 @@ class Structure
     }
 
   private:
-    void add_kid(QPDFObjectHandle element, QPDFObjectHandle kid)
+    void add_kid(QPDFObjectHandle element, const QPDFObjectHandle &kid)
     {
         if (!element.hasKey("/K")) element.replaceKey("/K", QPDFObjectHandle::newArray());
         element.getKey("/K").appendItem(kid);

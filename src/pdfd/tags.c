@@ -46,6 +46,7 @@ static bool read_numbers(walk_t *walk, qpdf_oh numbers)
     return true;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static bool read_tree(walk_t *walk, qpdf_oh node, int depth)
 {
     qpdf_data q = walk->q;

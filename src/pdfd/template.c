@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define MAX_MESSAGE 256
-#define DAY_US (24 * 3600 * (int64_t)1000000)
+#define DAY_US ((int64_t)24 * 3600 * 1000000)
 
 /* A fork has the calling thread alone: locks that another one holds would be held for ever. */
 bool sr_pdfd_template_possible(void)

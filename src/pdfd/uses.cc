@@ -60,6 +60,7 @@ bool read_length(int64_t &length, cursor_t c, Revision &revision)
 } // namespace
 
 // With qpdf: true to what it makes of the object.
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 void Uses::visit(QPDFObjectHandle value, Use at, int nesting)
 {
     if (nesting > MAX_NESTING) throw Incomparable();
@@ -78,6 +79,7 @@ void Uses::visit(QPDFObjectHandle value, Use at, int nesting)
     }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool Uses::scan_dictionary(cursor_t &c, Use at, int nesting)
 {
     at.depth++;
@@ -95,6 +97,7 @@ bool Uses::scan_dictionary(cursor_t &c, Use at, int nesting)
 }
 
 // False when it is not written plainly.
+// NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool Uses::scan_value(cursor_t &c, Use at, int nesting)
 {
     if (++nesting > MAX_NESTING) return false;

@@ -98,7 +98,7 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     child.main_server = main_server;
     child.limit = conf->database_timeout;
     child.databases = sr_conf_databases(pchild, main_server);
-    child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof *child.gates);
+    child.gates = apr_palloc(pchild, (apr_size_t)child.databases->nelts * sizeof(sr_gate_t *));
     for (int i = 0; i < child.databases->nelts; i++) child.gates[i] = sr_gate_create(i, threads, child.limit, pchild);
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)

@@ -10,7 +10,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-#define TEMPLATE_MAX (1024 * 1024)
+#define TEMPLATE_MAX ((apr_off_t)1024 * 1024)
 
 /* A file of the folder; where it cannot be used, another text. One for a language may be missing. */
 static const char *template_of(const char *folder, const char *name, bool may_miss, const char *otherwise,

@@ -57,7 +57,7 @@ void sr_run_metrics_count(request_rec *r)
 
 int sr_run_metrics_show(request_rec *r)
 {
-    if (!r->handler || strcmp(r->handler, HANDLER)) return DECLINED;
+    if (!r->handler || strcmp(r->handler, HANDLER) != 0) return DECLINED;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, -1);
     if (r->method_number != M_GET) return HTTP_METHOD_NOT_ALLOWED;
     const char *text = sr_metrics_text(r->pool);

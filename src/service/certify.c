@@ -106,7 +106,7 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
     for (size_t i = 0; signer && i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i), *list;
         const char *kind = sr_json_string(event, "event"), *whose = sr_json_string(event, "signer");
-        if (!kind || !whose || strcmp(kind, "signed") || strcmp(whose, signer)) continue;
+        if (!kind || !whose || strcmp(kind, "signed") != 0 || strcmp(whose, signer) != 0) continue;
         list = json_object_get(json_object_get(event, "detail"), "documents");
         for (size_t k = 0; !*mark && k < json_array_size(list); k++) {
             const char *after = sr_json_string(json_array_get(list, k), "after");

@@ -21,7 +21,7 @@ sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool)
     sr_recent_t *recent = apr_pcalloc(pool, sizeof *recent);
     recent->value_size = value_size;
     recent->entry_size = SR_SHA256_HEX_LENGTH + value_size;
-    recent->entries = apr_pcalloc(pool, SETS * WAYS * recent->entry_size);
+    recent->entries = apr_pcalloc(pool, (apr_size_t)SETS * WAYS * recent->entry_size);
     return apr_thread_mutex_create(&recent->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : recent;
 }
 

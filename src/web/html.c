@@ -117,7 +117,7 @@ static void add_places(json_t *values)
         const char *uuid = sr_json_string(field, "document");
         for (size_t j = 0; uuid && j < json_array_size(documents); j++) {
             const json_t *document = json_array_get(documents, j);
-            if (strcmp(uuid, sr_json_string(document, "uuid"))) continue;
+            if (strcmp(uuid, sr_json_string(document, "uuid")) != 0) continue;
             json_t *place = json_object();
             json_object_set(place, "document", json_object_get(document, "name"));
             json_object_set_new(place, "number", json_integer(json_integer_value(json_object_get(field, "page")) + 1));
@@ -281,7 +281,7 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     set_text(problem, "title", title);
     set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) set_text(problem, "detail", message);
-    if (strcmp(kind, "404") && http->params[0] && sr_uuid_valid(http->params[0]))
+    if (strcmp(kind, "404") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
         set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL), http);
     json_object_set_new(values, "problem", problem);
     set_text(values, "title", title);

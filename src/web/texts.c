@@ -19,7 +19,7 @@ void sr_web_ask_language(sr_http_t *http)
     state_t *state = http->state = apr_pcalloc(http->pool, sizeof *state);
     for (; args; args = strchr(args, '&')) {
         args += *args == '&';
-        if (strncmp(args, "lang=", 5)) continue;
+        if (strncmp(args, "lang=", 5) != 0) continue;
         const apr_size_t length = strcspn(args + 5, "&");
         const char *tag = apr_pstrmemdup(http->pool, args + 5, length < TAG_MAX ? length : TAG_MAX);
         state->language = state->asked = sr_language_of(tag);

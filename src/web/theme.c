@@ -67,7 +67,7 @@ sr_error_t *sr_web_theme_file(sr_http_t *http)
     apr_finfo_t info;
     http->show_error = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        if (strcmp(files[i].name, http->params[0]) || !find(&info, http, files[i].name)) continue;
+        if (strcmp(files[i].name, http->params[0]) != 0 || !find(&info, http, files[i].name)) continue;
         const char *path = path_of(http, files[i].name);
         apr_file_t *file;
         apr_status_t status = apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,

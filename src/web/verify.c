@@ -3,9 +3,10 @@
  * answered with the page and what was found. Nothing is stored, and the database is not asked: the answer says nothing
  * of whether the service knows the document. */
 #include <string.h>
-#include <time.h>
 
 #include "web/web.h"
+
+#define MAX_PAGE 999999
 
 /* --- the page */
 
@@ -19,7 +20,7 @@ static const char *size_text(apr_off_t size, apr_pool_t *pool)
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB"};
     int unit = 0;
-    for (; unit < 3 && size >= 10 * 1024; unit++) size /= 1024;
+    for (; unit < 3 && size >= (apr_off_t)10 * 1024; unit++) size /= 1024;
     return apr_psprintf(pool, "%" APR_OFF_T_FMT " %s", size, units[unit]);
 }
 
@@ -89,11 +90,9 @@ static void copy_text(json_t *to, const char *key, const json_t *from, const cha
 static void set_time(json_t *object, const char *text, apr_pool_t *pool)
 {
     apr_time_t when;
-    char plain[40];
-    struct tm utc;
+    char plain[SR_TIME_PRINTED];
     if (!text || !sr_time_parse(&when, text)) return;
-    const time_t seconds = (time_t)apr_time_sec(when);
-    strftime(plain, sizeof plain, "%Y-%m-%d %H:%M UTC", gmtime_r(&seconds, &utc));
+    sr_time_print(plain, "%Y-%m-%d %H:%M UTC", when);
     json_object_set_new(object, "at", json_string(text));
     json_object_set_new(object, "when", json_string(apr_pstrdup(pool, plain)));
 }
@@ -103,8 +102,9 @@ static json_t *change_of(const char *text)
 {
     static const char field[] = "the form field \"";
     json_t *change = json_object();
-    int page = 0;
-    if (sscanf(text, "page %6d:", &page) == 1 && page > 0) {
+    char *after = NULL;
+    const long page = strncmp(text, "page ", 5) == 0 ? strtol(text + 5, &after, 10) : 0;
+    if (page > 0 && page <= MAX_PAGE && *after == ':') {
         json_object_set_new(change, "page", json_object());
         json_object_set_new(json_object_get(change, "page"), "number", json_integer(page));
     } else if (!strncmp(text, field, sizeof field - 1)) {

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# tools/lint: a file that is not as it must be fails the check for its language, and a good one passes it.
+# tools/lint: a file that is not as it must be fails the check for its language, and a good one passes it. Where a finding
+# is no mistake, its check is named, and why.
 use strict;
 use warnings;
 use Cwd 'abs_path';
 use File::Basename 'dirname';
 use File::Path 'make_path';
 use File::Temp 'tempdir';
+use lib 't/lib';
+use Sigreq::Source qw(files slurp);
 use Test::More;
 
 my %programs = (format => 'clang-format-14', tidy => 'clang-tidy-14', shell => 'shellcheck', perl => 'perlcritic');
@@ -32,6 +35,14 @@ for my $check (sort keys %files) {
     }
 }
 is(system("tools/lint nothing 2>/dev/null") >> 8, 2, 'an unknown check is an error');
+
+my (@found, @without);
+for my $file ('mod_sigreq.c', files('include/*.h', 'src/*/*.c', 'src/*/*.h', 'src/*/*.cc', 't/*/*.[ch]')) {
+    push @found, map {"$file: $_"} grep {/NOLINT/} split /\n/, slurp($file);
+}
+@without = grep { !/NOLINT(?:NEXTLINE)?\([a-z-]+\): ./ } @found;
+cmp_ok(scalar @found, '>', 10, 'some findings are no mistakes');
+is("@without", '', '… and say why');
 done_testing;
 
 sub write_file { open my $file, '>', $_[0] or die "$_[0]: $!\n"; print $file $_[1]; close $file or die "$_[0]: $!\n" }

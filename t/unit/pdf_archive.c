@@ -68,7 +68,7 @@ typedef struct file_t {
 static const json_t *resolve(const file_t *file, const json_t *value)
 {
     const char *text = json_string_value(value);
-    if (!text || strlen(text) < 5 || strcmp(text + strlen(text) - 2, " R")) return value;
+    if (!text || strlen(text) < 5 || strcmp(text + strlen(text) - 2, " R") != 0) return value;
     const json_t *object = json_object_get(file->objects, apr_pstrcat(file->pool, "obj:", text, NULL));
     const json_t *stream = json_object_get(object, "stream");
     return stream ? json_object_get(stream, "dict") : json_object_get(object, "value");

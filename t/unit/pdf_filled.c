@@ -142,9 +142,9 @@ static const struct {
 
 static const char *signature_text(void)
 {
-    char *digits = apr_palloc(pool, 2 * SR_PDF_CONTENTS_BYTES + 1);
-    memset(digits, '0', 2 * SR_PDF_CONTENTS_BYTES);
-    digits[2 * SR_PDF_CONTENTS_BYTES] = '\0';
+    char *digits = apr_palloc(pool, SR_PDF_CONTENTS_DIGITS + 1);
+    memset(digits, '0', SR_PDF_CONTENTS_DIGITS);
+    digits[SR_PDF_CONTENTS_DIGITS] = '\0';
     return apr_psprintf(pool, DICTIONARY "%*s/Contents<%s>>>", SR_PDF_RANGE_WIDTH, "", digits);
 }
 

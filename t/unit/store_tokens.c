@@ -147,7 +147,7 @@ static void race(link_t *l, base_t *base)
         if (sqlite) pthread_mutex_lock(&one);
         RUN(l, SR_OP_TOKEN_REVOKE, root, now_text, uuid(7, first, p), "true");
         if (sqlite) pthread_mutex_unlock(&one);
-        if (strcmp(link_outcome(l), "ok")) left = -1000000;
+        if (strcmp(link_outcome(l), "ok") != 0) left = -1000000;
         for (unsigned i = 0; i < RUNNERS; i++) pthread_join(threads[i], NULL);
         for (unsigned n = first; n < first + 1 + RUNNERS * 20; n++) {
             RUN(l, SR_OP_TOKEN_GET, root, now_text, uuid(7, n, p));
