@@ -32,7 +32,7 @@ static out_t out_begin(apr_pool_t *pool)
 /* A comma before what is not the first of its object or array. */
 static void separate(out_t *out)
 {
-    const char last = out->length ? out->text[out->length - 1] : '{';
+    const char last = (char)(out->length ? out->text[out->length - 1] : '{');
     if (last != '{' && last != '[') put(out, ",", 1);
 }
 

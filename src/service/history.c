@@ -36,7 +36,8 @@ static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_h
     if (outcome == SR_MISSING) return NULL;
     SR_TRY(sr_service_refusal(outcome, pool));
     inviting->organization_uuid = row->organization;
-    if (strncmp(row->url, MAILTO, strlen(MAILTO))) return sr_error(pool, SR_EINTERNAL, "The store gave no invitation");
+    if (strncmp(row->url, MAILTO, strlen(MAILTO)) != 0)
+        return sr_error(pool, SR_EINTERNAL, "The store gave no invitation");
     inviting->environment = strcmp(row->environment, "test") ? SR_PRODUCTION : SR_TEST;
     apr_array_header_t *addresses = apr_array_make(pool, 1, sizeof(const char *));
     APR_ARRAY_PUSH(addresses, const char *) = row->url + strlen(MAILTO);

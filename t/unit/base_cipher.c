@@ -27,7 +27,7 @@ static void test_way(const row_t *row)
        "… and back");
     other = cipher;
     other.key[0] ^= 1;
-    ok(!sr_cipher_decrypt(plain, &length, &other, 7, 0, secret, size) || length != 5 || memcmp(plain, "Hello", 5),
+    ok(!sr_cipher_decrypt(plain, &length, &other, 7, 0, secret, size) || length != 5 || memcmp(plain, "Hello", 5) != 0,
        "… not by another key");
     sr_cipher_encrypt(secret, &size, &cipher, 7, 0, "", 0);
     ok(sr_cipher_decrypt(plain, &length, &cipher, 7, 0, secret, size) && length == 0, "… nothing, and back");

@@ -200,7 +200,7 @@ static void test_table(const case_t *table, apr_size_t count)
 
     for (i = 0; i < count; i++) is_refused(table[i].text, false, table[i].message);
 }
-#define TEST(table) test_table(table, sizeof table / sizeof table[0])
+#define TEST(table) test_table(table, sizeof(table) / sizeof((table)[0]))
 
 static void test_send_email(void)
 {

@@ -48,7 +48,7 @@ static void test_cells(void)
                 const bool of_signer = cases[i].signers[0] != NULL;
                 const char *signer = of_signer ? cases[i].signers[s] : sr_signer_state_name((sr_signer_state_t)s);
                 const char *submission = cases[i].submissions[t];
-                const bool allowed = strcmp(signer, "-") && strcmp(submission, "-");
+                const bool allowed = strcmp(signer, "-") != 0 && strcmp(submission, "-") != 0;
                 is_str(after(cases[i].action, of_signer, s, t),
                        allowed ? apr_pstrcat(pool, signer, " ", submission, NULL) : "-",
                        "%s: a signer is %s, the submission %s", cases[i].name,

@@ -294,7 +294,7 @@ static void test_damaged(kind_t kind, apr_pool_t *pool)
            (int)part);
     ok(is_drawn(mark_of(objects.data, objects.size, pool), pool), "whole: drawn");
     char *digit = (char *)memmem(objects.data, objects.size, "/Width ", 7) + 7;
-    *digit = *digit == '9' ? '8' : (char)(*digit + 1);
+    *digit = (char)(*digit == '9' ? '8' : *digit + 1);
     ok(!is_drawn(mark_of(objects.data, objects.size, pool), pool), "with another width: not drawn");
     free(objects.data);
 }
