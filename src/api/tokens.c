@@ -78,14 +78,6 @@ sr_error_t *sr_api_tokens_list(sr_http_t *http)
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
     SR_TRY(sr_service_tokens(sr_api_of(http)->service, &page, token_hash, &query, http->pool));
-    apr_array_header_t *views = apr_array_make(http->pool, page.bodies->nelts, sizeof(const char *));
-    for (int i = 0; i < page.bodies->nelts; i++) {
-        sr_token_t *token;
-        SR_TRY(sr_token_parse(&token, APR_ARRAY_IDX(page.bodies, i, const char *), http->pool));
-        json_t *view = sr_json_own(sr_token_representation(token, NULL), http->pool);
-        APR_ARRAY_PUSH(views, const char *) = sr_json_text(view, http->pool);
-    }
-    page.bodies = views;
     return sr_api_list_reply(http, &page);
 }
 

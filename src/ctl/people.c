@@ -16,26 +16,28 @@ static sr_error_t *refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *m
     return outcome == SR_CONFLICT ? sr_error(ctl->pool, SR_ECONFLICT, "%s", conflict) : NULL;
 }
 
-static sr_error_t *print_one(ctl_t *ctl, const sr_body_row_t *row, const char *const *columns)
+/* A row as it is printed: its place in a list is nobody's business. */
+static json_t *row_json(sr_op_t op, const void *row)
 {
-    json_t *object;
+    json_t *object = sr_store_row_json(op, row);
 
-    SR_TRY(sr_json_read(&object, row->body, ctl->pool));
-    ctl_print(ctl, json_incref(object), columns);
+    json_object_del(object, "id");
+    return object;
+}
+
+static sr_error_t *print_one(ctl_t *ctl, sr_op_t op, const void *row, const char *const *columns)
+{
+    ctl_print(ctl, row_json(op, row), columns);
     return NULL;
 }
 
-/* `items` are sr_item_row_t. */
-static sr_error_t *print_all(ctl_t *ctl, const apr_array_header_t *items, const char *const *columns)
+/* `rows` are those that the operation gave. */
+static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
 {
-    json_t *rows = sr_json_own(json_array(), ctl->pool);
+    json_t *list = json_array();
 
-    for (int i = 0; i < items->nelts; i++) {
-        json_t *row;
-        SR_TRY(sr_json_read(&row, APR_ARRAY_IDX(items, i, sr_item_row_t).body, ctl->pool));
-        json_array_append(rows, row);
-    }
-    ctl_print(ctl, json_incref(rows), columns);
+    for (int i = 0; i < rows->nelts; i++) json_array_append_new(list, row_json(op, rows->elts + i * rows->elt_size));
+    ctl_print(ctl, list, columns);
     return NULL;
 }
 
@@ -52,7 +54,7 @@ static const apr_int64_t *number_of(const ctl_t *ctl, ctl_option_id_t option)
 
 sr_error_t *ctl_org_create(ctl_t *ctl)
 {
-    const sr_body_row_t *row;
+    const sr_organization_row_t *row;
     sr_outcome_t outcome;
 
     SR_TRY(ctl_open_store(ctl));
@@ -60,7 +62,7 @@ sr_error_t *ctl_org_create(ctl_t *ctl)
                                               ctl->values[OPTION_NAME], number_of(ctl, OPTION_QUOTA), apr_time_now(),
                                               ctl->pool));
     SR_TRY(refusal(ctl, outcome, NULL, "An organization of this name exists"));
-    return print_one(ctl, row, organization_columns);
+    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_CREATE, row, organization_columns);
 }
 
 sr_error_t *ctl_org_list(ctl_t *ctl)
@@ -70,24 +72,24 @@ sr_error_t *ctl_org_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_list(ctl->database, &outcome, &rows, ctl->pool));
-    return print_all(ctl, rows, organization_columns);
+    return print_all(ctl, SR_OP_ADMIN_ORGANIZATION_LIST, rows, organization_columns);
 }
 
 sr_error_t *ctl_org_quota(ctl_t *ctl)
 {
-    const sr_body_row_t *row;
+    const sr_organization_row_t *row;
     sr_outcome_t outcome;
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_quota(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
                                              number_of(ctl, OPTION_QUOTA), ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_one(ctl, row, organization_columns);
+    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_QUOTA, row, organization_columns);
 }
 
 sr_error_t *ctl_user_create(ctl_t *ctl)
 {
-    const sr_body_row_t *row;
+    const sr_user_row_t *row;
     sr_outcome_t outcome;
 
     SR_TRY(ctl_open_store(ctl));
@@ -96,7 +98,7 @@ sr_error_t *ctl_user_create(ctl_t *ctl)
                                       ctl->values[OPTION_LASTNAME], ctl->values[OPTION_EMAIL], apr_time_now(),
                                       ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_organization, "The organization has a user with this email"));
-    return print_one(ctl, row, user_columns);
+    return print_one(ctl, SR_OP_ADMIN_USER_CREATE, row, user_columns);
 }
 
 sr_error_t *ctl_user_list(ctl_t *ctl)
@@ -107,7 +109,7 @@ sr_error_t *ctl_user_list(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_user_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_all(ctl, rows, user_columns);
+    return print_all(ctl, SR_OP_ADMIN_USER_LIST, rows, user_columns);
 }
 
 sr_error_t *ctl_token_create(ctl_t *ctl)
@@ -116,9 +118,8 @@ sr_error_t *ctl_token_create(ctl_t *ctl)
                                           "expires_at", NULL};
     const char *environment = ctl->values[OPTION_ENVIRONMENT], *expires = ctl->values[OPTION_EXPIRES];
     const char *secret = sr_token_make(strcmp(environment, "production") == 0, ctl->pool);
-    const sr_body_row_t *found;
+    const sr_token_row_t *found;
     sr_outcome_t outcome;
-    json_t *row;
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_create(ctl->database, &outcome, &found, sr_uuid_make(ctl->pool),
@@ -126,9 +127,9 @@ sr_error_t *ctl_token_create(ctl_t *ctl)
                                        ctl->values[OPTION_NAME], sr_sha256_hex(secret, strlen(secret), ctl->pool),
                                        expires ? apr_atoi64(expires) : 0, apr_time_now(), ctl->pool));
     SR_TRY(refusal(ctl, outcome, "There is no such organization, or no such user in it", NULL));
-    SR_TRY(sr_json_read(&row, found->body, ctl->pool));
+    json_t *row = row_json(SR_OP_ADMIN_TOKEN_CREATE, found);
     json_object_set_new(row, "token", json_string(secret));
-    ctl_print(ctl, json_incref(row), columns);
+    ctl_print(ctl, row, columns);
     return NULL;
 }
 
@@ -140,7 +141,7 @@ sr_error_t *ctl_token_list(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_all(ctl, rows, token_columns);
+    return print_all(ctl, SR_OP_ADMIN_TOKEN_LIST, rows, token_columns);
 }
 
 sr_error_t *ctl_token_revoke(ctl_t *ctl)
@@ -153,9 +154,8 @@ sr_error_t *ctl_token_revoke(ctl_t *ctl)
     SR_TRY(sr_store_admin_token_revoke(ctl->database, &outcome, &rows, ctl->values[OPTION_UUID], apr_time_now(),
                                        children, ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_token, NULL));
-    if (children) return print_all(ctl, rows, token_columns);
-    const sr_body_row_t row = {APR_ARRAY_IDX(rows, 0, sr_item_row_t).body};
-    return print_one(ctl, &row, token_columns);
+    if (children) return print_all(ctl, SR_OP_ADMIN_TOKEN_REVOKE, rows, token_columns);
+    return print_one(ctl, SR_OP_ADMIN_TOKEN_REVOKE, rows->elts, token_columns);
 }
 
 sr_error_t *ctl_token_webhooks(ctl_t *ctl)
@@ -172,11 +172,11 @@ sr_error_t *ctl_token_webhooks(ctl_t *ctl)
         if (ctl->given[kinds[i].option] || ctl->given[OPTION_CLEAR])
             json_object_set_new(urls, kinds[i].kind, sr_json_string_or_null(ctl->values[kinds[i].option]));
     }
-    const sr_body_row_t *row;
+    const sr_token_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_webhooks(ctl->database, &outcome, &row, ctl->values[OPTION_UUID],
                                          sr_json_text(urls, ctl->pool), ctl->pool));
     SR_TRY(refusal(ctl, outcome, no_token, NULL));
-    return print_one(ctl, row, columns);
+    return print_one(ctl, SR_OP_ADMIN_TOKEN_WEBHOOKS, row, columns);
 }

@@ -15,6 +15,7 @@
 
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
+bool sr_environment_parse(sr_environment_t *environment, const char *name);
 /* An organisation in one environment, as what is kept beside documents is named by: "<uuid>.test". */
 const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
 
@@ -373,6 +374,15 @@ json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char
 /* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
  * connection is made. */
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);
+/* What became of a webhook call or an invitation, and as the API shows it. New reference. */
+typedef struct sr_delivery_t {
+    const char *uuid, *event_id, *event, *submission, *token, *url;
+    const bool *success;       /* NULL: it is not over */
+    const apr_int64_t *status; /* or NULL */
+    const char *error;         /* or NULL */
+    apr_time_t created_at, ended_at;
+} sr_delivery_t;
+json_t *sr_delivery_representation(const sr_delivery_t *delivery);
 /* The invitation of one signer by mail, in the same form, with "url": the body is {"email", "signer", "sender" (names),
  * "address" (of the sender), "organization", "environment", "name" (of the submission), "documents": [{"name",
  * "count"}] (of pages), "link", "locale"?, "theme"?}. `base_url` NULL: there is no link. `theme` is

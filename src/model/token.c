@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c: an API token: making one, from the store's row, and as the API shows it. */
+/* token.c: an API token: making one, and as the API shows it. */
 #include "model/model.h"
 
 #include <libdeflate.h>
-#include <stddef.h>
 #include <string.h>
 
 #define ENTROPY_LENGTH 30
@@ -61,77 +60,14 @@ const char *sr_environment_name(sr_environment_t environment)
     return environment_names[environment];
 }
 
-/* The columns of a row and where they go. */
-typedef struct column_t {
-    const char *key;
-    size_t offset;
-    bool required;
-} column_t;
-
-static const column_t texts[] = {
-    {"uuid", offsetof(sr_token_t, uuid), true},
-    {"name", offsetof(sr_token_t, name), true},
-    {"user_uuid", offsetof(sr_token_t, user_uuid), true},
-    {"firstname", offsetof(sr_token_t, user.firstname), true},
-    {"lastname", offsetof(sr_token_t, user.lastname), true},
-    {"email", offsetof(sr_token_t, user.email), true},
-    {"organization_uuid", offsetof(sr_token_t, organization_uuid), true},
-    {"organization_name", offsetof(sr_token_t, organization_name), true},
-    {"sent_webhook_url", offsetof(sr_token_t, sent_webhook_url), false},
-    {"signed_webhook_url", offsetof(sr_token_t, signed_webhook_url), false},
-    {"completed_webhook_url", offsetof(sr_token_t, completed_webhook_url), false},
-    {"parent", offsetof(sr_token_t, parent), false},
-};
-static const column_t times[] = {
-    {"created_at", offsetof(sr_token_t, created_at), true},
-    {"expires_at", offsetof(sr_token_t, expires_at), false},
-    {"revoked_at", offsetof(sr_token_t, revoked_at), false},
-};
-
-#define MEMBER(type, token, column) ((type *)(void *)((char *)(token) + (column).offset))
-
-static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
+bool sr_environment_parse(sr_environment_t *environment, const char *name)
 {
-    return sr_error_because(sr_error(pool, SR_EINTERNAL, "Internal error"), pool, "token row: %s", cause);
-}
-
-static bool take_environment(sr_environment_t *environment, const char *name)
-{
-    size_t i;
-
-    for (i = 0; name && i < sizeof environment_names / sizeof environment_names[0]; i++) {
+    for (size_t i = 0; i < sizeof environment_names / sizeof *environment_names; i++) {
         if (strcmp(environment_names[i], name) != 0) continue;
         *environment = (sr_environment_t)i;
         return true;
     }
     return false;
-}
-
-sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool)
-{
-    sr_token_t *const made = apr_pcalloc(pool, sizeof *made);
-    json_t *object;
-    size_t i;
-
-    *token = NULL;
-    SR_TRY(sr_json_read(&object, row, pool));
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        const char *const text = sr_json_string(object, texts[i].key);
-
-        if (!text && texts[i].required) return refuse(pool, texts[i].key);
-        *MEMBER(const char *, made, texts[i]) = text;
-    }
-    for (i = 0; i < sizeof times / sizeof times[0]; i++) {
-        const json_t *const value = json_object_get(object, times[i].key);
-
-        if (!json_is_integer(value) && (times[i].required || (value && !json_is_null(value))))
-            return refuse(pool, times[i].key);
-        *MEMBER(apr_time_t, made, times[i]) = json_integer_value(value);
-    }
-    if (!take_environment(&made->environment, sr_json_string(object, "environment")))
-        return refuse(pool, "environment");
-    *token = made;
-    return NULL;
 }
 
 json_t *sr_token_representation(const sr_token_t *token, const char *secret)

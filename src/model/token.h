@@ -16,8 +16,6 @@ typedef struct sr_token_t {
     apr_time_t created_at, expires_at, revoked_at; /* 0: never */
 } sr_token_t;
 
-/* Reads the store's row form of a token (store.h). Errors: SR_EINTERNAL. */
-sr_error_t *sr_token_parse(sr_token_t **token, const char *row, apr_pool_t *pool);
 /* The token as the API shows it; `secret` (or NULL) is shown once, at creation. New reference. */
 json_t *sr_token_representation(const sr_token_t *token, const char *secret);
 

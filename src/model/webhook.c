@@ -79,3 +79,20 @@ const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool)
     if (uri.port_str && !sr_text_is_port(uri.port_str)) return "the port is not a port";
     return NULL;
 }
+
+json_t *sr_delivery_representation(const sr_delivery_t *delivery)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "uuid", json_string(delivery->uuid));
+    json_object_set_new(object, "eventId", json_string(delivery->event_id));
+    json_object_set_new(object, "event", json_string(delivery->event));
+    json_object_set_new(object, "submissionId", json_string(delivery->submission));
+    json_object_set_new(object, "userTokenId", json_string(delivery->token));
+    json_object_set_new(object, "url", json_string(delivery->url));
+    json_object_set_new(object, "success", delivery->success ? json_boolean(*delivery->success) : json_null());
+    json_object_set_new(object, "statusCode", delivery->status ? json_integer(*delivery->status) : json_null());
+    json_object_set_new(object, "error", sr_json_string_or_null(delivery->error));
+    json_object_set_new(object, "createdAt", sr_time_json(delivery->created_at));
+    json_object_set_new(object, "endedAt", sr_time_json(delivery->ended_at));
+    return object;
+}

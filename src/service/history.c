@@ -9,18 +9,30 @@
 #define MAILTO "mailto:"
 #define LATER apr_time_from_sec(60) /* of an invitation it may take longer */
 
+static const char *delivery_text(const sr_delivery_row_t *row, apr_pool_t *pool)
+{
+    const sr_delivery_t delivery = {row->uuid,    row->event_id, row->event, row->submission, row->token,   row->url,
+                                    row->success, row->status,   row->error, row->created_at, row->ended_at};
+    return sr_json_text(sr_json_own(sr_delivery_representation(&delivery), pool), pool);
+}
+
 sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool)
 {
     const bool success = filter->success && strcmp(filter->success, "true") == 0;
-    apr_array_header_t *items;
+    apr_array_header_t *rows;
     sr_list_place_t place;
     sr_outcome_t outcome;
     SR_TRY(sr_service_list_place(&place, query, pool));
-    SR_TRY(sr_store_history_list(service->database, &outcome, &items, token_hash, sr_time_now(), place.limit,
+    SR_TRY(sr_store_history_list(service->database, &outcome, &rows, token_hash, sr_time_now(), place.limit,
                                  place.direction, place.at, place.id, filter->event, filter->submission,
                                  filter->success ? &success : NULL, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
+    apr_array_header_t *items = apr_array_make(pool, rows->nelts, sizeof(sr_list_item_t));
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_delivery_row_t *row = &APR_ARRAY_IDX(rows, i, sr_delivery_row_t);
+        APR_ARRAY_PUSH(items, sr_list_item_t) = (sr_list_item_t){delivery_text(row, pool), row->ended_at, row->id};
+    }
     sr_service_list_page(page, items, &place, pool);
     return NULL;
 }
@@ -44,10 +56,10 @@ static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_h
     return sr_invite_take(inviting, addresses, pool);
 }
 
-static sr_error_t *redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+static sr_error_t *redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,
                              const char *event_id, apr_pool_t *pool)
 {
-    const sr_body_row_t *found;
+    const sr_delivery_row_t *found;
     sr_outcome_t outcome;
     SR_TRY(sr_store_history_redeliver(service->database, &outcome, &found, token_hash, sr_time_now(), event_id,
                                       sr_uuid_make(pool), pool));
@@ -57,16 +69,16 @@ static sr_error_t *redeliver(const sr_service_t *service, const char **row, cons
     if (outcome == SR_QUOTA)
         return sr_error_retry(sr_error(pool, SR_ETOOMANY, "This event was delivered again a moment ago"), LATER);
     SR_TRY(sr_service_refusal(outcome, pool));
-    *row = found->body;
+    *delivery = delivery_text(found, pool);
     return NULL;
 }
 
-sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool)
 {
     sr_inviting_t inviting = {.service = service};
     SR_TRY(count_invitation(&inviting, token_hash, event_id, pool));
-    sr_error_t *error = redeliver(service, row, token_hash, event_id, pool);
+    sr_error_t *error = redeliver(service, delivery, token_hash, event_id, pool);
     if (error) sr_invite_give_back(&inviting);
     else sr_service_wake(service);
     return error;

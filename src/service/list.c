@@ -16,10 +16,10 @@ static bool is_number(const char *text)
 }
 
 /* "o1763662163123456:42" (older than that row) or "n…" (newer), base64url. */
-static const char *cursor_make(char direction, const char *key, apr_pool_t *pool)
+static const char *cursor_make(char direction, const sr_list_item_t *item, apr_pool_t *pool)
 {
-    return apr_pencode_base64(pool, apr_psprintf(pool, "%c%s", direction, key), APR_ENCODE_STRING, APR_ENCODE_BASE64URL,
-                              NULL);
+    const char *text = apr_psprintf(pool, "%c%" APR_TIME_T_FMT ":%" APR_INT64_T_FMT, direction, item->at, item->id);
+    return apr_pencode_base64(pool, text, APR_ENCODE_STRING, APR_ENCODE_BASE64URL, NULL);
 }
 
 sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool)
@@ -45,7 +45,7 @@ sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t 
 void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
                           apr_pool_t *pool)
 {
-    const sr_item_row_t *item = (const sr_item_row_t *)items->elts;
+    const sr_list_item_t *item = (const sr_list_item_t *)items->elts;
     const bool newer = strcmp(place->direction, NEWER) == 0;
     int count = 0;
     while (count < place->limit - 1 && count < items->nelts && item[count].body) count++;
@@ -55,7 +55,7 @@ void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *item
     page->bodies = bodies;
     page->next = page->prev = NULL;
     if (!count) return;
-    const char *newest = item[newer ? count - 1 : 0].key, *oldest = item[newer ? 0 : count - 1].key;
+    const sr_list_item_t *newest = &item[newer ? count - 1 : 0], *oldest = &item[newer ? 0 : count - 1];
     /* a page reached by a cursor has the rows it was reached from on the other side */
     if (newer || more) page->next = cursor_make('o', oldest, pool);
     if (newer ? more : place->at != 0) page->prev = cursor_make('n', newest, pool);

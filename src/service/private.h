@@ -42,7 +42,13 @@ typedef struct sr_list_place_t {
     apr_int64_t id;
 } sr_list_place_t;
 sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
-/* The page of what an operation gave (sr_item_row_t). */
+/* A row of a list, as it is shown. */
+typedef struct sr_list_item_t {
+    const char *body; /* JSON text; NULL: the page has no room for it */
+    apr_time_t at;    /* its place in the list */
+    apr_int64_t id;
+} sr_list_item_t;
+/* The page of what an operation gave: sr_list_item_t, in the order in which it gave them. */
 void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
                           apr_pool_t *pool);
 

@@ -240,11 +240,12 @@ sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **
 typedef struct sr_history_filter_t {
     const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
 } sr_history_filter_t;
-/* Bodies are the store's rows (store.h, SR_OP_HISTORY_LIST), newest first. */
+/* Bodies are what the API shows of each (sr_delivery_representation), newest first. */
 sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
-/* Calls once more; *row is the new call's. Errors: SR_ECONFLICT when there is no URL for it now, SR_ETOOMANY. */
-sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **row, const char *token_hash,
+/* Calls once more; *delivery is what the API shows of the new call. Errors: SR_ECONFLICT when there is no URL for it
+ * now, SR_ETOOMANY. */
+sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- health.c */

@@ -42,18 +42,21 @@ sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t
 {
     const char *q = filter->q ? sr_text_fold(filter->q, pool) : NULL;
     const char *states = filter->status ? sr_signer_states_of_status(filter->status, pool) : NULL;
-    apr_array_header_t *items;
+    apr_array_header_t *rows;
     sr_list_place_t place;
     sr_outcome_t outcome;
     SR_TRY(sr_service_list_place(&place, query, pool));
-    SR_TRY(sr_store_submission_list(service->database, &outcome, &items, token_hash, sr_time_now(), place.limit,
+    SR_TRY(sr_store_submission_list(service->database, &outcome, &rows, token_hash, sr_time_now(), place.limit,
                                     place.direction, place.at, place.id, states, q, filter->created_after,
                                     filter->created_before, LIST_BYTES, SR_REPRESENTATION_VERSION, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    sr_service_list_page(page, items, &place, pool);
-    for (int i = 0; i < page->bodies->nelts; i++) {
-        const char **body = &APR_ARRAY_IDX(page->bodies, i, const char *);
-        if (**body != '{') SR_TRY(render_again(service, body, token_hash, *body, pool)); /* a uuid */
+    apr_array_header_t *items = apr_array_make(pool, rows->nelts, sizeof(sr_list_item_t));
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_listed_row_t *row = &APR_ARRAY_IDX(rows, i, sr_listed_row_t);
+        sr_list_item_t *item = apr_array_push(items);
+        *item = (sr_list_item_t){row->representation, row->created_at, row->id};
+        if (row->old && i < place.limit - 1) SR_TRY(render_again(service, &item->body, token_hash, row->uuid, pool));
     }
+    sr_service_list_page(page, items, &place, pool);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* webhooks.c: the three webhook URLs of a token: the caller's own, or another one of the same user and environment. */
-#include "service/private.h"
+#include "service/token_row.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *toke
 sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                       const char *uuid, const json_t *urls, apr_pool_t *pool)
 {
-    const sr_body_row_t *row;
+    const sr_token_row_t *row;
     sr_outcome_t outcome;
     const char *kind;
     const json_t *url;
@@ -27,6 +27,5 @@ sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **
     }
     SR_TRY(sr_store_token_webhooks(service->database, &outcome, &row, token_hash, sr_time_now(), uuid,
                                    sr_json_text(urls, pool), pool));
-    SR_TRY(sr_service_refusal(outcome, pool));
-    return sr_token_parse(token, row->body, pool);
+    return sr_service_token_of(token, outcome, row, pool);
 }

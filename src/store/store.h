@@ -74,17 +74,14 @@ typedef enum sr_outcome_t {
 /* The operations. The .sql files give their signatures, of which tools/sql2c makes a function and a struct each
  * (embed/operations.h); what is here explains them. The comment gives the arguments in order, the outcomes, and the
  * row: its name, or the JSON in its only column. $T stands for the two first arguments of every caller's operation:
- * token hash (hexadecimal SHA-256), now. "token row" is
- * {"uuid","name","environment","user_uuid","firstname","lastname","email","organization_uuid",
- * "organization_name","sent_webhook_url","signed_webhook_url","completed_webhook_url","created_at","expires_at",
- * "revoked_at","parent" (uuid of the token that made it)}: what has no value is null.
+ * token hash (hexadecimal SHA-256), now. The `parent` of a token is the uuid of the token that made it.
  * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
  * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
  * sr_webhook_row): it becomes a job, if the submission's token has a URL for that kind. The body is the
  * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
  * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other. */
 typedef enum sr_op_t {
-    /* $T → OK + token row | UNAUTHORIZED */
+    /* $T → OK + token | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
     /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
      *  "base_url","warnings":[text]|null,"representation","representation_version","event_hash","event",
@@ -111,11 +108,11 @@ typedef enum sr_op_t {
      * one of an older version, unless the submission has changed since. */
     SR_OP_SUBMISSION_RENDERED,
     /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, states|NULL, q (folded)|NULL,
-     * created after|NULL, created before|NULL, bytes, version → per row OK + representation + key; no row: the list is
-     * empty; or one row UNAUTHORIZED. Rows after the one with which the representations have that many bytes come
-     * without one (NULL). In place of one of an older version there is the uuid of the submission. "older": newest
-     * first, what is older than the key (or everything); "newer": oldest first, what is newer than the key. states:
-     * "sent,opened", at least one signer has one of them. created after is exclusive, before too. */
+     * created after|NULL, created before|NULL, bytes, version → OK + listed, each; no row: the list is empty |
+     * UNAUTHORIZED. Rows after the one with which the representations have that many bytes come without one. So do
+     * those whose representation is of an older version: they are `old`. "older": newest first, what is older than
+     * created_at and id (or everything); "newer": oldest first, what is newer. states: "sent,opened", at least one
+     * signer has one of them. created after is exclusive, before too. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
      *  {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
@@ -158,25 +155,24 @@ typedef enum sr_op_t {
     SR_OP_LOCK_RELEASE,
     /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
     SR_OP_WEBHOOK_SET,
-    /* $T, uuid, name, secret hash, expires_at|NULL → OK + token row (of the new one, in the caller's scope) |
+    /* $T, uuid, name, secret hash, expires_at|NULL → OK + token (of the new one, in the caller's scope) |
      * UNAUTHORIZED */
     SR_OP_TOKEN_CREATE,
-    /* $T, uuid → OK + token row | MISSING | UNAUTHORIZED. The scope is the caller's user, organisation and
+    /* $T, uuid → OK + token | MISSING | UNAUTHORIZED. The scope is the caller's user, organisation and
      * environment. */
     SR_OP_TOKEN_GET,
-    /* $T, rows at most, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with token rows;
+    /* $T, rows at most, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with tokens;
      * revoked ones are listed too */
     SR_OP_TOKEN_LIST,
     /* $T, uuid, children ("true"|"false") → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time.
      * With children, all tokens that it made, directly or through others, are revoked too. */
     SR_OP_TOKEN_REVOKE,
-    /* $T, uuid, urls → OK + token row | MISSING | UNAUTHORIZED: of any token in the caller's scope, revoked or not */
+    /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED: of any token in the caller's scope, revoked or not */
     SR_OP_TOKEN_WEBHOOKS,
 
     /* $T, rows at most, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
-     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with what was called and how it ended: {"uuid","event_id",
-     *  "event","submission","token","url" (at most 255 characters),"success","status"|null,"error"|null,"created_at",
-     *  "ended_at"} */
+     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with deliveries: what was called (url: at most 255
+     * characters) and how it ended */
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
      * the first call is not over) | CONFLICT (the token has no URL for that kind now) | STALE (one on request is not
@@ -223,27 +219,26 @@ typedef enum sr_op_t {
      * claims again. */
     SR_OP_JOB_BATCH,
 
-    /* Administration (sigreqctl). "organization row" is {"uuid","name","quota"|null,"used","created_at"}, "user row"
-     * {"uuid","firstname","lastname","email","organization_uuid","created_at"}. Lists give every row, oldest first. */
-    /* uuid, name, quota|NULL, now → OK + organization row | CONFLICT (name taken) */
+    /* Administration (sigreqctl). Lists give every row, oldest first. */
+    /* uuid, name, quota|NULL, now → OK + organization | CONFLICT (name taken) */
     SR_OP_ADMIN_ORGANIZATION_CREATE,
-    /* → OK + organization row, each */
+    /* → OK + organization, each */
     SR_OP_ADMIN_ORGANIZATION_LIST,
-    /* uuid or name, quota|NULL (NULL: unlimited) → OK + organization row | MISSING */
+    /* uuid or name, quota|NULL (NULL: unlimited) → OK + organization | MISSING */
     SR_OP_ADMIN_ORGANIZATION_QUOTA,
-    /* uuid, organization uuid or name, firstname, lastname, email, now → OK + user row | MISSING (organization) |
+    /* uuid, organization uuid or name, firstname, lastname, email, now → OK + user | MISSING (organization) |
      * CONFLICT (email taken in it) */
     SR_OP_ADMIN_USER_CREATE,
-    /* organization uuid or name, or NULL for all → OK + user row, each */
+    /* organization uuid or name, or NULL for all → OK + user, each */
     SR_OP_ADMIN_USER_LIST,
     /* uuid, organization uuid or name, user uuid or email, environment, name, secret hash, expires_at|NULL, now →
-     * OK + token row | MISSING */
+     * OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_CREATE,
-    /* organization uuid or name|NULL → OK + token row, each */
+    /* organization uuid or name|NULL → OK + token, each */
     SR_OP_ADMIN_TOKEN_LIST,
-    /* token uuid, now, children ("true"|"false") → OK + token row, of each that is revoked now | MISSING */
+    /* token uuid, now, children ("true"|"false") → OK + token, of each that is revoked now | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
-    /* token uuid, urls → OK + token row | MISSING */
+    /* token uuid, urls → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
     /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
     SR_OP_ADMIN_DOCUMENT_USED,
@@ -262,6 +257,9 @@ sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool);
  * sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors: SR_EUNAVAILABLE when
  * the database is away, SR_EINTERNAL when it refuses the statement. */
 #include "embed/operations.h"
+
+/* A row that this operation gave as a JSON object, with the names of its columns; times are numbers. New reference. */
+json_t *sr_store_row_json(sr_op_t op, const void *row);
 
 /* --- schema (sigreqctl db …): tables by numbered migrations, conf/schema/<driver>/NNNN_name.sql; definitions
  * (functions and views) in src/store/<driver>/ beside the operations. All are compiled in. The database keeps a

@@ -93,6 +93,28 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     return result ? make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
 }
 
+/* What is NULL is null: a number whose pointer is NULL, a time that is 0. */
+static json_t *value_json(const char *place, const sr_column_t *column)
+{
+    if (column->type == SR_VALUE_TEXT) return sr_json_string_or_null(*(const char *const *)(const void *)place);
+    if (column->pointer) place = *(const char *const *)(const void *)place;
+    if (!place) return json_null();
+    if (column->type == SR_VALUE_BOOL) return json_boolean(*(const bool *)(const void *)place);
+    const apr_int64_t number = *(const apr_int64_t *)(const void *)place;
+    return column->maybe && !column->pointer && !number ? json_null() : json_integer(number);
+}
+
+json_t *sr_store_row_json(sr_op_t op, const void *row)
+{
+    const sr_row_kind_t *kind = sr_store_shapes[op].row;
+    json_t *object = json_object();
+    for (int i = 0; i < kind->count; i++) {
+        const sr_column_t *column = &kind->columns[i];
+        json_object_set_new(object, column->name, value_json((const char *)row + column->offset, column));
+    }
+    return object;
+}
+
 /* ------------------------------------------------------------------------------------------- a store that is open */
 
 typedef struct opened_t {

@@ -116,10 +116,27 @@ static inline void base_remove(const base_t *base)
     link_run((link), (op), (const char *const[]){NULL, ##__VA_ARGS__} + 1,                                             \
              (int)(sizeof((const char *const[]){NULL, ##__VA_ARGS__}) / sizeof(char *)) - 1)
 
-/* The first column of a row, as text. */
+static inline json_t *value_json(const sr_column_t *column, const char *text)
+{
+    if (!text) return json_null();
+    if (column->type == SR_VALUE_TEXT) return json_string(text);
+    if (column->type == SR_VALUE_BOOL) return json_boolean(*text == 't' || *text == '1');
+    return json_integer(strtoll(text, NULL, 10));
+}
+
+/* A row: its only column as text, or all as a JSON object. */
 static inline const char *body_at(const link_t *link, int index)
 {
-    return APR_ARRAY_IDX(link->rows, index, sr_row_t).values[0];
+    const sr_row_kind_t *kind = sr_store_shapes[link->op].row;
+    const char *const *values = APR_ARRAY_IDX(link->rows, index, sr_row_t).values;
+    json_t *row = json_object();
+    for (int i = 0; kind && i < kind->count; i++)
+        json_object_set_new(row, kind->columns[i].name, value_json(&kind->columns[i], values[i]));
+    char *text = json_dumps(row, JSON_COMPACT);
+    const char *kept = kind && kind->count > 1 ? apr_pstrdup(link->pool, text) : values[0];
+    free(text);
+    json_decref(row);
+    return kept;
 }
 
 static inline const char *link_run(link_t *link, sr_op_t op, const char *const *arguments, int count)
@@ -147,9 +164,11 @@ static inline const char *column_at(const link_t *link, int index, const char *n
 }
 #define COLUMN(link, name) column_at(link, 0, name)
 
+/* The place of a row in its list: "<time>:<id>". */
 static inline const char *key_at(const link_t *link, int index)
 {
-    return column_at(link, index, "key");
+    const char *at = column_at(link, index, link->op == SR_OP_HISTORY_LIST ? "ended_at" : "created_at");
+    return apr_pstrcat(link->pool, at, ":", column_at(link, index, "id"), NULL);
 }
 
 /* One member of a JSON body as text. */

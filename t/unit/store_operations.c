@@ -258,7 +258,7 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
             "1000000", "1");
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
-            const char *link = strchr(body_at(l, i), '\x01') + 2;
+            const char *link = strchr(column_at(l, i, "representation"), '\x01') + 2;
             seen = apr_pstrcat(p, seen, i ? "," : *seen ? ";" : "", apr_pstrmemdup(p, link, strcspn(link, "\"")), NULL);
             at = apr_pstrmemdup(p, key_at(l, i), strcspn(key_at(l, i), ":"));
             id = strchr(key_at(l, i), ':') + 1;
@@ -302,7 +302,7 @@ static const char *bounded(link_t *l, const char *direction, apr_size_t bytes)
     RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, "4", direction, NULL, NULL, NULL, NULL, NULL, NULL,
         apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes), "1");
     for (int i = 0; i < l->rows->nelts; i++) {
-        const char *body = body_at(l, i), *link = body ? strchr(body, '\x01') + 2 : "-\"";
+        const char *body = column_at(l, i, "representation"), *link = body ? strchr(body, '\x01') + 2 : "-\"";
         seen = apr_pstrcat(l->pool, seen, i ? "," : "", apr_pstrmemdup(l->pool, link, strcspn(link, "\"")), NULL);
         ok(strchr(key_at(l, i), ':') != NULL, "row %d has its key, whether or not it has its view", i);
     }
@@ -312,7 +312,7 @@ static const char *bounded(link_t *l, const char *direction, apr_size_t bytes)
 static void listing_by_bytes(link_t *l)
 {
     bounded(l, "older", 1000000);
-    const apr_size_t size = strlen(body_at(l, 0));
+    const apr_size_t size = strlen(COLUMN(l, "representation"));
     is_str(bounded(l, "older", 0), "-,-,-,-", "no bytes, no representations");
     is_str(bounded(l, "older", 1), "305,-,-,-", "the first representation always comes");
     is_str(bounded(l, "older", size), "305,-,-,-", "it is as large as is wanted");
@@ -416,7 +416,8 @@ static void quota_and_keys(link_t *l)
 static void refusals(link_t *l)
 {
     apr_pool_t *p = l->pool;
-    const char *version = RUN(l, SR_OP_PING), *database = COLUMN(l, "database");
+    RUN(l, SR_OP_PING);
+    const char *version = COLUMN(l, "schema"), *database = COLUMN(l, "database");
     sr_schema_t schema;
 
     ok(!sr_schema_read(&schema, l->base->driver, l->handle, p), "the schema");

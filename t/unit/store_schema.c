@@ -89,8 +89,8 @@ static void definitions(link_t *l)
     sr_schema_t schema;
 
     if (sqlite) {
-        change(l, "DROP VIEW token_row");
-        change(l, "CREATE VIEW token_row AS SELECT 1 AS id");
+        change(l, "DROP VIEW user_row");
+        change(l, "CREATE VIEW user_row AS SELECT 1 AS id");
     } else {
         change(l, "DROP FUNCTION %token_get(text, bigint, uuid)");
         change(l,

@@ -4,13 +4,35 @@
 
 #define NOW ((apr_time_t)1790000000000000)
 
+/* A number, none, and 0. */
+static void check_numbers(sr_store_source_t *source, apr_pool_t *p)
+{
+    const sr_organization_row_t *organization = NULL;
+    const apr_int64_t none = 0;
+    sr_outcome_t outcome;
+
+    ok(!sr_store_admin_organization_create(source, &outcome, &organization, uuid(5, 1, p), "Org", NULL, NOW, p),
+       "no number");
+    ok(!organization->quota && organization->used == 0, "is NULL");
+    json_t *object = sr_json_own(sr_store_row_json(SR_OP_ADMIN_ORGANIZATION_CREATE, organization), p);
+    is_str(sr_json_text(object, p),
+           apr_psprintf(p, "{\"uuid\":\"%s\",\"name\":\"Org\",\"quota\":null,\"used\":0,\"created_at\":%s}",
+                        uuid(5, 1, p), number(NOW, p)),
+           "the row as JSON");
+    ok(!sr_store_admin_organization_quota(source, &outcome, &organization, "Org", &none, p), "the number 0");
+    ok(organization->quota && *organization->quota == 0, "is 0");
+    ok(!sr_store_admin_organization_quota(source, &outcome, &organization, "nobody", &none, p) && outcome == SR_MISSING
+           && !organization,
+       "an outcome without a row has none");
+}
+
 static void checks(base_t *base)
 {
     const sr_installation_row_t *installation = NULL;
-    const sr_body_row_t *row = NULL;
+    const sr_token_row_t *token = NULL;
+    const sr_user_row_t *user = NULL;
     const sr_count_row_t *count = NULL;
     const sr_file_row_t *file = NULL;
-    const apr_int64_t none = 0;
     apr_array_header_t *items;
     sr_store_source_t *source;
     sr_outcome_t outcome;
@@ -25,22 +47,20 @@ static void checks(base_t *base)
     ok(installation->schema > 0 && !installation->read_only, "a number and a truth value");
     ok(sr_uuid_valid(installation->database), "and a uuid");
     ok(!sr_store_rewrite(source, &outcome, p) && outcome == SR_OK, "an outcome alone");
-    ok(!sr_store_admin_organization_create(source, &outcome, &row, uuid(5, 1, p), "Org", NULL, NOW, p), "no number");
-    is_str(member(row->body, "quota", p), "null", "is NULL");
-    ok(!sr_store_admin_organization_quota(source, &outcome, &row, "Org", &none, p), "the number 0");
-    is_str(member(row->body, "quota", p), "0", "is 0");
-    ok(!sr_store_admin_organization_quota(source, &outcome, &row, "nobody", &none, p) && outcome == SR_MISSING && !row,
-       "an outcome without a row has none");
-    ok(!sr_store_admin_user_create(source, &outcome, &row, uuid(6, 1, p), "Org", "A", "L", "a@x.org", NOW, p),
+    check_numbers(source, p);
+    ok(!sr_store_admin_user_create(source, &outcome, &user, uuid(6, 1, p), "Org", "A", "L", "a@x.org", NOW, p),
        "a user");
     for (unsigned i = 1; i <= 2; i++)
-        ok(!sr_store_admin_token_create(source, &outcome, &row, uuid(7, i, p), "Org", "a@x.org", "test", "t",
+        ok(!sr_store_admin_token_create(source, &outcome, &token, uuid(7, i, p), "Org", "a@x.org", "test", "t",
                                         apr_psprintf(p, "hash%u", i), i == 2 ? NOW + 9 : 0, NOW + i, p),
            "token %u", i);
-    is_str(member(row->body, "expires_at", p), number(NOW + 9, p), "a time");
+    ok(token->expires_at == NOW + 9 && !token->revoked_at && !token->parent, "a time, none, and no text");
+    const json_t *object = sr_json_own(sr_store_row_json(SR_OP_ADMIN_TOKEN_CREATE, token), p);
+    ok(json_is_null(json_object_get(object, "revoked_at")) && json_is_null(json_object_get(object, "parent")),
+       "which are null in JSON");
     ok(!sr_store_token_list(source, &outcome, &items, "hash1", NOW, 5, "older", 0, 0, p), "a list from the newest");
     is_int(items->nelts, 2, "of two rows");
-    ok(strchr(APR_ARRAY_IDX(items, 0, sr_item_row_t).key, ':') != NULL, "with both columns");
+    is_str(APR_ARRAY_IDX(items, 0, sr_token_row_t).uuid, uuid(7, 2, p), "the newest first");
     ok(!sr_store_token_list(source, &outcome, &items, "hash1", NOW, 5, "older", NOW + 2, 0, p), "from a place");
     is_int(items->nelts, 1, "of one row");
     ok(!sr_store_token_list(source, &outcome, &items, "nohash", NOW, 5, "older", 0, 0, p) && outcome == SR_UNAUTHORIZED

@@ -1,17 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
 
-CREATE VIEW sigreq.organization_row AS
-    SELECT id, uuid, json_build_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used,
-                                       'created_at', created_at)::text AS body,
-           created_at || ':' || id AS key
-    FROM sigreq.organization
+-- @macro ORGANIZATIONS() TABLE (outcome text, uuid uuid, name text, quota bigint, used bigint, created_at
+--     bigint)
+-- @macro ORGANIZATION(r) r.uuid, r.name, r.quota, r.used, r.created_at
+-- @macro USERS() TABLE (outcome text, uuid uuid, firstname text, lastname text, email text, organization_uuid
+--     uuid, created_at bigint)
+-- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at
 
 CREATE VIEW sigreq.user_row AS
-    SELECT u.id, u.uuid, u.organization_id,
-           json_build_object('uuid', u.uuid, 'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email,
-                             'organization_uuid', o.uuid, 'created_at', u.created_at)::text AS body,
-           u.created_at || ':' || u.id AS key
+    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at
     FROM sigreq.user_account u
     JOIN sigreq.organization o ON o.id = u.organization_id
 
@@ -21,63 +19,84 @@ LANGUAGE sql STABLE AS $$
     ORDER BY uuid::text = lower(p_which) DESC LIMIT 1
 $$
 
--- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok body | conflict
-CREATE FUNCTION sigreq.admin_organization_create(p_uuid uuid, p_name text, p_quota bigint, p_now bigint) RETURNS text
+-- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok organization | conflict
+CREATE FUNCTION sigreq.admin_organization_create(p_uuid uuid, p_name text, p_quota bigint, p_now bigint)
+RETURNS @ORGANIZATIONS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 BEGIN
     INSERT INTO sigreq.organization (uuid, name, quota, created_at) VALUES (p_uuid, p_name, p_quota, p_now)
     ON CONFLICT DO NOTHING;
-    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE uuid = p_uuid), 'conflict');
+    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        outcome := 'conflict';
+        RETURN NEXT;
+    END IF;
 END $$
 
--- @op admin_organization_quota(which text, quota int?) → ok body | missing
-CREATE FUNCTION sigreq.admin_organization_quota(p_which text, p_quota bigint) RETURNS text
+-- @op admin_organization_quota(which text, quota int?) → ok organization | missing
+CREATE FUNCTION sigreq.admin_organization_quota(p_which text, p_quota bigint) RETURNS @ORGANIZATIONS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
     v_id bigint := sigreq.organization_find(p_which);
 BEGIN
     UPDATE sigreq.organization SET quota = p_quota WHERE id = v_id;
-    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.organization_row WHERE id = v_id), 'missing');
+    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
 END $$
 
 -- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
---     → ok body | missing | conflict
+--     → ok user | missing | conflict
 CREATE FUNCTION sigreq.admin_user_create(p_uuid uuid, p_organization text, p_firstname text, p_lastname text,
-    p_email text, p_now bigint) RETURNS text
+    p_email text, p_now bigint) RETURNS @USERS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
     v_organization bigint := sigreq.organization_find(p_organization);
 BEGIN
     IF v_organization IS NULL THEN
-        RETURN 'missing';
+        outcome := 'missing';
+        RETURN NEXT;
+        RETURN;
     END IF;
     INSERT INTO sigreq.user_account (uuid, organization_id, firstname, lastname, email, created_at)
     VALUES (p_uuid, v_organization, p_firstname, p_lastname, p_email, p_now)
     ON CONFLICT DO NOTHING;
-    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.user_row WHERE uuid = p_uuid), 'conflict');
+    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        outcome := 'conflict';
+        RETURN NEXT;
+    END IF;
 END $$
 
--- @op admin_user_list(organization text?) → ok item[] | missing
+-- @op admin_user_list(organization text?) → ok user[] | missing
 CREATE FUNCTION sigreq.admin_user_list(p_organization text)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS @USERS()
 LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
 DECLARE
     v_organization bigint := sigreq.organization_find(p_organization);
 BEGIN
     IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+        outcome := 'missing';
+        RETURN NEXT;
     END IF;
-    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.user_row r
+    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
     WHERE p_organization IS NULL OR r.organization_id = v_organization
     ORDER BY r.id;
 END $$
 
 -- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
 --     secret_hash hash, expires_at time?, now time)
---     → ok body | missing
+--     → ok token | missing
 CREATE FUNCTION sigreq.admin_token_create(p_uuid uuid, p_organization text, p_user text, p_environment text,
-    p_name text, p_secret_hash text, p_expires_at bigint, p_now bigint) RETURNS text
+    p_name text, p_secret_hash text, p_expires_at bigint, p_now bigint) RETURNS @TOKENS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
     v_organization bigint := sigreq.organization_find(p_organization);
 BEGIN
@@ -87,46 +106,61 @@ BEGIN
     WHERE u.organization_id = v_organization
       AND (u.uuid::text = lower(p_user) OR lower(u.email) = lower(p_user COLLATE "C"))
     ON CONFLICT (uuid) DO NOTHING;
-    RETURN coalesce((SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid), 'missing');
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
 END $$
 
--- @op admin_token_list(organization text?) → ok item[] | missing
+-- @op admin_token_list(organization text?) → ok token[] | missing
 CREATE FUNCTION sigreq.admin_token_list(p_organization text)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
 DECLARE
     v_organization bigint := sigreq.organization_find(p_organization);
 BEGIN
     IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+        outcome := 'missing';
+        RETURN NEXT;
     END IF;
-    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.token_row r
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
     WHERE p_organization IS NULL OR r.organization_id = v_organization
     ORDER BY r.id;
 END $$
 
--- @op admin_token_revoke(uuid uuid, now time, children bool) → ok item[] | missing
+-- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing
 CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS @TOKENS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
     v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
 BEGIN
     IF v_id IS NULL THEN
-        RETURN QUERY SELECT 'missing', NULL::text, NULL::text;
+        outcome := 'missing';
+        RETURN NEXT;
         RETURN;
     END IF;
     PERFORM sigreq.token_revoke_tree(v_id, p_now, p_children);
-    RETURN QUERY SELECT 'ok', r.body, r.key FROM sigreq.token_row r
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
     WHERE r.id IN (SELECT sigreq.token_tree(v_id, p_children)) ORDER BY r.id;
 END $$
 
--- @op admin_token_webhooks(uuid uuid, urls json) → ok body | missing
-CREATE FUNCTION sigreq.admin_token_webhooks(p_uuid uuid, p_urls jsonb) RETURNS text
+-- @op admin_token_webhooks(uuid uuid, urls json) → ok token | missing
+CREATE FUNCTION sigreq.admin_token_webhooks(p_uuid uuid, p_urls jsonb) RETURNS @TOKENS()
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_id bigint := (SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid);
 BEGIN
-    RETURN coalesce(sigreq.token_webhooks_change((SELECT t.id FROM sigreq.token t WHERE t.uuid = p_uuid), p_urls),
-                    'missing');
+    PERFORM sigreq.token_webhooks_change(v_id, p_urls);
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = v_id;
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
 END $$
 
 -- @op admin_document_used(sha256 hash) → ok | missing
@@ -151,5 +185,5 @@ BEGIN
     RETURN E'ok\n' || v_deleted;
 END $$
 
--- @op admin_organization_list() → ok item[]
-SELECT 'ok', body, key FROM sigreq.organization_row ORDER BY id
+-- @op admin_organization_list() → ok organization[]
+SELECT 'ok', @ORGANIZATION(o) FROM sigreq.organization o ORDER BY o.id

@@ -1,14 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The history of deliveries: see engine.sql for the form of this file.
 
--- A row as store.h describes it. The URL is cut as the contract says.
+-- What a function returns that gives deliveries, and the columns of one.
+-- @macro DELIVERIES() TABLE (outcome text, id bigint, uuid uuid, event_id uuid, event text, submission uuid,
+--     token uuid, url text, success boolean, status bigint, error text, created_at bigint, ended_at bigint)
+-- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
+--     r.error, r.created_at, r.ended_at
+
+-- The URL is cut as the contract says.
 CREATE VIEW sigreq.job_row AS
-    SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
-           d.ended_at, d.event, d.success,
-           json_build_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.event, 'submission', s.uuid,
-               'token', t.uuid, 'url', left(d.url, 255), 'success', d.success, 'status', d.status, 'error', d.error,
-               'created_at', d.created_at, 'ended_at', d.ended_at)::text AS body,
-           d.ended_at || ':' || d.id AS key
+    SELECT d.id, d.submission_id, d.user_id, d.organization_id, d.environment, d.state, d.uuid, d.event_id, d.event,
+           s.uuid AS submission, t.uuid AS token, left(d.url, 255) AS url, d.success, d.status::bigint AS status, d.error,
+           d.created_at, d.ended_at
     FROM sigreq.job d
     JOIN sigreq.submission s ON s.id = d.submission_id
     JOIN sigreq.token t ON t.id = d.token_id
@@ -17,12 +20,13 @@ CREATE VIEW sigreq.job_row AS
 -- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
 -- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
 --     submission uuid?, success bool?)
---     → ok item[] | unauthorized
+--     → ok delivery[] | unauthorized
 CREATE FUNCTION sigreq.history_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_event text, p_submission uuid, p_success boolean)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS @DELIVERIES()
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
 DECLARE
     t record;
     v_submission bigint;
@@ -30,7 +34,8 @@ BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
-        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+        outcome := 'unauthorized';
+        RETURN NEXT;
         RETURN;
     END IF;
     IF p_submission IS NOT NULL THEN
@@ -41,7 +46,7 @@ BEGIN
     END IF;
     IF p_direction = 'newer' THEN
         RETURN QUERY
-        SELECT 'ok', r.body, r.key
+        SELECT 'ok', @DELIVERY(r)
         FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
@@ -51,7 +56,7 @@ BEGIN
         LIMIT p_limit;
     ELSE
         RETURN QUERY
-        SELECT 'ok', r.body, r.key
+        SELECT 'ok', @DELIVERY(r)
         FROM sigreq.job_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND r.state = 'done' AND (r.ended_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))
@@ -65,9 +70,11 @@ END $$
 -- The event goes where its token's URL points now, because it may just have been corrected. An invitation goes to its
 -- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
---     → ok body | missing | conflict | stale | quota | unauthorized
-CREATE FUNCTION sigreq.history_redeliver(p_token_hash text, p_now bigint, p_event uuid, p_uuid uuid) RETURNS text
+--     → ok delivery | missing | conflict | stale | quota | unauthorized
+CREATE FUNCTION sigreq.history_redeliver(p_token_hash text, p_now bigint, p_event uuid, p_uuid uuid)
+RETURNS @DELIVERIES()
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
     d record;
     v_url text;
@@ -81,10 +88,13 @@ BEGIN
       AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
     FOR NO KEY UPDATE OF e;
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_token_hash, p_now);
+        outcome := sigreq.why_nothing(p_token_hash, p_now);
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = p_event) THEN
-        RETURN (SELECT E'ok\n' || body FROM sigreq.job_row WHERE uuid = p_uuid);
+        RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
+        RETURN;
     END IF;
     IF d.kind = 'invitation' THEN
         v_url := d.url;
@@ -94,21 +104,27 @@ BEGIN
         SELECT sigreq.webhook_url(t, d.event) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
     END IF;
     IF v_url IS NULL THEN
-        RETURN 'conflict';
+        outcome := 'conflict';
+        RETURN NEXT;
+        RETURN;
     END IF;
     PERFORM 1 FROM sigreq.job WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
     IF FOUND THEN
-        RETURN 'stale';
+        outcome := 'stale';
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF (SELECT count(*) FROM sigreq.job
         WHERE event_id = p_event AND uuid <> event_id AND created_at > v_since) >= v_most THEN
-        RETURN 'quota';
+        outcome := 'quota';
+        RETURN NEXT;
+        RETURN;
     END IF;
     INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
                             event, created_at, due_at, url, body)
     VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
             d.kind, d.event, p_now, p_now, v_url, d.body);
-    RETURN (SELECT E'ok\n' || body FROM sigreq.job_row WHERE uuid = p_uuid);
+    RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
 END $$
 
 -- Whom an event invites, before it is called once more.

@@ -101,7 +101,8 @@ BEGIN
     UPDATE sigreq.submission
     SET updated_at = p.now, representation = p.representation, representation_version = p.representation_version,
         access_epoch = access_epoch + (state <> p.submission_state)::integer, state = p.submission_state,
-        events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash', certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
+        events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash',
+        certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
         certificate_size = coalesce(p.certificate_size, certificate_size)
     WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
     RETURNING id INTO v_id;

@@ -206,13 +206,14 @@ END $$
 -- pointer, without reading it: only the texts that are answered are read.
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
 --     q text?, after time?, before time?, bytes int, version int)
---     → ok item[] | unauthorized
+--     → ok listed[] | unauthorized
 CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint, p_states text, p_q text, p_after bigint, p_before bigint, p_bytes bigint,
     p_version integer)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS TABLE (outcome text, uuid uuid, representation text, old boolean, created_at bigint, id bigint)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
 DECLARE
     t record;
     low_at bigint := coalesce(p_after, -1);
@@ -223,16 +224,17 @@ BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
-        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+        outcome := 'unauthorized';
+        RETURN NEXT;
     ELSIF p_direction = 'newer' THEN
         IF (p_at, p_id) > (low_at, low_id) THEN
             low_at := p_at;
             low_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', CASE WHEN p.total - p.size >= p_bytes THEN NULL
-                          WHEN p.version >= p_version THEN p.representation ELSE p.uuid::text END,
-               p.created_at || ':' || p.id
+        SELECT 'ok', p.uuid,
+               CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
+               p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
         FROM (SELECT page.*, sum(page.size)
                          OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
               FROM (SELECT s.representation, octet_length(s.representation) AS size,
@@ -254,9 +256,9 @@ BEGIN
             high_id := p_id;
         END IF;
         RETURN QUERY
-        SELECT 'ok', CASE WHEN p.total - p.size >= p_bytes THEN NULL
-                          WHEN p.version >= p_version THEN p.representation ELSE p.uuid::text END,
-               p.created_at || ':' || p.id
+        SELECT 'ok', p.uuid,
+               CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
+               p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
         FROM (SELECT page.*, sum(page.size)
                          OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
               FROM (SELECT s.representation, octet_length(s.representation) AS size,

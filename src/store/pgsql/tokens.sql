@@ -1,30 +1,36 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Tokens and their webhook URLs: see engine.sql for the form of this file.
 
--- A token as store.h describes its row.
+-- What a function returns that gives tokens, and the columns of one. A function that gives none sets `outcome` alone.
+-- @macro TOKENS() TABLE (outcome text, id bigint, uuid uuid, name text, environment text, user_uuid uuid,
+--     firstname text, lastname text, email text, organization_uuid uuid, organization_name text,
+--     sent_webhook_url text, signed_webhook_url text, completed_webhook_url text, created_at bigint, expires_at
+--     bigint, revoked_at bigint, parent uuid)
+-- @macro TOKEN(r) r.id, r.uuid, r.name, r.environment, r.user_uuid, r.firstname, r.lastname, r.email,
+--     r.organization_uuid, r.organization_name, r.sent_webhook_url, r.signed_webhook_url,
+--     r.completed_webhook_url, r.created_at, r.expires_at, r.revoked_at, r.parent
+
 CREATE VIEW sigreq.token_row AS
-    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
-           t.revoked_at, t.parent_id,
-           json_build_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
-               'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
-               'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
-               'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
-               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at,
-               'parent', (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id))::text AS body,
-           t.created_at || ':' || t.id AS key
+    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.name, t.created_at, t.expires_at,
+           t.revoked_at, u.uuid AS user_uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid,
+           o.name AS organization_name, t.sent_webhook_url::text AS sent_webhook_url,
+           t.signed_webhook_url::text AS signed_webhook_url, t.completed_webhook_url::text AS completed_webhook_url,
+           (SELECT p.uuid FROM sigreq.token p WHERE p.id = t.parent_id) AS parent
     FROM sigreq.token t
     JOIN sigreq.user_account u ON u.id = t.user_id
     JOIN sigreq.organization o ON o.id = t.organization_id
 
--- @op token_current(token_hash hash, now time) → ok body | unauthorized
-CREATE FUNCTION sigreq.token_current(p_token_hash text, p_now bigint) RETURNS text
+-- @op token_current(token_hash hash, now time) → ok token | unauthorized
+CREATE FUNCTION sigreq.token_current(p_token_hash text, p_now bigint) RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
+#variable_conflict use_column
 BEGIN
-    SELECT t.body INTO v_body FROM sigreq.token_row t
-    WHERE @CALLER(t);
-    RETURN coalesce(E'ok\n' || v_body, 'unauthorized');
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
+    WHERE @CALLER(r);
+    IF NOT FOUND THEN
+        outcome := 'unauthorized';
+        RETURN NEXT;
+    END IF;
 END $$
 
 -- What an operation answers when its one query found nothing.
@@ -49,7 +55,7 @@ BEGIN
 END $$
 
 -- A URL for each member of p_urls, NULL where it is null. What p_urls does not name stays as it is.
-CREATE FUNCTION sigreq.token_webhooks_change(p_id bigint, p_urls jsonb) RETURNS text
+CREATE FUNCTION sigreq.token_webhooks_change(p_id bigint, p_urls jsonb) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     UPDATE sigreq.token
@@ -57,12 +63,12 @@ BEGIN
         signed_webhook_url = CASE WHEN p_urls ? 'signed' THEN p_urls->>'signed' ELSE signed_webhook_url END,
         completed_webhook_url = CASE WHEN p_urls ? 'completed' THEN p_urls->>'completed' ELSE completed_webhook_url END
     WHERE id = p_id AND p_urls <> '{}';
-    RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE id = p_id);
 END $$
 
--- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok body | missing | unauthorized
-CREATE FUNCTION sigreq.token_webhooks(p_token_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS text
+-- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok token | missing | unauthorized
+CREATE FUNCTION sigreq.token_webhooks(p_token_hash text, p_now bigint, p_uuid uuid, p_urls jsonb) RETURNS @TOKENS()
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
     v_id bigint;
 BEGIN
@@ -71,15 +77,22 @@ BEGIN
     JOIN sigreq.token r ON @SCOPE(r, t)
     WHERE @CALLER(t)
       AND r.uuid = p_uuid;
-    RETURN CASE WHEN FOUND THEN sigreq.token_webhooks_change(v_id, p_urls) ELSE sigreq.why_nothing(p_token_hash, p_now) END;
+    IF NOT FOUND THEN
+        outcome := sigreq.why_nothing(p_token_hash, p_now);
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    PERFORM sigreq.token_webhooks_change(v_id, p_urls);
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = v_id;
 END $$
 
 -- FOR SHARE: a token that is being revoked makes none that token_revoke_tree would not see.
 -- @op token_create(token_hash hash, now time, uuid uuid, name text, secret_hash hash, expires_at time?)
---     → ok body | unauthorized
+--     → ok token | unauthorized
 CREATE FUNCTION sigreq.token_create(p_token_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
-    p_expires_at bigint) RETURNS text
+    p_expires_at bigint) RETURNS @TOKENS()
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
     t record;
 BEGIN
@@ -87,45 +100,51 @@ BEGIN
     WHERE @CALLER(token)
     FOR SHARE;
     IF NOT FOUND THEN
-        RETURN 'unauthorized';
+        outcome := 'unauthorized';
+        RETURN NEXT;
+        RETURN;
     END IF;
     INSERT INTO sigreq.token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at,
                               parent_id)
     VALUES (p_uuid, t.user_id, t.organization_id, t.environment, p_name, p_secret_hash, p_now, p_expires_at, t.id)
     ON CONFLICT (uuid) DO NOTHING;
-    RETURN (SELECT E'ok\n' || body FROM sigreq.token_row WHERE uuid = p_uuid);
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.uuid = p_uuid;
 END $$
 
--- @op token_get(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
-CREATE FUNCTION sigreq.token_get(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS text
+-- @op token_get(token_hash hash, now time, uuid uuid) → ok token | missing | unauthorized
+CREATE FUNCTION sigreq.token_get(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_body text;
+#variable_conflict use_column
 BEGIN
-    SELECT r.body INTO v_body
+    RETURN QUERY SELECT 'ok', @TOKEN(r)
     FROM sigreq.token t
     JOIN sigreq.token_row r ON @SCOPE(r, t)
     WHERE @CALLER(t)
       AND r.uuid = p_uuid;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
+    IF NOT FOUND THEN
+        outcome := sigreq.why_nothing(p_token_hash, p_now);
+        RETURN NEXT;
+    END IF;
 END $$
 
--- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok item[] | unauthorized
+-- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok token[] | unauthorized
 CREATE FUNCTION sigreq.token_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
     p_id bigint)
-RETURNS TABLE (outcome text, body text, key text)
+RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
 DECLARE
     t record;
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
-        RETURN QUERY SELECT 'unauthorized', NULL::text, NULL::text;
+        outcome := 'unauthorized';
+        RETURN NEXT;
     ELSIF p_direction = 'newer' THEN
         RETURN QUERY
-        SELECT 'ok', r.body, r.key
+        SELECT 'ok', @TOKEN(r)
         FROM sigreq.token_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND (r.created_at, r.id) > (coalesce(p_at, -1), coalesce(p_id, 0))
@@ -133,7 +152,7 @@ BEGIN
         LIMIT p_limit;
     ELSE
         RETURN QUERY
-        SELECT 'ok', r.body, r.key
+        SELECT 'ok', @TOKEN(r)
         FROM sigreq.token_row r
         WHERE r.user_id = t.user_id AND r.organization_id = t.organization_id AND r.environment = t.environment
           AND (r.created_at, r.id) < (coalesce(p_at, 9223372036854775807), coalesce(p_id, 0))

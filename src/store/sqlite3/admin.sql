@@ -1,52 +1,46 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
 
-CREATE VIEW organization_row AS
-    SELECT id, uuid, name, json_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used,
-                                       'created_at', created_at) AS body,
-           created_at || ':' || id AS key
-    FROM organization
+-- @macro ORGANIZATION(r) r.uuid, r.name, r.quota, r.used, r.created_at
+-- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at
 
 CREATE VIEW user_row AS
-    SELECT u.id, u.uuid, u.organization_id,
-           json_object('uuid', u.uuid, 'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email,
-                       'organization_uuid', o.uuid, 'created_at', u.created_at) AS body,
-           u.created_at || ':' || u.id AS key
+    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at
     FROM user_account u
     JOIN organization o ON o.id = u.organization_id
 
--- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok body | conflict write
+-- @op admin_organization_create(uuid uuid, name text, quota int?, now time) → ok organization | conflict write
 WITH @ARGUMENTS
 INSERT INTO organization (uuid, name, quota, created_at) SELECT uuid, name, quota, now FROM a WHERE true
 ON CONFLICT DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT 'ok', o.body, NULL FROM a CROSS JOIN organization_row o WHERE o.uuid = a.uuid
+SELECT 'ok', @ORGANIZATION(o) FROM a CROSS JOIN organization o WHERE o.uuid = a.uuid
 
 -- @answer
-SELECT 'conflict', NULL, NULL
+SELECT 'conflict'
 
--- @op admin_organization_list() → ok item[]
+-- @op admin_organization_list() → ok organization[]
 -- @answer
-SELECT 'ok', body, key FROM organization_row ORDER BY id
+SELECT 'ok', @ORGANIZATION(o) FROM organization o ORDER BY o.id
 
--- @op admin_organization_quota(which text, quota int?) → ok body | missing write
+-- @op admin_organization_quota(which text, quota int?) → ok organization | missing write
 -- @answer
 WITH @ARGUMENTS
 UPDATE organization SET quota = (SELECT a.quota FROM a)
 WHERE id = (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
             ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
-RETURNING 'ok', json_object('uuid', uuid, 'name', name, 'quota', quota, 'used', used, 'created_at', created_at), NULL
+RETURNING 'ok', uuid, name, quota, used, created_at
 
 -- @answer
-SELECT 'missing', NULL, NULL
+SELECT 'missing'
 
 -- @op admin_user_create(uuid uuid, organization text, firstname text, lastname text, email text, now time)
---     → ok body | missing | conflict write
+--     → ok user | missing | conflict write
 -- @answer
 WITH a(uuid, which) AS (SELECT %s, %s)
-SELECT 'missing', NULL, NULL FROM a
+SELECT 'missing' FROM a
 WHERE NOT EXISTS (SELECT 1 FROM organization o WHERE o.uuid = lower(a.which) OR o.name = a.which)
 
 WITH a(uuid, which, firstname, lastname, email, now) AS (SELECT lower(%s), %s, %s, %s, %s, CAST(%s AS INTEGER))
@@ -58,24 +52,24 @@ ON CONFLICT DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT 'ok', u.body, NULL FROM a CROSS JOIN user_row u WHERE u.uuid = a.uuid
+SELECT 'ok', @USER(u) FROM a CROSS JOIN user_row u WHERE u.uuid = a.uuid
 
 -- @answer
-SELECT 'conflict', NULL, NULL
+SELECT 'conflict'
 
--- @op admin_user_list(organization text?) → ok item[] | missing
+-- @op admin_user_list(organization text?) → ok user[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
 o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
                    ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
-SELECT 'missing', NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
-SELECT * FROM (SELECT 'ok', u.body, u.key FROM a CROSS JOIN user_row u
+SELECT * FROM (SELECT 'ok', @USER(u) FROM a CROSS JOIN user_row u
                WHERE a.which IS NULL OR u.organization_id = (SELECT id FROM o) ORDER BY u.id)
 
 -- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
 --     secret_hash hash, expires_at time?, now time)
---     → ok body | missing write
+--     → ok token | missing write
 WITH a(uuid, which, user, environment, name, secret_hash, expires_at, now) AS (
     SELECT lower(%s), %s, %s, %s, %s, %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER))
 INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
@@ -89,22 +83,22 @@ ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uuid
 
 -- @answer
-SELECT 'missing', NULL, NULL
+SELECT 'missing'
 
--- @op admin_token_list(organization text?) → ok item[] | missing
+-- @op admin_token_list(organization text?) → ok token[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
 o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
                    ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
-SELECT 'missing', NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+SELECT 'missing', @NOBODY() FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
-SELECT * FROM (SELECT 'ok', r.body, r.key FROM a CROSS JOIN token_row r
+SELECT * FROM (SELECT 'ok', @TOKEN(r) FROM a CROSS JOIN token r @PEOPLE(r)
                WHERE a.which IS NULL OR r.organization_id = (SELECT id FROM o) ORDER BY r.id)
 
--- @op admin_token_revoke(uuid uuid, now time, children bool) → ok item[] | missing write
+-- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing write
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), CAST(%s AS INTEGER), %s),
 tree(id) AS (
     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
@@ -118,12 +112,12 @@ tree(id) AS (
     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
     UNION
     SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
-SELECT 'ok', r.body, r.key FROM tree CROSS JOIN token_row r WHERE r.id = tree.id ORDER BY r.id
+SELECT 'ok', @TOKEN(r) FROM tree CROSS JOIN token r ON r.id = tree.id @PEOPLE(r) ORDER BY r.id
 
 -- @answer
-SELECT 'missing', NULL, NULL
+SELECT 'missing'
 
--- @op admin_token_webhooks(uuid uuid, urls json) → ok body | missing write
+-- @op admin_token_webhooks(uuid uuid, urls json) → ok token | missing write
 WITH @ARGUMENTS
 UPDATE token
 SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
@@ -136,10 +130,10 @@ FROM a WHERE token.uuid = a.uuid
 
 -- @answer
 WITH a(uuid) AS (SELECT lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uuid
 
 -- @answer
-SELECT 'missing', NULL, NULL
+SELECT 'missing'
 
 -- @op admin_document_used(sha256 hash) → ok | missing
 -- @answer
@@ -148,7 +142,7 @@ SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM document d WHERE d.rewritten_sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = a.sha256)
               OR EXISTS (SELECT 1 FROM submission s WHERE s.certificate_sha256 = a.sha256)
-            THEN 'ok' ELSE 'missing' END, NULL, NULL
+            THEN 'ok' ELSE 'missing' END
 FROM a
 
 -- @op admin_expire(before time) → ok count write

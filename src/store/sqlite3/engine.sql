@@ -17,22 +17,29 @@
 -- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id
 --     AND s.environment = t.environment
 
--- A body is JSON, as store.h says; an item is one of a list, and key is its place in it.
+-- A body is JSON, as store.h says. The time and the id of a row in a list are its place there.
 -- @row access {epoch int}
 -- @row body {body json}
 -- @row certificate {name text, sha256 hash, size int}
 -- @row count {deleted int}
+-- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
+--     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}
 -- @row holder {holder text?}
 -- @row installation {schema int, database uuid, read_only bool}
 -- @row invitation {organization uuid, environment text, url text}
--- @row item {body json?, key text?}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
+-- @row listed {uuid uuid, representation text?, old bool, created_at time, id int}
+-- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row representation {representation text?}
 -- @row signing {body json?}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
+-- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
+--     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
+--     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?}
+-- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time}
 
 -- @op ping() → ok installation
 -- @answer

@@ -1,15 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The history of deliveries: see engine.sql for the form of this file.
 
--- A row as store.h describes it. The URL is cut as the contract says.
+-- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
+--     r.error, r.created_at, r.ended_at
+
+-- The URL is cut as the contract says.
 CREATE VIEW job_row AS
-    SELECT d.id, d.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, d.state,
-           d.ended_at, d.event, d.success,
-           json_object('uuid', d.uuid, 'event_id', d.event_id, 'event', d.event, 'submission', s.uuid,
-               'token', t.uuid, 'url', substr(d.url, 1, 255), 'success',
-               json(CASE d.success WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END),
-               'status', d.status, 'error', d.error, 'created_at', d.created_at, 'ended_at', d.ended_at) AS body,
-           d.ended_at || ':' || d.id AS key
+    SELECT d.id, d.uuid, d.event_id, d.event, s.uuid AS submission, t.uuid AS token, substr(d.url, 1, 255) AS url, d.success,
+           d.status, d.error, d.created_at, d.ended_at
     FROM job d
     JOIN submission s ON s.id = d.submission_id
     JOIN token t ON t.id = d.token_id
@@ -17,7 +15,7 @@ CREATE VIEW job_row AS
 
 -- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
 --     submission uuid?, success bool?)
---     → ok item[] | unauthorized
+--     → ok delivery[] | unauthorized
 -- @answer
 WITH a(token_hash, now, n, direction, at, id, event, submission, success) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, lower(%s), %s),
@@ -31,9 +29,10 @@ b AS MATERIALIZED (
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
     WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
+SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', r.body, r.key FROM (
+SELECT 'ok', @DELIVERY(r) FROM (
     SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
@@ -45,7 +44,7 @@ SELECT 'ok', r.body, r.key FROM (
     LIMIT (SELECT n FROM b)) page
 CROSS JOIN job_row r ON r.id = page.id
 UNION ALL
-SELECT 'ok', r.body, r.key FROM (
+SELECT 'ok', @DELIVERY(r) FROM (
     SELECT d.id FROM job d
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
@@ -59,7 +58,7 @@ CROSS JOIN job_row r ON r.id = page.id
 
 -- One at a time, five in a minute, and an invitation once in ten minutes.
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
---     → ok body | missing | conflict | stale | quota | unauthorized write
+--     → ok delivery | missing | conflict | stale | quota | unauthorized write
 -- @answer
 WITH @ARGUMENTS,
 found AS MATERIALIZED (
@@ -80,7 +79,7 @@ judged AS MATERIALIZED (
                         AND d.created_at > found.now - iif(found.kind = 'invitation', 600000000, 60000000))
                      >= iif(found.kind = 'invitation', 1, 5) THEN 'quota' END AS outcome
     FROM found)
-SELECT outcome, NULL, NULL FROM judged WHERE outcome IS NOT NULL
+SELECT outcome FROM judged WHERE outcome IS NOT NULL
 
 WITH @ARGUMENTS
 INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
@@ -93,7 +92,7 @@ ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
 WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @DELIVERY(r) FROM a CROSS JOIN job_row r WHERE r.uuid = a.uuid
 
 -- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
 -- @answer

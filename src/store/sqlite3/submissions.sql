@@ -124,10 +124,10 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
 -- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
--- order in which the range gives them; only the views that are answered are then read into the result.
+-- order in which the range gives them; only the representations that are answered are then read into the result.
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
 --     q text?, after time?, before time?, bytes int, version int)
---     → ok item[] | unauthorized
+--     → ok listed[] | unauthorized
 -- @answer
 WITH a(token_hash, now, n, direction, at, id, states, q, after, before, bytes, version) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
@@ -144,15 +144,16 @@ b AS MATERIALIZED (
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
     WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
+SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
-                  THEN (SELECT CASE WHEN representation_version >= (SELECT version FROM b) THEN representation
-                                    ELSE uuid END
-                        FROM submission WHERE id = page.id) END,
-       created_at || ':' || id FROM (
+SELECT 'ok', page.uuid,
+       CASE WHEN total - size < (SELECT bytes FROM b)
+            THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
+                  FROM submission r WHERE r.id = page.id) END,
+       total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.created_at, length(CAST(s.representation AS BLOB)) AS size FROM submission s
+    SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
+    FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN -2 ELSE high_at END, high_id FROM b)
@@ -164,13 +165,14 @@ SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
     ORDER BY s.created_at DESC, s.id DESC
     LIMIT (SELECT n FROM b))) page
 UNION ALL
-SELECT 'ok', CASE WHEN total - size < (SELECT bytes FROM b)
-                  THEN (SELECT CASE WHEN representation_version >= (SELECT version FROM b) THEN representation
-                                    ELSE uuid END
-                        FROM submission WHERE id = page.id) END,
-       created_at || ':' || id FROM (
+SELECT 'ok', page.uuid,
+       CASE WHEN total - size < (SELECT bytes FROM b)
+            THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
+                  FROM submission r WHERE r.id = page.id) END,
+       total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.created_at, length(CAST(s.representation AS BLOB)) AS size FROM submission s
+    SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
+    FROM submission s
     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
       AND s.environment = (SELECT environment FROM me)
       AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN high_at ELSE -2 END, high_id FROM b)

@@ -1,25 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Tokens and their webhook URLs: see engine.sql for the form of this file.
 
-CREATE VIEW token_row AS
-    SELECT t.id, t.uuid, t.user_id, t.organization_id, t.environment, t.secret_hash, t.created_at, t.expires_at,
-           t.revoked_at, t.parent_id,
-           json_object('uuid', t.uuid, 'name', t.name, 'environment', t.environment, 'user_uuid', u.uuid,
-               'firstname', u.firstname, 'lastname', u.lastname, 'email', u.email, 'organization_uuid', o.uuid,
-               'organization_name', o.name, 'sent_webhook_url', t.sent_webhook_url,
-               'signed_webhook_url', t.signed_webhook_url, 'completed_webhook_url', t.completed_webhook_url,
-               'created_at', t.created_at, 'expires_at', t.expires_at, 'revoked_at', t.revoked_at,
-               'parent', (SELECT p.uuid FROM token p WHERE p.id = t.parent_id)) AS body,
-           t.created_at || ':' || t.id AS key
-    FROM token t
-    JOIN user_account u ON u.id = t.user_id
-    JOIN organization o ON o.id = t.organization_id
+-- The columns of a row `token`, of a token t with its people, and those of none.
+-- @macro TOKEN(t) t.id, t.uuid, t.name, t.environment, u.uuid, u.firstname, u.lastname, u.email, o.uuid,
+--     o.name, t.sent_webhook_url, t.signed_webhook_url, t.completed_webhook_url, t.created_at, t.expires_at,
+--     t.revoked_at, (SELECT p.uuid FROM token p WHERE p.id = t.parent_id)
+-- @macro PEOPLE(t) LEFT JOIN user_account u ON u.id = t.user_id LEFT JOIN organization o ON o.id = t.organization_id
+-- @macro NOBODY() NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+--     NULL, NULL
 
--- @op token_current(token_hash hash, now time) → ok body | unauthorized
+-- @op token_current(token_hash hash, now time) → ok token | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'ok' END, (SELECT r.body FROM token_row r WHERE r.id = t.id), NULL
-FROM a LEFT JOIN token t ON @CALLER(t)
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'ok' END, @TOKEN(t)
+FROM a
+LEFT JOIN token t ON @CALLER(t)
+@PEOPLE(t)
 
 -- @op webhook_set(token_hash hash, now time, kind text, url text?) → ok | unauthorized write
 -- @answer
@@ -30,16 +26,16 @@ SET sent_webhook_url = CASE a.kind WHEN 'sent' THEN a.url ELSE sent_webhook_url 
     completed_webhook_url = CASE a.kind WHEN 'completed' THEN a.url ELSE completed_webhook_url END
 FROM a
 WHERE @CALLER(token)
-RETURNING 'ok', NULL, NULL
+RETURNING 'ok'
 
 -- @answer
-SELECT 'unauthorized', NULL, NULL
+SELECT 'unauthorized'
 
 -- @op token_create(token_hash hash, now time, uuid uuid, name text, secret_hash hash, expires_at time?)
---     → ok body | unauthorized write
+--     → ok token | unauthorized write
 -- @answer
 WITH a(token_hash, now) AS (SELECT %s, CAST(%s AS INTEGER))
-SELECT 'unauthorized', NULL, NULL FROM a
+SELECT 'unauthorized' FROM a
 WHERE NOT EXISTS (SELECT 1 FROM token t WHERE @CALLER(t))
 
 WITH @ARGUMENTS
@@ -51,18 +47,19 @@ ON CONFLICT (uuid) DO NOTHING
 
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, %s, lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uuid
 
--- @op token_get(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+-- @op token_get(token_hash hash, now time, uuid uuid) → ok token | missing | unauthorized
 -- @answer
 WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN r.id IS NULL THEN 'missing' ELSE 'ok' END,
-       (SELECT b.body FROM token_row b WHERE b.id = r.id), NULL
+       @TOKEN(r)
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
+@PEOPLE(r)
 
--- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok item[] | unauthorized
+-- @op token_list(token_hash hash, now time, limit int, direction text, at time?, id int) → ok token[] | unauthorized
 -- @answer
 WITH a(token_hash, now, n, direction, at, id) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
@@ -75,29 +72,31 @@ b AS MATERIALIZED (
 me AS MATERIALIZED (
     SELECT t.user_id, t.organization_id, t.environment FROM a CROSS JOIN token t
     WHERE @CALLER(t))
-SELECT 'unauthorized', NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
+SELECT 'unauthorized', @NOBODY() WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', r.body, r.key FROM (
+SELECT 'ok', @TOKEN(r) FROM (
     SELECT t.id FROM token t
     WHERE t.user_id = (SELECT user_id FROM me) AND t.organization_id = (SELECT organization_id FROM me)
       AND t.environment = (SELECT environment FROM me) AND (t.created_at, t.id) < (SELECT high_at, id FROM b)
     ORDER BY t.created_at DESC, t.id DESC
     LIMIT (SELECT n FROM b)) page
-CROSS JOIN token_row r ON r.id = page.id
+CROSS JOIN token r ON r.id = page.id
+@PEOPLE(r)
 UNION ALL
-SELECT 'ok', r.body, r.key FROM (
+SELECT 'ok', @TOKEN(r) FROM (
     SELECT t.id FROM token t
     WHERE t.user_id = (SELECT user_id FROM me) AND t.organization_id = (SELECT organization_id FROM me)
       AND t.environment = (SELECT environment FROM me) AND (t.created_at, t.id) > (SELECT low_at, id FROM b)
     ORDER BY t.created_at, t.id
     LIMIT (SELECT n FROM b)) page
-CROSS JOIN token_row r ON r.id = page.id
+CROSS JOIN token r ON r.id = page.id
+@PEOPLE(r)
 
 -- With "true", all that the token made, directly or through others, ends too.
 -- @op token_revoke(token_hash hash, now time, uuid uuid, children bool) → ok | missing | unauthorized write
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
@@ -110,13 +109,13 @@ tree(id) AS (
     UNION
     SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
 UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
-RETURNING 'ok', NULL, NULL
+RETURNING 'ok'
 
 -- A member of the argument is a URL, or null for none. What it does not name stays as it is.
--- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok body | missing | unauthorized write
+-- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok token | missing | unauthorized write
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END, NULL, NULL
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' ELSE 'missing' END
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN token r ON r.uuid = a.uuid AND @SCOPE(r, t)
@@ -134,4 +133,4 @@ FROM a WHERE token.uuid = a.uuid
 
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, %s, lower(%s))
-SELECT 'ok', r.body, NULL FROM a CROSS JOIN token_row r WHERE r.uuid = a.uuid
+SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uuid
