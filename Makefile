@@ -86,9 +86,12 @@ help:
 #:                                     O: where everything that is built goes, for each target and t/run)
 #: make units                          build the unit tests and what they need
 
+# `make install` alone takes what was built as it is: it is often called as root, without the flags of the build.
+ifneq ($(filter-out install,$(or $(MAKECMDGOALS),all)),)
 ifneq ($(FLAGS),$(strip $(file <$(O)/flags)))
 $(O)/flags: FORCE
 .PHONY: FORCE
+endif
 endif
 $(O)/flags: export FLAGS := $(FLAGS)
 $(O)/flags:
@@ -281,7 +284,7 @@ format:
 #: make lint [ANALYZE=1]               check the style of C files, and all sources for mistakes (ANALYZE: with clang's analyzer)
 lint:
 	@tools/deps lint
-	@$(MAKE) --no-print-directory $(EMBEDDED) $(NPM)/lint/installed compile_commands.json
+	@$(MAKE) -s --no-print-directory $(EMBEDDED) $(NPM)/lint/installed compile_commands.json
 	@NPM='$(NPM)' LINT_ANALYZE='$(ANALYZE)' exec tools/lint
 #: make coverage [TESTS=]              lines and branches that the tests reach
 coverage:

@@ -47,6 +47,9 @@ my @linked = grep {/ -o \S+ /} split /\n/, would_run('LDFLAGS=-Wl,-O1');
 is(scalar(grep { !/ -c -o / } @linked), 3, 'with other LDFLAGS every program is');
 my @levels = map { scalar grep {/_FORTIFY_SOURCE=2/} compilations(would_run('CFLAGS=-O2', $_)) }
     'CPPFLAGS=', 'CPPFLAGS=-D_FORTIFY_SOURCE=1';
+my @root = ($source, "O=$out", "DESTDIR=$dir/root", '-n', 'V=1');
+is(scalar compilations((make(@root, 'install'))[1]), 0, 'make install, which root calls without flags, builds nothing');
+cmp_ok(scalar compilations((make(@root, 'all', 'install'))[1]), '>', 200, '… unless it is asked to');
 cmp_ok($levels[0], '>', 200, 'with optimization functions of libc check sizes');
 is($levels[1], 0, '… at the level of the caller');
 
