@@ -210,12 +210,12 @@ typedef struct sr_pdf_revision_t {
     const char *reason;
     unsigned char *bytes; /* to be appended, once the CMS is in it */
     apr_size_t length;
-    apr_size_t contents;                  /* offset in `bytes` of the "<" before the digits of the CMS */
-    unsigned char digest[64];             /* over the byte ranges, by the hash function of the signature: what the CMS
-                                             is to sign */
-    const char *document_sha256;          /* of the document that was filled, as lower-case hexadecimal */
-    const char *sha256;                   /* of document and `bytes`; set by sr_pdf_seal */
-    sr_cipher_t cipher;                   /* private: by which the worker says the document is encrypted */
+    apr_size_t contents;         /* offset in `bytes` of the "<" before the digits of the CMS */
+    unsigned char digest[64];    /* over the byte ranges, by the hash function of the signature: what the CMS
+                                    is to sign */
+    const char *document_sha256; /* of the document that was filled, as lower-case hexadecimal */
+    const char *sha256;          /* of document and `bytes`; set by sr_pdf_seal */
+    sr_cipher_t cipher;          /* private: by which the worker says the document is encrypted */
     sr_sha256_t *until_contents; /* private: of all that is before the digits */
 } sr_pdf_revision_t;
 /* Fills the fields of one signer. What a worker has written is read strictly: it must be these fields as they were
