@@ -24,6 +24,12 @@ sub operations {    # their signatures, a line each
 my %names = map { $_ => operations(all($_)) } qw(pgsql sqlite3);
 like($names{pgsql}, qr/^submission_create\(submission json\) → ok /m, 'the operations were found');
 is($names{sqlite3}, $names{pgsql}, 'the same operations on both databases, with the same signatures');
+for my $driver (qw(pgsql sqlite3)) {    # whose token it is, and whether it is valid, is a macro
+    my @times = all($driver) =~ /\bexpires_at IS NULL OR\b/g;
+    is(scalar @times, 1, "$driver: the condition on a token stands once");
+    my @inserts = all($driver) =~ /\bINSERT INTO (?:sigreq\.)?job\b/g;
+    is(scalar @inserts, 2, "$driver: jobs are made at two places: of events, and once more on request");
+}
 files("conf/schema/$_/0001_*.sql") for qw(pgsql sqlite3);
 for my $file (files('conf/schema/*/*.sql')) {
     unlike(slurp($file), qr/^CREATE (?:OR REPLACE )?(?:FUNCTION|VIEW|PROCEDURE|TRIGGER)\b/m,

@@ -59,6 +59,8 @@ my @cases = (
         qr/:\d+: there is no macro CALLED$/],
     ['a macro with other arguments', $tokens, sub { $_[0] =~ s/\@CALLER\(t\)/\@CALLER(t, a)/r },
         qr/:\d+: CALLER takes t$/],
+    ['a macro that uses itself', $tokens, sub { $_[0] =~ s/(\@macro PEOPLE\(t\))/$1 \@PEOPLE(t)/r },
+        qr/:\d+: a macro uses itself$/],
     ['fewer arguments than in the signature', $jobs,
         sub { $_[0] =~ s/(job_poll.*?)WITH \@ARGUMENTS/$1WITH a(now) AS (SELECT 1)/sr },
         qr/:\d+: op JOB_POLL says 1 arguments, no statement takes them$/],

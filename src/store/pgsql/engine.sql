@@ -7,7 +7,8 @@
 --                       it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the same.
 --                       Types: text, hash (SHA-256), uuid, json, int, time, bool. What may be NULL has a "?".
 --   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
---   -- @macro NAME(x) text          @NAME(t) stands for the text, with t for x
+--   -- @macro NAME(x) text          @NAME(t) stands for the text, with t for x. It may use other macros
+--   --     …             a line of a mark that goes on
 --   -- @engine NAME n   a text that the engine needs (private.h)
 --   CREATE FUNCTION …   a definition: a function or view that the operations use. It is in the database: `sigreqctl db
 --   CREATE VIEW …       upgrade` makes all definitions again if one of them differs from those that are there.
@@ -20,9 +21,11 @@
 -- three columns from a function. enable_seqscan = off: a plan that was made while a table was small must not stay
 -- when the table is large (costs 1 µs).
 
--- The caller's token t, unless it is revoked or expired; and what belongs to the same user, organisation and environment.
--- @macro CALLER(t) t.secret_hash = p_token_hash AND t.revoked_at IS NULL
---     AND (t.expires_at IS NULL OR t.expires_at > p_now)
+-- A token t, unless it is revoked or expired; that of the caller; and what belongs to the same user, organisation and
+-- environment.
+-- @macro VALID(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL
+--     AND (t.expires_at IS NULL OR t.expires_at > now)
+-- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
 
 -- A body is JSON, as store.h says. The time and the id of a row in a list are its place there.

@@ -139,7 +139,7 @@ BEGIN
         event_hash text, event text, documents json, signers json,
         idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE secret_hash = p.token_hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > p.now);
+    WHERE @VALID(token, p.token_hash, p.now);
     IF NOT FOUND THEN
         RETURN 'unauthorized';
     END IF;

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
 
+-- The organisation that an argument names.
+-- @macro WHICH() SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
+--     ORDER BY o.uuid = lower(a.which) DESC LIMIT 1
 -- @macro ORGANIZATION(r) r.uuid, r.name, r.quota, r.used, r.created_at
 -- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at
 
@@ -29,8 +32,7 @@ SELECT 'ok', @ORGANIZATION(o) FROM organization o ORDER BY o.id
 -- @answer
 WITH @ARGUMENTS
 UPDATE organization SET quota = (SELECT a.quota FROM a)
-WHERE id = (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
-            ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+WHERE id = (@WHICH())
 RETURNING 'ok', uuid, name, quota, used, created_at
 
 -- @answer
@@ -45,8 +47,7 @@ WHERE NOT EXISTS (SELECT 1 FROM organization o WHERE o.uuid = lower(a.which) OR 
 
 WITH a(uuid, which, firstname, lastname, email, now) AS (SELECT lower(%s), %s, %s, %s, %s, CAST(%s AS INTEGER))
 INSERT INTO user_account (uuid, organization_id, firstname, lastname, email, created_at)
-SELECT a.uuid, (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
-                ORDER BY o.uuid = lower(a.which) DESC LIMIT 1), a.firstname, a.lastname, a.email, a.now
+SELECT a.uuid, (@WHICH()), a.firstname, a.lastname, a.email, a.now
 FROM a WHERE true
 ON CONFLICT DO NOTHING
 
@@ -60,8 +61,7 @@ SELECT 'conflict'
 -- @op admin_user_list(organization text?) → ok user[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
-o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
-                   ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+o AS MATERIALIZED (@WHICH())
 SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
 SELECT * FROM (SELECT 'ok', @USER(u) FROM a CROSS JOIN user_row u
@@ -75,9 +75,7 @@ WITH a(uuid, which, user, environment, name, secret_hash, expires_at, now) AS (
 INSERT INTO token (uuid, user_id, organization_id, environment, name, secret_hash, created_at, expires_at)
 SELECT a.uuid, u.id, u.organization_id, a.environment, a.name, a.secret_hash, a.now, a.expires_at
 FROM a CROSS JOIN user_account u
-WHERE u.organization_id = (SELECT o.id FROM a CROSS JOIN organization o
-                           WHERE o.uuid = lower(a.which) OR o.name = a.which
-                           ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+WHERE u.organization_id = (@WHICH())
   AND (u.uuid = lower(a.user) OR u.email = a.user COLLATE NOCASE)
 ON CONFLICT (uuid) DO NOTHING
 
@@ -91,8 +89,7 @@ SELECT 'missing'
 -- @op admin_token_list(organization text?) → ok token[] | missing
 -- @answer
 WITH a(which) AS (SELECT %s),
-o AS MATERIALIZED (SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
-                   ORDER BY o.uuid = lower(a.which) DESC LIMIT 1)
+o AS MATERIALIZED (@WHICH())
 SELECT 'missing', @NOBODY() FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
 SELECT * FROM (SELECT 'ok', @TOKEN(r) FROM a CROSS JOIN token r @PEOPLE(r)
@@ -100,18 +97,12 @@ SELECT * FROM (SELECT 'ok', @TOKEN(r) FROM a CROSS JOIN token r @PEOPLE(r)
 
 -- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing write
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), CAST(%s AS INTEGER), %s),
-tree(id) AS (
-    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
-    UNION
-    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+@TREE()
 UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
 
 -- @answer
 WITH RECURSIVE a(uuid, now, children) AS (SELECT lower(%s), %s, %s),
-tree(id) AS (
-    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
-    UNION
-    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+@TREE()
 SELECT 'ok', @TOKEN(r) FROM tree CROSS JOIN token r ON r.id = tree.id @PEOPLE(r) ORDER BY r.id
 
 -- @answer
@@ -120,12 +111,7 @@ SELECT 'missing'
 -- @op admin_token_webhooks(uuid uuid, urls json) → ok token | missing write
 WITH @ARGUMENTS
 UPDATE token
-SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
-                            ELSE a.urls->>'$.sent' END,
-    signed_webhook_url = CASE WHEN json_type(a.urls, '$.signed') IS NULL THEN signed_webhook_url
-                              ELSE a.urls->>'$.signed' END,
-    completed_webhook_url = CASE WHEN json_type(a.urls, '$.completed') IS NULL THEN completed_webhook_url
-                                 ELSE a.urls->>'$.completed' END
+SET @URLS()
 FROM a WHERE token.uuid = a.uuid
 
 -- @answer

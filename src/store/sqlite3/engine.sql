@@ -11,7 +11,7 @@
 -- LEFT JOIN of a view would make all its rows first, so a body that may be missing is a subquery. @ARGUMENTS is a(…), with
 -- the arguments by the names and types of the signature.
 
--- The caller's token t, unless it is revoked or expired; and what belongs to the same user, organisation and environment.
+-- The caller's token t, unless it is revoked or expired, and what belongs to the same user, organisation and environment.
 -- @macro CALLER(t) t.secret_hash = a.token_hash AND t.revoked_at IS NULL
 --     AND (t.expires_at IS NULL OR t.expires_at > a.now)
 -- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id

@@ -1,6 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Tokens and their webhook URLs: see engine.sql for the form of this file.
 
+-- A token, and if the argument `children` is 'true' all that it made, directly or through others.
+-- @macro TREE() tree(id) AS (
+--     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
+--     UNION
+--     SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+-- What the argument `urls` does not name stays as it is.
+-- @macro URL(url, kind) url = iif(json_type(a.urls, '$.kind') IS NULL, url, a.urls->>'$.kind')
+-- @macro URLS() @URL(sent_webhook_url, sent), @URL(signed_webhook_url, signed), @URL(completed_webhook_url, completed)
 -- The columns of a row `token`, of a token t with its people, and those of none.
 -- @macro TOKEN(t) t.id, t.uuid, t.name, t.environment, u.uuid, u.firstname, u.lastname, u.email, o.uuid,
 --     o.name, t.sent_webhook_url, t.signed_webhook_url, t.completed_webhook_url, t.created_at, t.expires_at,
@@ -104,10 +112,7 @@ WHERE r.id IS NULL
 
 -- @answer
 WITH RECURSIVE a(token_hash, now, uuid, children) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s), %s),
-tree(id) AS (
-    SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
-    UNION
-    SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
+@TREE()
 UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
 RETURNING 'ok'
 
@@ -123,12 +128,7 @@ WHERE r.id IS NULL
 
 WITH a(token_hash, now, uuid, urls) AS (SELECT %s, %s, lower(%s), %s)
 UPDATE token
-SET sent_webhook_url = CASE WHEN json_type(a.urls, '$.sent') IS NULL THEN sent_webhook_url
-                            ELSE a.urls->>'$.sent' END,
-    signed_webhook_url = CASE WHEN json_type(a.urls, '$.signed') IS NULL THEN signed_webhook_url
-                              ELSE a.urls->>'$.signed' END,
-    completed_webhook_url = CASE WHEN json_type(a.urls, '$.completed') IS NULL THEN completed_webhook_url
-                                 ELSE a.urls->>'$.completed' END
+SET @URLS()
 FROM a WHERE token.uuid = a.uuid
 
 -- @answer
