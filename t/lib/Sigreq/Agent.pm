@@ -29,7 +29,7 @@ sub note {
     my $line = $json->encode({
         request => {
             method => $req->method, target => settled($req->url->path_query),
-            type => $req->headers->content_type =~ s/;.*//sr // '', body => sent($req) },
+            type => ($req->headers->content_type // '') =~ s/;.*//sr, body => sent($req) },
         answer => { status => $res->code, headers => headers($res), body => got($req, $res) } });
     my ($name) = $0 =~ m{(\w+/\w+)\.t$} or return;
     my $suite = Sigreq::Here::suite();
