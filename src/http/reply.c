@@ -28,12 +28,27 @@ static void set_headers(sr_http_t *http, int status, const char *type)
         apr_table_setn(r->err_headers_out, "Cache-Control", "no-store");
 }
 
+/* What cannot be sent whole ends its connection, so that no client takes it for the whole; nobody is told by a status,
+ * which is on its way already. */
+static void send_all(sr_http_t *http, apr_bucket_brigade *brigade)
+{
+    conn_rec *connection = http->r->connection;
+    const apr_status_t status = ap_pass_brigade(http->r->output_filters, brigade);
+    if (status == APR_SUCCESS || status == AP_FILTER_ERROR) return; /* a filter has answered otherwise: 416 */
+    connection->keepalive = AP_CONN_CLOSE;
+    connection->aborted = 1;
+}
+
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length)
 {
     set_headers(http, status, type);
     if (sr_http_wants_gzip(http, status, type, length)) sr_http_gzip(http, &data, &length);
     ap_set_content_length(http->r, (apr_off_t)length);
-    ap_rwrite(data, (int)length, http->r);
+    conn_rec *connection = http->r->connection;
+    apr_bucket_brigade *brigade = apr_brigade_create(http->pool, connection->bucket_alloc);
+    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_pool_create(data, length, http->pool, connection->bucket_alloc));
+    APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(connection->bucket_alloc));
+    send_all(http, brigade);
     return NULL;
 }
 
@@ -79,7 +94,7 @@ sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_
     ap_set_content_length(r, length);
     apr_brigade_insert_file(brigade, file, 0, length, http->pool);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
-    ap_pass_brigade(r->output_filters, brigade);
+    send_all(http, brigade);
     return NULL;
 }
 
@@ -125,7 +140,7 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
     }
     ap_set_content_length(r, length);
     APR_BRIGADE_INSERT_TAIL(brigade, apr_bucket_eos_create(r->connection->bucket_alloc));
-    ap_pass_brigade(r->output_filters, brigade);
+    send_all(http, brigade);
     return NULL;
 }
 

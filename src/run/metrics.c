@@ -51,7 +51,9 @@ void sr_run_metrics_answered(request_rec *r, int route)
 void sr_run_metrics_count(request_rec *r)
 {
     const answer_t *answer = ap_get_module_config(r->request_config, &sigreq_module);
-    sr_metrics_count(SR_METRIC_REQUESTS, answer ? answer->route : 0, sr_metrics_number_of_status(r->status), 1);
+    const int code =
+        r->connection->aborted ? sr_metrics_number(SR_LABEL_CODE, "aborted") : sr_metrics_number_of_status(r->status);
+    sr_metrics_count(SR_METRIC_REQUESTS, answer ? answer->route : 0, code, 1);
     if (answer) sr_metrics_observe(SR_METRIC_REQUEST_SECONDS, answer->route, answer->ready - r->request_time);
 }
 

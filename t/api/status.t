@@ -3,6 +3,7 @@
 # database; and signing links on neither page, nor in an access log.
 use strict;
 use warnings;
+use IO::Socket::IP;
 use Mojo::File 'path';
 use Mojo::UserAgent;
 use Sigreq::Apart;
@@ -11,6 +12,7 @@ use Sigreq::Httpd;
 use Sigreq::PDF 'pdf';
 use Sigreq::Receiver;
 use Sigreq::Signer 'signers_of';
+use Socket qw(SOL_SOCKET SO_LINGER SO_RCVBUF);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -19,6 +21,7 @@ my $apart = Sigreq::Apart->new;    # nobody else makes its calls
 
 my $watched = <<'CONF';
 ExtendedStatus On
+KeepAlive On
 RewriteEngine On
 RewriteRule "^/short/(.+)" "/sign/$1" [PT]
 LogFormat "%r" line
@@ -225,6 +228,21 @@ subtest 'mod_status' => sub {
     ok($page =~ m{<h2>mod_sigreq</h2>}, 'a section for people');
     ok($page =~ m{<td>POST /api/v3/signatures</td>}, '… with routes');
     ok($page =~ m{GET /server-status HTTP}, 'requests are listed there');
+};
+
+subtest 'a client that goes away' => sub {
+    my $raw = IO::Socket::IP->new(
+        PeerHost => '127.0.0.1', PeerPort => $httpd->{port}, Sockopts => [[SOL_SOCKET, SO_RCVBUF, 4096]]);
+    setsockopt $raw, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0;    # close is a reset
+    print $raw "GET /api/v3/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" x 100;    # more than the buffers hold
+    is(sysread($raw, my $some, 1000), 1000, 'a part of the first response');
+    seen();    # the server waits for this client
+    close $raw;
+    my $counted = sub {
+        return figures()->{qq(sigreq_requests_total{method="GET",route="/api/v3/openapi.json",code="$_[0]"})} // 0;
+    };
+    ok(wait_for(sub { $counted->('aborted') }), 'a response that was cut is counted');
+    cmp_ok($counted->('aborted') + $counted->(200), '<', 100, '… those that were not begun are not');
 };
 
 subtest 'no link is shown' => sub {
