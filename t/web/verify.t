@@ -23,7 +23,7 @@ sub check { my ($bytes, %h) = @_; post_to('/verify', multipart(file($bytes)), %h
 sub finding { $_[0]->dom->at('main')->attr('data-verify') }
 sub words { my $text = $_[0]->dom->at('main')->all_text; $text =~ s/[\x{2068}\x{2069}]//g; $text =~ s/\s+/ /g; $text }
 
-my $plain = pdf(nonce => "verify page $$");
+my $plain = pdf(nonce => "verify page 1 $$");
 my $ours  = signed($plain, $live, 'Ann Lee', 'Bob Ray');
 
 subtest 'the page' => sub {

@@ -47,7 +47,12 @@ sub settled {
     $text =~ s/\b(?:[0-9A-F]{2}[ :]){31}[0-9A-F]{2}\b/SHA256/g;
     $text =~ s/\b\d{4}-\d\d-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?:Z|(?:[+-]|%2B)\d\d(?::|%3A)\d\d)/TIME/g;
     $text =~ s/sigreq_(test|live)_\w+/TOKEN-$1/g;
+    $text =~ s{(https?:\\?/\\?/[^/\\\s"']*?):\d{4,5}\b}{$1:PORT}g;
+    $text =~ s/\b(port )\d{4,5}\b/$1PORT/g;
     $text =~ s/(127\.0\.0\.1|\.test|localhost):\d+/$1:PORT/g;
+    $text =~ s{(assets/\w+)-[A-Z0-9]{8}\.}{$1-X.}g;             # of the tree's own files
+    $text =~ s{(theme/[\w.]+\?)\d+}{$1TIME}g;
+    $text =~ s/(boundary=)[0-9a-f]+/$1X/g;
     $text =~ s/(after=|"(?:next|prev)":")[bn][0-9A-Za-z_-]{10,}/$1CURSOR/g;
     $text =~ s/\b$$\b/PID/g;
     $text =~ s/\bu\d+-PID/uN-PID/g;
