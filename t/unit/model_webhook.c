@@ -70,6 +70,33 @@ static void of_signer(const char *kind)
     ok(!json_object_get(body, "submitters"), "nobody else");
 }
 
+static void test_delivery(void)
+{
+    const bool failed = false;
+    const apr_int64_t status = 503;
+    sr_delivery_t delivery = {.uuid = "u",
+                              .event_id = "e",
+                              .event = "signed",
+                              .submission = "s",
+                              .token = "t",
+                              .url = "http://x",
+                              .created_at = 1000};
+    is_str(sr_json_text(sr_json_own(sr_delivery_representation(&delivery), pool), pool),
+           "{\"uuid\":\"u\",\"eventId\":\"e\",\"event\":\"signed\",\"submissionId\":\"s\",\"userTokenId\":\"t\","
+           "\"url\":\"http://x\",\"success\":null,\"statusCode\":null,\"error\":null,"
+           "\"createdAt\":\"1970-01-01T00:00:00.001Z\",\"endedAt\":null}",
+           "a delivery that is not over");
+    delivery.success = &failed;
+    delivery.status = &status;
+    delivery.error = "no";
+    delivery.ended_at = 2000;
+    const json_t *over = sr_json_own(sr_delivery_representation(&delivery), pool);
+    ok(json_is_false(json_object_get(over, "success")), "one that failed");
+    is_int(json_integer_value(json_object_get(over, "statusCode")), 503, "its status");
+    is_str(sr_json_string(over, "error"), "no", "why");
+    is_str(sr_json_string(over, "endedAt"), "1970-01-01T00:00:00.002Z", "when");
+}
+
 int main(void)
 {
     apr_initialize();
@@ -78,6 +105,7 @@ int main(void)
     of_submission("completed");
     of_signer("signed");
     of_signer("refused");
+    test_delivery();
     apr_pool_destroy(pool);
     return done();
 }
