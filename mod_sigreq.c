@@ -274,7 +274,7 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
     sr_run_database_child_init(pchild, main_server, sr_conf_of_process(main_server));
     child = (sr_child_t){.helpers = sr_run_helper_child_init(pchild, main_server, sr_conf_of_process(main_server)),
                          .folders = sr_folders_create(pchild),
-                         .seen = sr_access_cache_create(pchild),
+                         .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
                          .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)}};
     sr_http_readers_child_init();

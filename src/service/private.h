@@ -65,9 +65,9 @@ bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
 void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
 
 /* ----------------------------------------------------------------------------------------- access_cache.c */
-#define SR_SEEN_OWNER_LENGTH 16
+#define SR_ACCESS_OWNER_LENGTH 16
 typedef struct sr_access_t {
-    char owner[SR_SEEN_OWNER_LENGTH + 1];
+    char owner[SR_ACCESS_OWNER_LENGTH + 1];
     apr_int64_t epoch; /* the submission's access_epoch */
 } sr_access_t;
 /* Whether something is known. If it is not *current, it has to be compared with the epoch in the database. `digest`: of

@@ -12,8 +12,8 @@ sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, co
 /* SR_EUNAVAILABLE; `what` and `why` are for the log. */
 sr_error_t *sr_seal_failed(apr_pool_t *pool, const char *what, const char *why);
 
-/* certify.c: all have signed: the certificate of completion is made, sealed and stored, and becomes part of the step.
- */
+/* certify.c: all have signed: the certificate of completion is made, sealed and stored, and becomes part of the
+ * transition. */
 sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_blobs_t *documents);
 
 #endif

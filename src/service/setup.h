@@ -24,7 +24,7 @@ typedef struct sr_folders_t sr_folders_t;
 typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
     sr_folders_t *folders;            /* or NULL: nothing is remembered */
-    sr_access_cache_t *seen;          /* or NULL */
+    sr_access_cache_t *access;        /* or NULL */
     sr_standing_t *standing;          /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
 } sr_child_t;

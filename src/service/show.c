@@ -40,7 +40,7 @@ int sr_show_width(int wanted)
 static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
-    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_SEEN_OWNER_LENGTH);
+    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_ACCESS_OWNER_LENGTH);
 }
 
 static void begin(work_t *work, const char *sha256, const char *owner)
@@ -277,11 +277,11 @@ static bool is_known(const work_t *work, sr_access_t *access, const char *allowe
     const apr_uint32_t count = sr_standing_count(document);
     apr_int64_t epoch;
     bool current;
-    if (!sr_access_cache_get(work->service->child->seen, access, &current, allowed, document, now)) return false;
+    if (!sr_access_cache_get(work->service->child->access, access, &current, allowed, document, now)) return false;
     if (current) return true;
     if (sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool)) return false;
     if (epoch != access->epoch) return false;
-    sr_access_cache_put(work->service->child->seen, allowed, access, count, now);
+    sr_access_cache_put(work->service->child->access, allowed, access, count, now);
     return true;
 }
 
@@ -305,7 +305,7 @@ static void keep_known(const work_t *work, const char *allowed, const sr_signing
 {
     sr_access_t access = {.epoch = signing->submission.access_epoch};
     apr_cpystrn(access.owner, owner, sizeof access.owner);
-    if (work->show->version) sr_access_cache_put(work->service->child->seen, allowed, &access, count, now);
+    if (work->show->version) sr_access_cache_put(work->service->child->access, allowed, &access, count, now);
     else sr_standing_add(work->service->child->standing, allowed, count, now, version, owner);
 }
 

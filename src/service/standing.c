@@ -13,7 +13,7 @@
 #define COUNTERS 4096 /* of three hexadecimal digits */
 
 typedef struct standing_t {
-    char version[SR_SHA256_HEX_LENGTH], owner[SR_SEEN_OWNER_LENGTH];
+    char version[SR_SHA256_HEX_LENGTH], owner[SR_ACCESS_OWNER_LENGTH];
     apr_time_t until;
     apr_uint32_t count;
 } standing_t;
@@ -60,7 +60,7 @@ bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *do
     if (now >= known.until || known.until > now + LIFETIME) return false; /* the latter if the clock was set back */
     memcpy(version, known.version, sizeof known.version);
     memcpy(owner, known.owner, sizeof known.owner);
-    version[SR_SHA256_HEX_LENGTH] = owner[SR_SEEN_OWNER_LENGTH] = '\0';
+    version[SR_SHA256_HEX_LENGTH] = owner[SR_ACCESS_OWNER_LENGTH] = '\0';
     return true;
 }
 

@@ -16,11 +16,13 @@ typedef struct sr_transition_t {
     apr_pool_t *pool;
 } sr_transition_t;
 
-/* What one kind of step does: checks, changes step->signing, adds events. Called again if another came first. */
+/* What one kind of transition does: checks, changes step->signing, adds events. It is called again if somebody else has
+ * changed the submission in between. */
 typedef sr_error_t *(*sr_transition_body_t)(const sr_service_t *service, sr_transition_t *step, void *baton);
 
-/* Takes the submission lock, reads the submission again, calls `body`, commits what that added, if anything; and again
- * where somebody else has changed the submission in between. *signing: as it was read before; then as it is now. */
+/* Takes the submission lock, reads the submission again if it has changed since *signing was read, calls `body`, and
+ * commits what that added, if anything. If somebody else has changed the submission in between, it begins again with
+ * what is there then. *signing is then as it is now. */
 sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                                sr_transition_body_t body, void *baton, apr_pool_t *pool);
 /* Adds an event, of a signer or (NULL) of nobody; `detail` (whose reference is taken over) may be NULL: nothing to

@@ -3,12 +3,9 @@
  *
  * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c
  *
- * The SQL is in the folders pgsql and sqlite3: the same operations with the same arguments and the same result
- * columns (outcome, body, key), all text. One operation is one transaction. tools/sql2c makes the table.
- *
- *   outcome  what happened; see sr_outcome_t
- *   body     the row as JSON text, or a stored view, or NULL
- *   key      the row's place in its list, "<created_at>:<id>", or NULL
+ * The SQL is in the folders pgsql and sqlite3: the same operations with the same signatures. One operation is one
+ * transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c makes C
+ * functions and structs of the signatures and rows.
  *
  * Scope: every operation of a caller takes the SHA-256 of the bearer token and the time, and finds user,
  * organisation and environment by that token in the same statement: a token revoked a moment ago, or one of

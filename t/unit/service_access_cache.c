@@ -14,7 +14,7 @@
 #define DOCUMENT "00000000-0000-4000-8000-000000000001"
 
 static apr_pool_t *pool;
-static sr_access_cache_t *seen;
+static sr_access_cache_t *cache;
 
 static const char *digest_of(int number, apr_pool_t *scratch)
 {
@@ -23,7 +23,7 @@ static const char *digest_of(int number, apr_pool_t *scratch)
 
 static const char *owner_in(const char *digest)
 {
-    return digest + SR_SHA256_HEX_LENGTH - SR_SEEN_OWNER_LENGTH;
+    return digest + SR_SHA256_HEX_LENGTH - SR_ACCESS_OWNER_LENGTH;
 }
 
 /* The owner is the end of the digest, so that each is another. */
@@ -39,7 +39,7 @@ static bool has(const char *digest)
 {
     sr_access_t access;
     bool current;
-    return sr_access_cache_get(seen, &access, &current, digest, DOCUMENT, NOW)
+    return sr_access_cache_get(cache, &access, &current, digest, DOCUMENT, NOW)
            && strcmp(access.owner, owner_in(digest)) == 0 && access.epoch == 7 && current;
 }
 
@@ -47,7 +47,7 @@ static bool is_current(const char *digest, const char *document, apr_time_t now)
 {
     sr_access_t access;
     bool current = false;
-    ok(sr_access_cache_get(seen, &access, &current, digest, document, now) && access.epoch == 7, "it is known");
+    ok(sr_access_cache_get(cache, &access, &current, digest, document, now) && access.epoch == 7, "it is known");
     return current;
 }
 
@@ -55,7 +55,7 @@ static void test_current(void)
 {
     static const char other[] = "ffffffff-0000-4000-8000-000000000001";
     const char *digest = digest_of(1, pool);
-    add(seen, digest);
+    add(cache, digest);
     ok(is_current(digest, DOCUMENT, NOW), "what was found out now is current");
     ok(is_current(digest, DOCUMENT, NOW + APR_USEC_PER_SEC - 1), "for a second");
     ok(!is_current(digest, DOCUMENT, NOW + APR_USEC_PER_SEC), "and not longer");
@@ -65,9 +65,9 @@ static void test_current(void)
     const apr_uint32_t before = sr_standing_count(DOCUMENT);
     sr_standing_changed(DOCUMENT);
     ok(!is_current(digest, DOCUMENT, NOW), "a change of this one does");
-    sr_access_cache_put(seen, digest, &(sr_access_t){.epoch = 7}, before, NOW);
+    sr_access_cache_put(cache, digest, &(sr_access_t){.epoch = 7}, before, NOW);
     ok(!is_current(digest, DOCUMENT, NOW), "what was read before the change is not current");
-    add(seen, digest);
+    add(cache, digest);
     ok(is_current(digest, DOCUMENT, NOW), "what was read after it is");
 }
 
@@ -92,7 +92,7 @@ static void *APR_THREAD_FUNC work(apr_thread_t *thread, void *number)
     apr_pool_create(&scratch, apr_thread_pool_get(thread));
     *wrong = 0;
     for (int i = 0; i < MANY; i++) {
-        add(seen, digest_of(base + i % 100, scratch));
+        add(cache, digest_of(base + i % 100, scratch));
         *wrong += has(digest_of(-1 - base - i, scratch));
         apr_pool_clear(scratch);
     }
@@ -123,16 +123,16 @@ int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    seen = sr_access_cache_create(pool);
-    ok(seen && count(0, MANY) == 0, "nothing is there");
-    for (int i = 0; i < 500; i++) add(seen, digest_of(i, pool));
+    cache = sr_access_cache_create(pool);
+    ok(cache && count(0, MANY) == 0, "nothing is there");
+    for (int i = 0; i < 500; i++) add(cache, digest_of(i, pool));
     ok(count(0, 500) > 490, "nearly all of 500 are kept");
     is_int(count(500, MANY), 0, "and nothing else");
-    for (int i = 500; i < MANY; i++) add(seen, digest_of(i, pool));
+    for (int i = 500; i < MANY; i++) add(cache, digest_of(i, pool));
     is_int(count(MANY - 1, MANY), 1, "the newest of many is kept");
     is_int(count(0, MANY), 2048, "the table is full, and no larger");
     ok(count(0, 5000) == 0, "the oldest made room");
-    for (int i = 0; i < 100; i++) add(seen, digest_of(MANY - 1, pool));
+    for (int i = 0; i < 100; i++) add(cache, digest_of(MANY - 1, pool));
     is_int(count(0, MANY), 2048, "adding the same again pushes nobody out");
     test_threads();
     test_current();

@@ -21,7 +21,7 @@ static const char *digest_of(const char *text)
 /* The version and owner that are known, or "". */
 static const char *known(const char *who, const char *document, apr_time_t now)
 {
-    char version[SR_SHA256_HEX_LENGTH + 1], owner[SR_SEEN_OWNER_LENGTH + 1];
+    char version[SR_SHA256_HEX_LENGTH + 1], owner[SR_ACCESS_OWNER_LENGTH + 1];
     if (!sr_standing_has(standing, digest_of(who), document, now, version, owner)) return "";
     return apr_psprintf(pool, "%.8s %s", version, owner);
 }
