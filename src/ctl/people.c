@@ -36,7 +36,8 @@ static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const apr_array_header_t *r
 {
     json_t *list = json_array();
 
-    for (int i = 0; i < rows->nelts; i++) json_array_append_new(list, row_json(op, rows->elts + i * rows->elt_size));
+    for (int i = 0; i < rows->nelts; i++)
+        json_array_append_new(list, row_json(op, rows->elts + (size_t)i * (size_t)rows->elt_size));
     ctl_print(ctl, list, columns);
     return NULL;
 }

@@ -297,7 +297,7 @@ static void test_classes(bool is_public)
                                       .workers = 1,
                                       .show_workers = is_public ? 2 * SR_PDF_SPARES : SR_PDF_SPARES,
                                       .timeout = 2500 * HELP_MS,
-                                      .show_timeout = 1500 * HELP_MS,
+                                      .show_timeout = 15000 * HELP_MS, /* longer than they hang on a busy machine */
                                       .notice = help_notice};
     sr_pdf_pool_t *workers;
     pid_t spares[SR_PDF_SPARES];
