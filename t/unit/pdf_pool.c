@@ -131,18 +131,20 @@ static void test_documents(void)
     is_int(help_children().alive + help_children().zombies, 0, "nothing is left");
 }
 
-static bool ends_soon(pid_t pid)
+static char state_of(pid_t pid) /* as ps shows it; Z: it has ended, too */
 {
-    char path[64], line[200];
+    char path[64], line[200], *end = NULL;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    for (int i = 0; i < 500; i++) {
-        FILE *stat = fopen(path, "r");
-        bool gone = !stat || !fgets(line, sizeof line, stat) || strstr(line, ") Z");
-        if (stat) fclose(stat);
-        if (gone) return true;
-        help_sleep(10);
-    }
-    return false;
+    FILE *stat = fopen(path, "r");
+    if (stat && fgets(line, sizeof line, stat)) end = strrchr(line, ')');
+    if (stat) fclose(stat);
+    return (char)(end ? end[2] : 'Z');
+}
+
+static bool becomes(char state, pid_t pid)
+{
+    for (int i = 0; i < 500 && state_of(pid) != state; i++) help_sleep(10);
+    return state_of(pid) == state;
 }
 
 static void test_idle_death(void)
@@ -153,17 +155,17 @@ static void test_idle_death(void)
     sr_pdf_ping(workers, pool);
     pid_t spare = next_spare();
     kill(spare, SIGKILL);
-    ends_soon(spare);
+    becomes('Z', spare);
     is_str(ask(workers, pool), ACCEPTED, "a worker that died before it was asked is replaced");
     help_children_t now = settled(1 + SR_PDF_SPARES);
     pid_t template = template_of(&now);
     kill(template, SIGKILL);
-    ends_soon(template);
+    becomes('Z', template);
     for (int i = 0; i < 2 * SR_PDF_SPARES; i++) is_str(ask(workers, pool), ACCEPTED, "the template has died: %d", i);
     now = settled(1 + SR_PDF_SPARES);
     ok(template_of(&now) != template && is_gone(template), "there is another one");
     for (int i = 0; i < now.alive; i++) kill(now.pid[i], SIGKILL);
-    for (int i = 0; i < now.alive; i++) ends_soon(now.pid[i]);
+    for (int i = 0; i < now.alive; i++) becomes('Z', now.pid[i]);
     is_str(ask(workers, pool), ACCEPTED, "all have died, and the next question is answered");
     is_int(help_notices, 0, "without a word");
     is_int(settled(1 + SR_PDF_SPARES).zombies, 0, "and all are reaped");
@@ -304,9 +306,11 @@ static void test_classes(bool is_public)
     if (sr_pdf_pool_create(&workers, &options, pool)) abort();
     sr_pdf_ping(workers, pool);
     help_children_t now = settled(1 + SR_PDF_SPARES);
-    pid_t template = template_of(&now);
-    for (int i = 0, j = 0; i < now.alive; i++)
-        if (now.pid[i] != template) kill(spares[j++] = now.pid[i], SIGSTOP);
+    for (int i = 0, j = 0; i < now.alive; i++) {
+        if (now.pid[i] == template_of(&now)) continue;
+        becomes('S', now.pid[i]); /* it has greeted */
+        kill(spares[j++] = now.pid[i], SIGSTOP);
+    }
     for (int i = 0; i < 4; i++) {
         pages[i] = (asker_t){.workers = is_public ? sr_pdf_pool_for_public(workers, pool) : workers};
         pthread_create(&pages[i].thread, NULL, show_page, &pages[i]);
@@ -425,7 +429,7 @@ static void test_end(void)
     kill(fork_pid, SIGKILL);
     waitpid(fork_pid, NULL, 0);
     for (int i = 0; i < orphans.alive; i++)
-        ok(ends_soon(orphans.pid[i]), "which end when their client is killed: %d", i);
+        ok(becomes('Z', orphans.pid[i]), "which end when their client is killed: %d", i);
     close(pair[0]);
     close(pair[1]);
 }
