@@ -54,7 +54,7 @@ SPEED_SRC := $(wildcard t/speed/*.c)
 TOOL_SRC := $(wildcard t/tool/*.c)
 
 # one line per file; `make V=1` shows the commands
-say = $(if $(V),,@printf '  %-6s%s\n' $(1) $@;)
+say = $(if $(V),,@printf '  %-6s %s\n' $(1) $@;)
 
 objects = $(filter %.o %.a,$^)
 obj = $(patsubst %.cc,$(O)/obj/%.o,$(patsubst %.c,$(O)/obj/%.o,$(patsubst $(O)/%,%,$(1))))
