@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binding.c: a folder of documents belongs to one database, whose uuid is in its file .database. With another database
- * every document would look unused, and gc would delete it. The first database that stores something writes the file;
- * a folder of an older installation has none. */
+/* binding.c: a folder of documents belongs to one database. Its file .database holds the uuid of that database and its
+ * own uuid, by which the database tells the folders apart that its locations have. So another database is noticed
+ * before anything is stored or removed. The first database that stores something writes the file. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -22,32 +22,38 @@ static sr_error_t *binding_fault(const char *path, const char *why, apr_pool_t *
         path, why);
 }
 
-sr_error_t *sr_blobs_database(const char **uuid, sr_blobs_t *blobs, apr_pool_t *pool)
+/* Both are NULL if there is no file. */
+sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
 {
-    const char *const path = binding_path(blobs, pool);
+    const char *path = binding_path(blobs, pool);
     const int descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    char text[SR_UUID_LENGTH + 2] = "";
+    char text[2 * SR_UUID_LENGTH + 3] = "";
 
-    *uuid = NULL;
+    *database = *folder = NULL;
     if (descriptor < 0) return errno == ENOENT ? NULL : sr_blobs_trouble(pool, "opening", path);
     const ssize_t got = read(descriptor, text, sizeof text - 1);
     sr_error_t *error = got < 0 ? sr_blobs_trouble(pool, "reading", path) : NULL;
     close(descriptor);
     SR_TRY(error);
-    text[strcspn(text, "\n")] = '\0';
-    if (!sr_uuid_valid(text))
-        return binding_fault(path, "does not hold the uuid of a database: run sigreqctl documents adopt", pool);
-    *uuid = apr_pstrdup(pool, text);
+    char *second = text + strcspn(text, "\n");
+    if (*second) *second++ = '\0';
+    second[strcspn(second, "\n")] = '\0';
+    if (!sr_uuid_valid(text) || !sr_uuid_valid(second))
+        return binding_fault(path, "does not hold two uuids: run sigreqctl documents adopt", pool);
+    *database = apr_pstrdup(pool, text);
+    *folder = apr_pstrdup(pool, second);
     return NULL;
 }
 
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool)
 {
-    const char *const path = binding_path(blobs, pool), *const text = apr_pstrcat(pool, uuid, "\n", NULL);
+    const char *path = binding_path(blobs, pool), *before, *folder;
     sr_temporary_t *file;
     sr_error_t *error;
     bool existed;
 
+    if (sr_blobs_binding(&before, &folder, blobs, pool) || !folder) folder = sr_uuid_make(pool);
+    const char *text = apr_pstrcat(pool, uuid, "\n", folder, "\n", NULL);
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     error = sr_temporary_write(file, text, strlen(text));
     if (!error) error = sr_temporary_sync(file);
@@ -59,12 +65,12 @@ sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr
 
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool)
 {
-    const char *bound;
+    const char *bound, *folder;
 
-    SR_TRY(sr_blobs_database(&bound, blobs, pool));
+    SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     if (!bound) {
         SR_TRY(sr_blobs_bind(blobs, uuid, false, pool));
-        SR_TRY(sr_blobs_database(&bound, blobs, pool));
+        SR_TRY(sr_blobs_binding(&bound, &folder, blobs, pool));
     }
     if (bound && strcasecmp(bound, uuid) == 0) return NULL;
     return binding_fault(

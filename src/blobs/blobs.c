@@ -60,9 +60,9 @@ sr_error_t *sr_blobs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, 
     return blobs->provider->list(blobs, each, baton, pool);
 }
 
-sr_error_t *sr_blobs_remove(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
+sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
 {
-    return blobs->provider->remove(removed, blobs, key, pool);
+    return blobs->provider->remove(removed, size, blobs, key, pool);
 }
 
 sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool)
@@ -85,7 +85,7 @@ sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, a
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     error = sr_temporary_write(file, data, length);
     if (!error) error = sr_temporary_sync(file);
-    if (!error) error = blobs->provider->keep(blobs, file, key, false, pool);
+    if (!error) error = blobs->provider->keep(blobs, file, key, pool);
     sr_temporary_drop(file);
     return error;
 }

@@ -41,8 +41,8 @@ sr_error_t *sr_blobs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr
  * cleared after each call. */
 typedef sr_error_t *(*sr_blobs_each_t)(void *baton, const char *key, apr_off_t size, apr_pool_t *pool);
 sr_error_t *sr_blobs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
-/* Removes a blob. *removed is false if there was none. */
-sr_error_t *sr_blobs_remove(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+/* Removes a blob, which is in the quarantine then. *removed is false, and *size 0, if there was none. */
+sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* Whether something can be stored: a file without a name is written and synced. */
 sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool);
 
@@ -59,7 +59,7 @@ sr_error_t *sr_blobs_end(sr_blob_writer_t *writer, const char **sha256, apr_off_
 void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t *length);
 /* A readable descriptor of the content at offset 0, owned by the writer: for the PDF helper. */
 sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor);
-/* Makes the content durable under this key, and its report (or NULL). */
+/* Makes the content durable under this key, and its report (or NULL). May be repeated, with another key too. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report);
 /* Closes the file and frees the memory at once; the pool does it otherwise. */
 void sr_blobs_drop(sr_blob_writer_t *writer);
@@ -105,12 +105,12 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
 void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- binding.c
- * The database that the blobs belong to: its uuid (SR_OP_PING) is in the file .database.
+ * The database that the blobs belong to, and which of its folders this is: both uuids are in the file .database.
  */
-/* *uuid is NULL if no database has been named yet. Errors: SR_EUNAVAILABLE, also for a file that does not hold a
- * uuid. */
-sr_error_t *sr_blobs_database(const char **uuid, sr_blobs_t *blobs, apr_pool_t *pool);
-/* Names it, durably. If there is a name, it stays, or (`replace`) is replaced. */
+/* Both are NULL if the folder belongs to nobody yet. Errors: SR_EUNAVAILABLE, also for a file that does not hold two
+ * uuids. */
+sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool);
+/* Names the database, durably. If there is a name, it stays, or (`replace`) is replaced. The folder keeps its uuid. */
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool);
 /* Names this database if there is no name; SR_EUNAVAILABLE, with what to do in its cause, if there is another one. */
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool);
@@ -124,24 +124,22 @@ sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const ch
                               apr_pool_t *pool);
 void sr_file_lock_release(sr_file_lock_t *lock);
 
-/* ------------------------------------------------------------------------------------------------- gc.c */
-/* gc deletes a file that no row names when it was last used a day ago. A file is used when it is stored, and when a
- * stored document is found again: *there is then true, and the file stays for 12 hours at least, which is far more than
- * it takes to commit the row that names it. False if there is none, or none that could be kept: store it again. */
-#define SR_BLOBS_LIFETIME apr_time_from_sec(24 * 3600)
-#define SR_BLOBS_RENEWAL apr_time_from_sec(12 * 3600)
-sr_error_t *sr_blobs_use(bool *there, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
-
-/* Walks every stored document; `used` says whether a row names it. Deletes the others (unless `dry_run`) if they were
- * last used a day ago, and temporary files older than an hour. Creations and signings go on meanwhile. If more than
- * `most_percent` of all documents would go, and more than a few, nothing is deleted: SR_ECONFLICT. */
+/* ------------------------------------------------------------------------------------------------- gc.c
+ * What a collection does besides sr_blobs_remove. The database says what may be removed (store/pgsql/blobs.sql).
+ */
 typedef struct sr_blobs_gc_t {
-    apr_size_t kept, deleted, temporary;
+    apr_size_t deleted;
     apr_off_t freed; /* bytes */
 } sr_blobs_gc_t;
-typedef sr_error_t *(*sr_blobs_used_t)(void *baton, const char *sha256, bool *used, apr_pool_t *pool);
-sr_error_t *sr_blobs_gc(sr_blobs_gc_t *result, sr_blobs_t *blobs, sr_blobs_used_t used, void *baton, int most_percent,
-                        bool dry_run, apr_pool_t *pool);
+/* Deletes what was removed so long ago. With `dry_run` it only counts. */
+sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
+                                 apr_pool_t *pool);
+/* Whether the quarantine has this blob. */
+bool sr_quarantine_has(sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
+/* Deletes files older than an hour that a killed process has left. */
+sr_error_t *sr_temporary_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, bool dry_run, apr_pool_t *pool);
+/* Deletes the reports of all owners. */
+sr_error_t *sr_reports_forget(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ cache.c
  * Files that can be made again, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal

@@ -84,6 +84,22 @@ sr_error_t *sr_folder_delete(bool *deleted, const sr_folder_t *folder, const cha
     return sr_blobs_trouble(pool, "removing", apr_pstrcat(pool, folder->path, "/", name, NULL));
 }
 
+sr_error_t *sr_folder_make(const sr_folder_t *parent, const char *name, apr_pool_t *pool)
+{
+    if (mkdirat(parent->descriptor, name, 0700) == 0 || errno == EEXIST) return NULL;
+    return sr_blobs_trouble(pool, "making the folder", apr_pstrcat(pool, parent->path, "/", name, NULL));
+}
+
+/* The time first: a process that is killed in between leaves a file in its place. */
+sr_error_t *sr_folder_move(bool *moved, const sr_folder_t *from, const sr_folder_t *to, const char *name,
+                           apr_pool_t *pool)
+{
+    *moved = utimensat(from->descriptor, name, NULL, AT_SYMLINK_NOFOLLOW) == 0
+             && renameat(from->descriptor, name, to->descriptor, name) == 0;
+    if (*moved || errno == ENOENT) return NULL;
+    return sr_blobs_trouble(pool, "moving to the quarantine", apr_pstrcat(pool, from->path, "/", name, NULL));
+}
+
 void sr_folder_delete_empty(const sr_folder_t *parent, const char *name)
 {
     (void)unlinkat(parent->descriptor, name, AT_REMOVEDIR);

@@ -37,14 +37,6 @@ typedef struct listing_t {
     void *baton;
 } listing_t;
 
-/* A name of a blob in the folder ab/cd: a digest, and after a dot anything but a report. */
-static bool is_key(const char *name, const char *prefix)
-{
-    if (!sr_folder_is_hex(name, SR_SHA256_HEX_LENGTH) || strncmp(name, prefix, 4) != 0) return false;
-    const char *rest = name + SR_SHA256_HEX_LENGTH;
-    return !*rest || (*rest == '.' && rest[1] && !strchr(rest + 1, '.') && !sr_reports_is_name(rest));
-}
-
 static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folder, const char *prefix, apr_pool_t *pool)
 {
     apr_array_header_t *names;
@@ -56,7 +48,7 @@ static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folde
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         struct stat status;
 
-        if (!is_key(name, prefix) || !sr_folder_find(&status, folder, name)) continue;
+        if (!sr_blobs_is_key(name) || strncmp(name, prefix, 4) || !sr_folder_find(&status, folder, name)) continue;
         SR_TRY(listing->each(listing->baton, name, status.st_size, each));
         apr_pool_clear(each);
     }
@@ -108,20 +100,4 @@ static sr_error_t *fs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton,
     return NULL;
 }
 
-/* Links are never followed: see folder.c. */
-static sr_error_t *fs_remove(bool *removed, sr_blobs_t *blobs, const char *key, apr_pool_t *pool)
-{
-    sr_folder_t *root, *ab = NULL, *cd = NULL;
-
-    *removed = false;
-    SR_TRY(sr_folder_open(&root, blobs->root, pool));
-    if (root) SR_TRY(sr_folder_below(&ab, root, apr_pstrndup(pool, key, 2), pool));
-    if (ab) SR_TRY(sr_folder_below(&cd, ab, apr_pstrndup(pool, key + 2, 2), pool));
-    sr_error_t *error = cd ? sr_folder_delete(removed, cd, key, pool) : NULL;
-    if (cd) sr_folder_close(cd);
-    if (ab) sr_folder_close(ab);
-    if (root) sr_folder_close(root);
-    return error;
-}
-
-const sr_blobs_provider_t sr_blobs_fs = {"fs", sr_blobs_publish, fs_open, fs_exists, fs_list, fs_remove};
+const sr_blobs_provider_t sr_blobs_fs = {"fs", sr_blobs_publish, fs_open, fs_exists, fs_list, sr_quarantine_put};

@@ -14,14 +14,6 @@ const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *p
     return apr_pstrcat(pool, sr_blobs_path(blobs, sha256, pool), ".", blobs->owner, ".json", NULL);
 }
 
-bool sr_reports_is_name(const char *rest)
-{
-    static const char end[] = ".json";
-    const apr_size_t length = strlen(rest);
-
-    return *rest == '.' && length >= sizeof end - 1 && strcmp(rest + length - (sizeof end - 1), end) == 0;
-}
-
 /* The content of a file, or NULL in *text when it is absent or too big to be a report. */
 static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
 {

@@ -103,11 +103,6 @@ sr_error_t *sr_temporary_sync(sr_temporary_t *temporary)
     return sr_blobs_trouble(temporary->pool, "syncing a file in", temporary->root);
 }
 
-void sr_temporary_touch(sr_temporary_t *temporary)
-{
-    (void)futimens(temporary->descriptor, NULL);
-}
-
 sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary)
 {
     *descriptor = open(temporary->name ? temporary->name : proc_path(temporary), O_RDONLY | O_CLOEXEC);

@@ -12,6 +12,7 @@
 
 #define MEMORY_MOST 262144
 #define HEAD_MOST 1024
+#define PIECE ((apr_size_t)64 << 10)
 
 struct sr_blob_writer_t {
     sr_blobs_t *blobs;
@@ -152,6 +153,28 @@ sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor)
 
 /* --- keeping */
 
+/* A file that has a key may have been removed meanwhile, and cannot be linked then: the next key gets a copy. */
+static sr_error_t *copy_file(sr_blob_writer_t *writer)
+{
+    sr_temporary_t *before = writer->file, *copy;
+    char *piece = apr_palloc(writer->pool, PIECE);
+    sr_error_t *error = NULL;
+    int descriptor;
+
+    SR_TRY(sr_temporary_open(&copy, writer->blobs->root, writer->pool));
+    SR_TRY(sr_temporary_reopen(&descriptor, before));
+    for (apr_off_t at = 0; !error && at < writer->size; at += PIECE) {
+        const apr_ssize_t got = sr_descriptor_read(descriptor, piece, PIECE, at);
+        error = got > 0 ? sr_temporary_write(copy, piece, (apr_size_t)got)
+                        : sr_blobs_trouble(writer->pool, "reading", "a document");
+    }
+    close(descriptor);
+    SR_TRY(error);
+    writer->file = copy;
+    sr_temporary_drop(before);
+    return NULL;
+}
+
 /* Whatever needs space comes before anything has a name: a full disk leaves nothing behind. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report)
 {
@@ -159,9 +182,10 @@ sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const cha
 
     if (writer->key && strcmp(writer->key, key) == 0) return NULL;
     if (!writer->file) SR_TRY(move_to_file(writer));
+    if (writer->key) SR_TRY(copy_file(writer));
     SR_TRY(sr_temporary_sync(writer->file));
     if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, true, writer->pool));
-    sr_error_t *error = writer->blobs->provider->keep(writer->blobs, writer->file, key, true, writer->pool);
+    sr_error_t *error = writer->blobs->provider->keep(writer->blobs, writer->file, key, writer->pool);
     if (error && report) sr_reports_remove(writer->blobs, sha256, writer->pool);
     if (!error) writer->key = apr_pstrdup(writer->pool, key);
     return error;

@@ -41,7 +41,13 @@ const ctl_option_t ctl_options[OPTION_COUNT] = {
     [OPTION_SENT] = {"sent", "URL|none", "called when a submission was sent", ctl_check_url},
     [OPTION_SIGNED] = {"signed", "URL|none", "called when a signer signs or refuses", ctl_check_url},
     [OPTION_COMPLETED] = {"completed", "URL|none", "called when the last signer has signed", ctl_check_url},
-    [OPTION_FORCE] = {"force", NULL, "go on even if more than 5 % of the documents would be deleted", NULL},
+    [OPTION_QUARANTINE_DAYS] = {"quarantine-days", "N",
+                                "how long removed documents stay in the folder quarantine, instead of "
+                                "SigreqQuarantineDays; 30 without both",
+                                ctl_check_unused},
+    [OPTION_RESERVED] = {"reserved", "SECONDS",
+                         "how old an upload must be that no submission has come of; 3600 without it", ctl_check_unused},
+    [OPTION_QUICK] = {"quick", NULL, "compare sizes alone, without reading the documents", NULL},
 };
 
 /* clang-format off: one command, one entry */
@@ -112,10 +118,19 @@ const ctl_command_t ctl_commands[] = {
      "",
      ctl_gc,
      0,
-     {OPTION_DRY_RUN, OPTION_FORCE, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS, OPTION_COUNT},
-     "Deletes documents that no submission has and that were not used for a day, images of pages that nobody looks at "
-     "any more, Idempotency-Keys older than 24 hours, and the history of webhook calls older than 90 days. httpd may "
-     "run."},
+     {OPTION_DRY_RUN, OPTION_QUARANTINE_DAYS, OPTION_RESERVED, OPTION_CACHE, OPTION_UNUSED, OPTION_HISTORY_DAYS,
+      OPTION_COUNT},
+     "Moves documents that no submission has to the folder quarantine, and deletes what has been there for 30 days, "
+     "images of pages that nobody looks at any more, Idempotency-Keys older than 24 hours, and the history of webhook "
+     "calls older than 90 days. httpd may run."},
+    {"check",
+     "",
+     ctl_check,
+     0,
+     {OPTION_QUICK, OPTION_COUNT},
+     "Compares the documents that the database names with those that are stored, and says what is missing, damaged "
+     "(its content is not what was stored) or foreign (the database does not know it). Changes nothing; httpd may run. "
+     "Exits with 1 if there is anything to say."},
     {"documents",
      "adopt",
      ctl_documents_adopt,

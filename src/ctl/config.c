@@ -19,10 +19,15 @@ static const struct {
     const char *directive;
     ctl_option_id_t option;
 } directives[] = {
-    {"DBDriver", OPTION_DRIVER},           {"DBDParams", OPTION_PARAMS},
-    {"SigreqDocuments", OPTION_DOCUMENTS}, {"SigreqSealCertificate", OPTION_CERTIFICATE},
-    {"SigreqSealKey", OPTION_KEY},         {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
-    {"SigreqHelper", OPTION_HELPER},       {"SigreqCache", OPTION_CACHE},
+    {"DBDriver", OPTION_DRIVER},
+    {"DBDParams", OPTION_PARAMS},
+    {"SigreqDocuments", OPTION_DOCUMENTS},
+    {"SigreqSealCertificate", OPTION_CERTIFICATE},
+    {"SigreqSealKey", OPTION_KEY},
+    {"SigreqTestSealCertificate", OPTION_TEST_CERTIFICATE},
+    {"SigreqHelper", OPTION_HELPER},
+    {"SigreqCache", OPTION_CACHE},
+    {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
 };
 
 /* The next word of a line, as httpd reads words: bare, or in quotes with backslashes. NULL at the end. */
@@ -141,8 +146,8 @@ static apr_status_t disconnect(void *data)
 
 sr_error_t *ctl_connect(ctl_t *ctl, bool create)
 {
-    static const ctl_option_id_t wanted[] = {OPTION_DRIVER, OPTION_PARAMS, OPTION_DOCUMENTS, OPTION_CACHE,
-                                             OPTION_COUNT};
+    static const ctl_option_id_t wanted[] = {OPTION_DRIVER, OPTION_PARAMS,          OPTION_DOCUMENTS,
+                                             OPTION_CACHE,  OPTION_QUARANTINE_DAYS, OPTION_COUNT};
     const char *driver, *params, *why = NULL;
 
     SR_TRY(ctl_read_config(ctl, wanted, 2, false));

@@ -38,7 +38,9 @@ typedef enum ctl_option_id_t {
     OPTION_EXPIRES,
     OPTION_UUID,
     OPTION_DRY_RUN,
-    OPTION_FORCE,
+    OPTION_QUARANTINE_DAYS,
+    OPTION_RESERVED,
+    OPTION_QUICK,
     OPTION_HISTORY_DAYS,
     OPTION_OUT,
     OPTION_DAYS,
@@ -67,7 +69,7 @@ typedef struct ctl_option_t {
     const char *(*check)(const char **value, apr_pool_t *pool);
 } ctl_option_t;
 
-#define CTL_OPTIONS_MAX 5
+#define CTL_OPTIONS_MAX 6
 
 typedef struct ctl_t ctl_t;
 
@@ -121,9 +123,8 @@ sr_error_t *ctl_open_store(ctl_t *ctl);
 /* -------------------------------------------------------------------------------------------- documents.c */
 /* Opens the database and the folder of documents, with the rights of the folder's owner. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
-sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid);
-/* SR_ECONFLICT if the folder belongs to another database. */
-sr_error_t *ctl_same_database(ctl_t *ctl, sr_blobs_t *documents);
+/* SR_ECONFLICT if the folder belongs to another database. *folder is its uuid. */
+sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* Called by root, goes on with the rights of the owner of the folder. Does nothing otherwise, or if it is missing. */
@@ -142,6 +143,7 @@ sr_error_t *ctl_token_list(ctl_t *ctl);
 sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_token_webhooks(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
+sr_error_t *ctl_check(ctl_t *ctl);
 sr_error_t *ctl_documents_adopt(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
 sr_error_t *ctl_seal_show(ctl_t *ctl);

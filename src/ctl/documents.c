@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-sr_error_t *ctl_database_uuid(ctl_t *ctl, const char **uuid)
+/* Stands for a folder in which nothing was stored yet. */
+#define NOBODY "00000000-0000-0000-0000-000000000000"
+
+static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)
 {
     const sr_installation_row_t *row;
     sr_outcome_t outcome;
@@ -24,17 +27,21 @@ sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents)
     return sr_blobs_folder(documents, ctl->values[OPTION_DOCUMENTS], ctl->pool);
 }
 
-sr_error_t *ctl_same_database(ctl_t *ctl, sr_blobs_t *documents)
+sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents)
 {
-    const char *bound, *uuid;
+    const char *root = ctl->values[OPTION_DOCUMENTS], *bound, *uuid;
 
-    SR_TRY(ctl_database_uuid(ctl, &uuid));
-    SR_TRY(sr_blobs_database(&bound, documents, ctl->pool));
-    if (!bound || strcasecmp(bound, uuid) == 0) return NULL;
+    SR_TRY(database_uuid(ctl, &uuid));
+    SR_TRY(sr_blobs_binding(&bound, folder, documents, ctl->pool));
+    if (!bound) {
+        *folder = NOBODY;
+        return NULL;
+    }
+    if (strcasecmp(bound, uuid) == 0) return NULL;
     return sr_error(ctl->pool, SR_ECONFLICT,
-                    "%s belongs to the database %s, and this is %s: nothing was deleted. If the folder was moved to "
-                    "this database, run: sigreqctl documents adopt",
-                    ctl->values[OPTION_DOCUMENTS], bound, uuid);
+                    "%s belongs to the database %s, and this is %s: nothing was done. If the folder was moved to this "
+                    "database, run: sigreqctl documents adopt",
+                    root, bound, uuid);
 }
 
 sr_error_t *ctl_documents_adopt(ctl_t *ctl)
@@ -44,7 +51,7 @@ sr_error_t *ctl_documents_adopt(ctl_t *ctl)
     const char *uuid;
 
     SR_TRY(ctl_open_documents(ctl, &documents));
-    SR_TRY(ctl_database_uuid(ctl, &uuid));
+    SR_TRY(database_uuid(ctl, &uuid));
     SR_TRY(sr_blobs_bind(documents, uuid, true, ctl->pool));
     json_t *report = json_object();
     json_object_set_new(report, "folder", json_string(ctl->values[OPTION_DOCUMENTS]));

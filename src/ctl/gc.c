@@ -9,21 +9,14 @@
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
 #define UNUSED_DAYS 30
-#define MOST_PERCENT 5 /* of the documents, that may be deleted at once */
+#define RESERVED "3600"      /* seconds */
+#define QUARANTINE_DAYS "30" /* as in src/conf/directives.def */
+#define ROWS 1000            /* that the database is asked for at once */
+#define MOST_PAGES 1000      /* of reservations; the next run goes on */
 
 /* How long a key is kept: docs/api.md, Repeating a request safely. */
 #define KEY_LIFETIME DAY
 #define HISTORY_DAYS "90"
-
-static sr_error_t *is_used(void *baton, const char *sha256, bool *used, apr_pool_t *pool)
-{
-    ctl_t *ctl = baton;
-    sr_outcome_t outcome;
-
-    SR_TRY(sr_store_admin_document_used(ctl->database, &outcome, sha256, pool));
-    *used = outcome == SR_OK;
-    return NULL;
-}
 
 static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
@@ -55,15 +48,147 @@ static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
                     *folder);
 }
 
-/* A folder of another database would look unused. */
-static sr_error_t *collect_documents(ctl_t *ctl, sr_blobs_gc_t *done, sr_blobs_t *documents)
-{
-    const int most = ctl->given[OPTION_FORCE] ? 100 : MOST_PERCENT;
-    sr_error_t *error = sr_blobs_gc(done, documents, is_used, ctl, most, ctl->given[OPTION_DRY_RUN], ctl->pool);
+/* --- documents: what the database dooms, then what has become of that */
 
-    if (!error || error->code != SR_ECONFLICT) return error;
-    return sr_error(ctl->pool, SR_ECONFLICT,
-                    "%s. If the database and the folder belong together, repeat it with --force", error->message);
+typedef struct collection_t {
+    ctl_t *ctl;
+    sr_blobs_t *documents;
+    const char *folder; /* its uuid */
+    bool dry_run;
+    apr_int64_t kept, deleted;
+    apr_off_t freed;
+} collection_t;
+
+/* Counts a file that would be removed. */
+static void count_file(collection_t *c, const char *key, apr_pool_t *pool)
+{
+    sr_blob_t blob;
+
+    if (sr_blobs_open(&blob, c->documents, key, pool)) return;
+    apr_file_close(blob.file);
+    c->deleted++;
+    c->freed += blob.size;
+}
+
+static sr_error_t *doom(const collection_t *c, const char *kind, json_t *list, apr_pool_t *pool)
+{
+    const json_t *doomed = sr_json_own(json_pack("{s:O}", kind, list), pool);
+    sr_outcome_t outcome;
+
+    return sr_store_admin_blob_doom(c->ctl->database, &outcome, sr_json_text(doomed, pool), pool);
+}
+
+/* Contents that no submission needs, a page of them at a time. *after is "" at the end. */
+static sr_error_t *doom_unnamed(collection_t *c, const char **after, apr_pool_t *pool)
+{
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    json_t *page, *key;
+    size_t i;
+
+    SR_TRY(sr_store_admin_blob_unnamed(c->ctl->database, &outcome, &row, c->folder, *after, ROWS, pool));
+    SR_TRY(sr_json_read(&page, row->body, pool));
+    json_t *list = json_object_get(page, "unnamed");
+    json_array_foreach (list, i, key)
+        if (c->dry_run) count_file(c, json_string_value(key), pool);
+    c->kept += json_integer_value(json_object_get(page, "seen")) - (apr_int64_t)json_array_size(list);
+    *after = sr_json_string(page, "after");
+    *after = *after ? apr_pstrdup(c->ctl->pool, *after) : "";
+    return c->dry_run || !json_array_size(list) ? NULL : doom(c, "named", list, pool);
+}
+
+/* Reservations of uploads that were refused, or whose process died. *more is false at the end. */
+static sr_error_t *doom_late(collection_t *c, bool *more, apr_interval_time_t age, apr_pool_t *pool)
+{
+    json_t *list = sr_json_own(json_array(), pool);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(sr_store_admin_blob_late(c->ctl->database, &outcome, &rows, c->folder, age, ROWS, pool));
+    for (int i = 0; i < rows->nelts; i++) {
+        const char *key = APR_ARRAY_IDX(rows, i, sr_key_row_t).key;
+        json_array_append_new(list, json_string(key));
+        if (c->dry_run) count_file(c, key, pool);
+    }
+    *more = !c->dry_run && rows->nelts == ROWS;
+    return c->dry_run || !rows->nelts ? NULL : doom(c, "reserved", list, pool);
+}
+
+static sr_error_t *remove_file(collection_t *c, const sr_tombstone_row_t *tombstone, apr_pool_t *pool)
+{
+    apr_off_t size;
+    bool removed;
+
+    SR_TRY(sr_blobs_remove(&removed, &size, c->documents, tombstone->key, pool));
+    c->deleted += removed;
+    c->freed += size;
+    if (!tombstone->forget) return NULL;
+    return sr_reports_forget(c->documents, apr_pstrndup(pool, tombstone->key, SR_SHA256_HEX_LENGTH), pool);
+}
+
+/* The files of tombstones, a page of them at a time. A tombstone goes when its file has gone. *after is "" at the end.
+ */
+static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
+{
+    json_t *buried = sr_json_own(json_array(), pool);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    apr_pool_t *each;
+
+    apr_pool_create(&each, pool);
+    SR_TRY(sr_store_admin_blob_tombstones(c->ctl->database, &outcome, &rows, c->folder, *after, ROWS, pool));
+    *after = "";
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_tombstone_row_t *tombstone = &APR_ARRAY_IDX(rows, i, sr_tombstone_row_t);
+        if (c->dry_run) count_file(c, tombstone->key, each);
+        else SR_TRY(remove_file(c, tombstone, each));
+        json_array_append_new(buried, json_string(tombstone->key));
+        *after = apr_pstrdup(c->ctl->pool, tombstone->key);
+        apr_pool_clear(each);
+    }
+    if (c->dry_run || !rows->nelts) return NULL;
+    return sr_store_admin_blob_bury(c->ctl->database, &outcome, sr_json_text(buried, pool), pool);
+}
+
+static sr_error_t *collect_documents(collection_t *c)
+{
+    const ctl_t *ctl = c->ctl;
+    const char *after = "", *seconds = ctl->given[OPTION_RESERVED] ? ctl->values[OPTION_RESERVED] : RESERVED;
+    const apr_interval_time_t age = apr_time_from_sec(apr_atoi64(seconds));
+    bool more = true;
+    apr_pool_t *each;
+
+    apr_pool_create(&each, ctl->pool);
+    for (int i = 0; i == 0 || *after; i++) {
+        SR_TRY(doom_unnamed(c, &after, each));
+        apr_pool_clear(each);
+    }
+    for (int i = 0; more && i < MOST_PAGES; i++) {
+        SR_TRY(doom_late(c, &more, age, each));
+        apr_pool_clear(each);
+    }
+    for (int i = 0; i == 0 || *after; i++) {
+        SR_TRY(bury(c, &after, each));
+        apr_pool_clear(each);
+    }
+    apr_pool_destroy(each);
+    return NULL;
+}
+
+static sr_error_t *expire_files(const collection_t *c, json_t *report)
+{
+    const ctl_t *ctl = c->ctl;
+    const char *days = ctl->given[OPTION_QUARANTINE_DAYS] ? ctl->values[OPTION_QUARANTINE_DAYS] : QUARANTINE_DAYS;
+    sr_blobs_gc_t quarantine, temporary;
+    const char *wrong = ctl_check_unused(&days, ctl->pool);
+
+    if (wrong) return sr_error(ctl->pool, SR_EBADREQUEST, "SigreqQuarantineDays %s %s", days, wrong);
+    SR_TRY(sr_quarantine_expire(&quarantine, c->documents, apr_atoi64(days) * DAY, c->dry_run, ctl->pool));
+    SR_TRY(sr_temporary_expire(&temporary, c->documents, c->dry_run, ctl->pool));
+    json_object_set_new(report, "quarantine_deleted", json_integer((json_int_t)quarantine.deleted));
+    json_object_set_new(report, "quarantine_freed_bytes", json_integer(quarantine.freed));
+    json_object_set_new(report, "temporary_deleted", json_integer((json_int_t)temporary.deleted));
+    return NULL;
 }
 
 static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
@@ -82,7 +207,9 @@ sr_error_t *ctl_gc(ctl_t *ctl)
 {
     static const char *const columns[] = {"kept",
                                           "deleted",
-                                          "freed_bytes",
+                                          "deleted_bytes",
+                                          "quarantine_deleted",
+                                          "quarantine_freed_bytes",
                                           "temporary_deleted",
                                           "keys_deleted",
                                           "history_deleted",
@@ -91,24 +218,22 @@ sr_error_t *ctl_gc(ctl_t *ctl)
                                           "cache_freed_bytes",
                                           "dry_run",
                                           NULL};
-    const bool dry_run = ctl->given[OPTION_DRY_RUN];
+    collection_t c = {.ctl = ctl, .dry_run = ctl->given[OPTION_DRY_RUN]};
     json_t *report = sr_json_own(json_object(), ctl->pool);
-    sr_blobs_t *documents;
-    sr_blobs_gc_t done;
     const char *cache;
 
-    SR_TRY(ctl_open_documents(ctl, &documents));
+    SR_TRY(ctl_open_documents(ctl, &c.documents));
     SR_TRY(find_cache(ctl, &cache));
-    SR_TRY(ctl_same_database(ctl, documents));
-    SR_TRY(collect_documents(ctl, &done, documents));
-    if (!dry_run) SR_TRY(expire_all(ctl, report));
+    SR_TRY(ctl_same_database(ctl, &c.folder, c.documents));
+    SR_TRY(collect_documents(&c));
+    SR_TRY(expire_files(&c, report));
+    if (!c.dry_run) SR_TRY(expire_all(ctl, report));
     SR_TRY(ctl_become_owner(ctl, cache));
     SR_TRY(collect_cache(ctl, report, cache));
-    json_object_set_new(report, "kept", json_integer((json_int_t)done.kept));
-    json_object_set_new(report, "deleted", json_integer((json_int_t)done.deleted));
-    json_object_set_new(report, "freed_bytes", json_integer(done.freed));
-    json_object_set_new(report, "temporary_deleted", json_integer((json_int_t)done.temporary));
-    json_object_set_new(report, "dry_run", json_boolean(dry_run));
+    json_object_set_new(report, "kept", json_integer(c.kept));
+    json_object_set_new(report, "deleted", json_integer(c.deleted));
+    json_object_set_new(report, "deleted_bytes", json_integer(c.freed));
+    json_object_set_new(report, "dry_run", json_boolean(c.dry_run));
     ctl_print(ctl, json_incref(report), columns);
     return NULL;
 }

@@ -30,8 +30,9 @@ static sr_error_t *read_revisions(sr_document_state_t *document, const json_t *r
     for (size_t i = 0; i < json_array_size(revisions); i++) {
         const json_t *row = json_array_get(revisions, i);
         const sr_revised_t revised = {sr_json_string(row, "sha256"), number(row, "size"),
-                                      sr_json_string(row, "whole_sha256"), number(row, "whole_size")};
-        if (!revised.sha256 || !revised.whole_sha256) return spoilt(pool, "a revision");
+                                      sr_json_string(row, "whole_sha256"), number(row, "whole_size"),
+                                      sr_json_string(row, "key")};
+        if (!revised.sha256 || !revised.whole_sha256 || !revised.key) return spoilt(pool, "a revision");
         APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     }
     return NULL;
@@ -51,6 +52,9 @@ sr_error_t *sr_document_state_parse(sr_document_state_t *document, const json_t 
         return spoilt(pool, "a document's warnings");
     document->base_sha256 = rewritten ? rewritten : document->sha256;
     document->base_size = rewritten ? number(row, "rewritten_size") : document->size;
+    document->key = sr_json_string(row, "key");
+    document->base_key = sr_json_string(row, rewritten ? "rewritten_key" : "key");
+    if (!document->key || !document->base_key) return spoilt(pool, "a document's blob");
     return read_revisions(document, json_object_get(row, "revisions"), pool);
 }
 
@@ -95,9 +99,9 @@ apr_off_t sr_document_state_size(const sr_document_state_t *document)
 apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool)
 {
     apr_array_header_t *files = apr_array_make(pool, document->revisions->nelts + 1, sizeof(const char *));
-    APR_ARRAY_PUSH(files, const char *) = document->base_sha256;
+    APR_ARRAY_PUSH(files, const char *) = document->base_key;
     for (int i = 0; i < document->revisions->nelts; i++)
-        APR_ARRAY_PUSH(files, const char *) = APR_ARRAY_IDX(document->revisions, i, sr_revised_t).sha256;
+        APR_ARRAY_PUSH(files, const char *) = APR_ARRAY_IDX(document->revisions, i, sr_revised_t).key;
     return files;
 }
 
@@ -187,6 +191,7 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
                                          sr_json_string(creator, "email")},
                           .warnings = json_is_array(warnings) ? warnings : NULL,
                           .certificate_sha256 = sr_json_string(row, "certificate_sha256"),
+                          .certificate_key = sr_json_string(row, "certificate_key"),
                           .certificate_size = number(row, "certificate_size")};
     if (!submission->uuid || !submission->name || !submission->template_uuid) return spoilt(pool, "incomplete");
     if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state"))) return spoilt(pool, "its state");

@@ -24,6 +24,7 @@ typedef struct sr_revised_t { /* what a signer appended to a document */
     apr_off_t size;
     const char *whole_sha256; /* of the document with it */
     apr_off_t whole_size;
+    const char *key; /* of the blob with what was appended */
 } sr_revised_t;
 
 typedef struct sr_document_state_t {
@@ -33,6 +34,7 @@ typedef struct sr_document_state_t {
     apr_off_t size;
     const char *base_sha256; /* of what is sealed: the upload, or that rewritten */
     apr_off_t base_size;
+    const char *key, *base_key;    /* of the blobs of both */
     unsigned int warnings;         /* a set of sr_warning_t */
     apr_array_header_t *revisions; /* sr_revised_t */
     sr_cipher_t cipher;            /* of a document that was signed now and is encrypted; else its method is 0 */
@@ -52,6 +54,7 @@ struct sr_submission_t {
     const apr_array_header_t *signers;   /* sr_signer_t */
     const json_t *warnings;              /* texts of sr_remarks_json, or NULL */
     const char *certificate_sha256;      /* of completion, or NULL */
+    const char *certificate_key;         /* of its blob, as it was read */
     apr_off_t certificate_size;
 };
 
@@ -64,7 +67,7 @@ apr_array_header_t *sr_document_states(const apr_array_header_t *documents, apr_
 /* SHA-256 and size of the document as it stands. */
 const char *sr_document_state_sha256(const sr_document_state_t *document);
 apr_off_t sr_document_state_size(const sr_document_state_t *document);
-/* The document as it stands: its files (const char *, SHA-256), to be read one after the other. */
+/* The document as it stands: its blobs (const char *, keys), to be read one after the other. */
 apr_array_header_t *sr_document_state_files(const sr_document_state_t *document, apr_pool_t *pool);
 /* The signer of that uuid, or NULL. */
 sr_signer_t *sr_submission_signer(const sr_submission_t *submission, const char *uuid);

@@ -87,7 +87,7 @@ static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t 
     apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
     sr_joined_t joined;
     apr_size_t taken = 0;
-    APR_ARRAY_PUSH(files, const char *) = revised->sha256;
+    APR_ARRAY_PUSH(files, const char *) = revised->key;
     SR_TRY(sr_blobs_join(&joined, marks->documents, files, false, pool));
     const apr_size_t size = (apr_size_t)joined.size;
     void *bytes = apr_palloc(pool, size);
@@ -225,7 +225,9 @@ sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_bl
     sr_pdf_pool_release(own.pdf);
     append(&text, revision.bytes, revision.length, step->pool);
     sha256 = revision.sha256;
-    SR_TRY(sr_blobs_put(documents, sha256, text.bytes, text.length, step->pool));
+    APR_ARRAY_PUSH(step->contents, sr_content_t) =
+        (sr_content_t){.sha256 = sha256, .size = (apr_off_t)text.length, .bytes = text.bytes};
+    SR_TRY(sr_contents_store(service, step->contents, documents, step->pool));
     sr_signing_certify(step->signing, sha256, (apr_off_t)text.length);
     sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
     sr_transition_notify(step, "completed");

@@ -11,6 +11,7 @@
 #include "service/uploads.h"
 
 #define NAME_MAX_CHARACTERS 500
+#define ATTEMPTS 5 /* to store documents, while they are collected */
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
 #define REPLAY_LIFETIME apr_time_from_sec(600) /* for so long a replay is let through */
 
@@ -164,7 +165,8 @@ static json_t *webhooks_json(const sr_service_t *service, const sr_create_t *req
 
 /* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
 static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
-                                 const sr_submission_t *submission, apr_pool_t *pool)
+                                 const sr_submission_t *submission, const char *folder,
+                                 const apr_array_header_t *contents, apr_pool_t *pool)
 {
     const char *key = request->idempotency_key, *representation = sr_submission_render(submission, pool);
     json_t *row = sr_json_own(json_object(), pool);
@@ -188,6 +190,8 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "event", json_string(event.body));
     json_object_set_new(row, "documents", documents_json(submission->documents));
     json_object_set_new(row, "signers", signers_json(submission->signers));
+    json_object_set_new(row, "folder", json_string(folder));
+    json_object_set_new(row, "blobs", sr_contents_json(contents));
     json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
     json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
@@ -240,6 +244,23 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     return NULL;
 }
 
+/* *outcome is SR_STALE if a collection has taken what the row was to name. *unwanted: as in keep. */
+static sr_error_t *try_once(const sr_service_t *service, const sr_representation_row_t **row, sr_outcome_t *outcome,
+                            bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
+                            const sr_create_t *request, apr_pool_t *pool)
+{
+    apr_array_header_t *contents = sr_contents_make(pool);
+    const char *folder;
+    *unwanted = true;
+    SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
+    SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
+    const char *argument = creation_text(service, request, submission, folder, contents, pool);
+    sr_error_t *error = sr_store_submission_create(service->database, outcome, row, argument, pool);
+    if (!error) error = sr_service_refusal(*outcome, pool);
+    *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
+    return error;
+}
+
 /* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. If the
  * database went away nobody knows whether it committed. */
 static sr_error_t *keep(const sr_service_t *service, const char **uuid, const char **representation, bool *unwanted,
@@ -247,16 +268,17 @@ static sr_error_t *keep(const sr_service_t *service, const char **uuid, const ch
                         apr_pool_t *pool)
 {
     const sr_representation_row_t *row;
-    sr_outcome_t outcome = SR_OK;
-    *unwanted = true;
-    SR_TRY(sr_uploads_commit(intake, request, pool));
+    sr_outcome_t outcome = SR_STALE;
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
-    const char *argument = creation_text(service, request, submission, pool);
-    sr_error_t *error = sr_store_submission_create(service->database, &outcome, &row, argument, pool);
-    if (!error) error = sr_service_refusal(outcome, pool);
-    *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
-    SR_TRY(error);
+    for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
+        if (i > 0) sr_uploads_stale(intake);
+        SR_TRY(try_once(service, &row, &outcome, unwanted, submission, intake, request, pool));
+    }
+    if (outcome == SR_STALE)
+        return sr_error_because(
+            sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored at the moment, try again later"), pool,
+            "sigreqctl gc has removed them %d times", ATTEMPTS);
     *representation = row->representation;
     if (*representation) /* of a replay, the first one's */
         *uuid = outcome == SR_REPLAY ? sr_representation_uuid(*representation, pool) : submission->uuid;

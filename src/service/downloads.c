@@ -44,7 +44,7 @@ sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *down
     apr_array_header_t *files = sr_document_state_files(document, pool), *blobs;
     if (original) {
         files->nelts = 1;
-        APR_ARRAY_IDX(files, 0, const char *) = document->sha256;
+        APR_ARRAY_IDX(files, 0, const char *) = document->key;
     }
     SR_TRY(open_blobs(&blobs, service, files, pool));
     *download = (sr_download_t){.blobs = blobs,
@@ -70,10 +70,11 @@ sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *down
 }
 
 sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
-                                            const char *submission_name, const char *sha256, apr_pool_t *pool)
+                                            const char *submission_name, const char *sha256, const char *key,
+                                            apr_pool_t *pool)
 {
     apr_array_header_t *keys = apr_array_make(pool, 1, sizeof(const char *)), *blobs;
-    APR_ARRAY_PUSH(keys, const char *) = sha256;
+    APR_ARRAY_PUSH(keys, const char *) = key;
     SR_TRY(open_blobs(&blobs, service, keys, pool));
     *download = (sr_download_t){
         .blobs = blobs, .name = apr_pstrcat(pool, submission_name, " - certificate.pdf", NULL), .sha256 = sha256};
@@ -88,7 +89,7 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
     SR_TRY(
         sr_store_certificate_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    return sr_service_download_certificate(service, download, row->name, row->sha256, pool);
+    return sr_service_download_certificate(service, download, row->name, row->sha256, row->key, pool);
 }
 
 sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,

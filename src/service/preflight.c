@@ -76,7 +76,7 @@ static sr_file_t *sealed_file(const proof_t *proof)
 static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
 {
     if (file->spool) return sr_blobs_descriptor(file->spool, descriptor);
-    return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->sha256, pool);
+    return sr_blobs_reader(descriptor, proof->request->uploads->documents, file->key, pool);
 }
 
 /* ---------------------------------------------------------------------------------------------------- rewriting */

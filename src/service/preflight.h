@@ -11,8 +11,9 @@ typedef struct sr_file_t {
     apr_off_t size;
     sr_blob_writer_t *spool; /* its content; NULL: only where it is stored */
     const sr_pages_t *pages;
-    bool stored;  /* with a report of its pages */
-    bool changed; /* and `pages` knows more than that says */
+    const char *key; /* of the blob that is stored, or NULL */
+    bool stored;     /* with a report of its pages */
+    bool changed;    /* and `pages` knows more than that says */
 } sr_file_t;
 
 /* A document: its upload, and what it is sealed as when the upload cannot be continued. */

@@ -114,7 +114,8 @@ sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool);
 sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
-                                            const char *submission_name, const char *sha256, apr_pool_t *pool);
+                                            const char *submission_name, const char *sha256, const char *key,
+                                            apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- open.c
  * Signing: a caller who knows a signer's uuid is that signer. No token; SR_ENOTFOUND if there is no such link.

@@ -112,27 +112,40 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
     return sr_seal(service, revision, joined, &what, pool);
 }
 
-static sr_error_t *keep(const signing_t *s, sr_transition_t *step, sr_document_state_t *document,
-                        const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision, apr_pool_t *scratch_pool)
+/* What is appended stays in memory until all documents are sealed. */
+static void keep(sr_transition_t *step, sr_document_state_t *document, const sr_pdf_update_t *prepared,
+                 const sr_pdf_revision_t *revision)
 {
     const apr_size_t size = prepared->length + revision->length;
-    const char *part = prepared->length ? NULL : (const char *)revision->bytes;
+    char *part = apr_palloc(step->pool, size);
     sr_revised_t revised = {.size = (apr_off_t)size,
                             .whole_sha256 = apr_pstrdup(step->pool, revision->sha256),
                             .whole_size = sr_document_state_size(document) + (apr_off_t)size};
-    if (!part) {
-        char *both = apr_palloc(scratch_pool, size);
-        memcpy(both, prepared->bytes, prepared->length);
-        memcpy(both + prepared->length, revision->bytes, revision->length);
-        part = both;
-    }
+    if (prepared->length) memcpy(part, prepared->bytes, prepared->length);
+    memcpy(part + prepared->length, revision->bytes, revision->length);
     revised.sha256 = sr_sha256_hex(part, size, step->pool);
-    SR_TRY(sr_blobs_put(s->documents, revised.sha256, part, size, step->pool));
+    APR_ARRAY_PUSH(step->contents, sr_content_t) =
+        (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = part};
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
     json_array_append_new(step->revisions, json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
                                                      document->revisions->nelts, "sha256", revised.sha256, "size",
                                                      (json_int_t)revised.size, "whole_sha256", revised.whole_sha256,
                                                      "whole_size", (json_int_t)revised.whole_size));
+}
+
+/* Stores what was appended to the documents. */
+static sr_error_t *store(const sr_service_t *service, const signing_t *s, sr_transition_t *step)
+{
+    const apr_array_header_t *documents = step->signing->submission.documents;
+    SR_TRY(sr_contents_folder(&step->folder, s->documents, step->pool));
+    SR_TRY(sr_contents_store(service, step->contents, s->documents, step->pool));
+    for (int i = 0; i < documents->nelts; i++) {
+        const apr_array_header_t *revisions = APR_ARRAY_IDX(documents, i, sr_document_state_t).revisions;
+        for (int j = 0; j < revisions->nelts; j++) {
+            sr_revised_t *revised = &APR_ARRAY_IDX(revisions, j, sr_revised_t);
+            if (!revised->key) revised->key = sr_contents_get(step->contents, revised->sha256)->key;
+        }
+    }
     return NULL;
 }
 
@@ -150,7 +163,7 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     SR_TRY(join(&joined, s, document, work));
     SR_TRY(prepare_first(service, own, &prepared, step->signing, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
-    SR_TRY(keep(s, step, document, &prepared, &revision, work));
+    keep(step, document, &prepared, &revision);
     document->cipher = revision.cipher;
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
@@ -172,7 +185,7 @@ static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *
             SR_TRY(sign_document(service, &own, s, step, document, evidence));
     }
     apr_pool_destroy(work);
-    return NULL;
+    return store(service, s, step);
 }
 
 /* --- the step */

@@ -88,6 +88,8 @@ static const char *change_text(const sr_service_t *service, const sr_transition_
     json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
     json_object_set(row, "events", step->events);
     json_object_set(row, "revisions", step->revisions);
+    json_object_set_new(row, "folder", sr_json_string_or_null(step->folder));
+    json_object_set_new(row, "blobs", sr_contents_json(step->contents));
     json_object_set_new(row, "certificate_sha256", sr_json_string_or_null(certificate));
     json_object_set_new(row, "certificate_size",
                         certificate ? json_integer(submission->certificate_size) : json_null());
@@ -104,6 +106,8 @@ static sr_error_t *try_once(const sr_service_t *service, sr_transition_t *step, 
     step->hash = step->signing->events_hash;
     step->events = sr_json_own(json_array(), step->pool);
     step->revisions = sr_json_own(json_array(), step->pool);
+    step->contents = sr_contents_make(step->pool);
+    step->folder = NULL;
     memset(step->kinds, 0, sizeof step->kinds);
     SR_TRY(body(service, step, baton));
     if (!json_array_size(step->events)) return NULL;

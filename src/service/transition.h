@@ -3,7 +3,7 @@
 #ifndef SR_STEP_H
 #define SR_STEP_H
 
-#include "service/private.h"
+#include "service/contents.h"
 
 typedef struct sr_transition_t {
     sr_signing_t *signing; /* as it was read; then as it will be */
@@ -12,7 +12,9 @@ typedef struct sr_transition_t {
     int number;       /* of the last event */
     const char *hash; /* of the last event */
     json_t *events, *revisions;
-    const char *kinds[3]; /* of the webhooks to call, in their order; then NULL */
+    apr_array_header_t *contents; /* which it names */
+    const char *folder;           /* where they are (sr_contents_folder), or NULL: nowhere */
+    const char *kinds[3];         /* of the webhooks to call, in their order; then NULL */
     apr_pool_t *pool;
 } sr_transition_t;
 

@@ -73,24 +73,29 @@ sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const ch
     return NULL;
 }
 
-static sr_error_t *find_stored(sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
+/* Whether the owner has a report and the content is stored. A content that only others have is stored once more, so
+ * that the time it takes tells nobody that they have it. */
+static sr_error_t *find_stored(const sr_service_t *service, sr_file_t *file, const sr_create_t *request,
+                               apr_pool_t *pool)
 {
     sr_pages_t *pages;
     bool there = false;
     SR_TRY(sr_service_pages(&pages, request->uploads->documents, file->sha256, pool));
-    if (pages) SR_TRY(sr_blobs_use(&there, request->uploads->documents, file->sha256, pool));
+    if (pages) SR_TRY(sr_contents_find(service, &file->key, request->uploads->documents, file->sha256, pool));
+    if (file->key) SR_TRY(sr_blobs_exists(&there, request->uploads->documents, file->key, pool));
     file->pages = there ? pages : NULL;
     file->stored = there;
     return NULL;
 }
 
 /* The rewritten file of an upload that was seen before. It may be gone, if no submission needed it. */
-static sr_error_t *find_normalised(sr_files_t *files, const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *find_normalised(const sr_service_t *service, sr_files_t *files, const sr_create_t *request,
+                                   apr_pool_t *pool)
 {
     const sr_pages_t *own = files->upload.pages;
     sr_file_t found = {.sha256 = own->rewritten_sha256, .size = own->rewritten_size};
     if (!found.sha256) return NULL;
-    SR_TRY(find_stored(&found, request, pool));
+    SR_TRY(find_stored(service, &found, request, pool));
     if (found.stored && found.pages->count == own->count) files->normalised = found;
     return NULL;
 }
@@ -101,9 +106,9 @@ static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake,
     sr_files_t *files = apr_array_push(intake->files);
     *files = (sr_files_t){.upload = {.sha256 = upload->sha256, .size = upload->size, .spool = upload->spool},
                           .pdf = sr_intake_helper(intake, service, request->caller, pool)};
-    SR_TRY(find_stored(&files->upload, request, pool));
+    SR_TRY(find_stored(service, &files->upload, request, pool));
     if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, intake, files->pdf, upload, pool));
-    SR_TRY(find_normalised(files, request, pool));
+    SR_TRY(find_normalised(service, files, request, pool));
     sr_document_t *document = apr_array_push(intake->documents);
     *document = (sr_document_t){.uuid = sr_uuid_make(pool),
                                 .name = upload->name,
@@ -127,24 +132,49 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, c
     return NULL;
 }
 
+/* Two uploads may have the same content. */
+static void name(apr_array_header_t *contents, const sr_file_t *file)
+{
+    if (!file->sha256 || sr_contents_get(contents, file->sha256)) return;
+    APR_ARRAY_PUSH(contents, sr_content_t) =
+        (sr_content_t){.sha256 = file->sha256, .size = file->size, .stored = file->stored};
+}
+
 /* What was found out of a stored document is noted if it can be: it only spares work. */
-static sr_error_t *keep(const sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
+static sr_error_t *keep(const sr_file_t *file, const apr_array_header_t *contents, const sr_create_t *request,
+                        apr_pool_t *pool)
 {
     if (!file->sha256 || (file->stored && !file->changed)) return NULL;
     const char *report = sr_pages_write(file->pages, pool);
-    if (!file->stored) return sr_blobs_commit(file->spool, file->sha256, report);
+    if (!file->stored) return sr_blobs_commit(file->spool, sr_contents_get(contents, file->sha256)->key, report);
     (void)sr_reports_write(request->uploads->documents, file->sha256, report, false, pool);
     return NULL;
 }
 
-sr_error_t *sr_uploads_commit(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
+sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *contents, const sr_intake_t *intake,
+                              const sr_create_t *request, apr_pool_t *pool)
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        SR_TRY(keep(&files->normalised, request, pool)); /* first, as the upload's report names it */
-        SR_TRY(keep(&files->upload, request, pool));
+        name(contents, &files->normalised);
+        name(contents, &files->upload);
+    }
+    SR_TRY(sr_contents_reserve(service, contents, request->uploads->documents, pool));
+    for (int i = 0; i < intake->files->nelts; i++) {
+        const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+        SR_TRY(keep(&files->normalised, contents, request, pool)); /* first, as the upload's report names it */
+        SR_TRY(keep(&files->upload, contents, request, pool));
     }
     return NULL;
+}
+
+void sr_uploads_stale(const sr_intake_t *intake)
+{
+    for (int i = 0; i < intake->files->nelts; i++) {
+        sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
+        sr_file_t *both[] = {&files->upload, &files->normalised};
+        for (int j = 0; j < 2; j++) both[j]->stored = both[j]->stored && !both[j]->spool;
+    }
 }
 
 void sr_uploads_drop(const sr_intake_t *intake)

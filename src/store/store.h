@@ -76,7 +76,11 @@ typedef enum sr_outcome_t {
  * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
  * sr_webhook_row): it becomes a job, if the submission's token has a URL for that kind. The body is the
  * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
- * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other. */
+ * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other.
+ * "blob" is a content that the operation names: {"sha256","size","key"|null,"replaces"|null}, each content once. It is
+ * stored under "key", which SR_OP_BLOB_RESERVE gave; without a key it was stored before. "replaces" is the key under
+ * which its file is missing. "folder" is the uuid of the folder of all (sr_blobs_binding). If a reservation or a
+ * content is there no more, the operation is STALE and names nothing: store the contents again under new keys. */
 typedef enum sr_op_t {
     /* $T → OK + token | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
@@ -85,8 +89,8 @@ typedef enum sr_op_t {
      *  "documents":[{"uuid","name","sha256","size","pages","warnings":[name]|null,"rewritten_sha256"|null,
      *  "rewritten_size"|null}],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","fields":[…]}],
-     *  "idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
-     * → OK + representation | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT.
+     *  "folder","blobs":[blob],"idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
+     * → OK + representation | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT | STALE.
      * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
      * connection) changes nothing and is OK. Times are `now`. An idempotency row older
      * than `idempotency_since` counts as absent. */
@@ -95,7 +99,7 @@ typedef enum sr_op_t {
     SR_OP_SUBMISSION_GET,
     /* $T, uuid → OK + submission row | MISSING | UNAUTHORIZED. "submission row" is {"uuid","name","template_uuid",
      *  "skip_intro","send_email","state","created_at","updated_at","events" (how many),"events_hash" (of the last),
-     *  "access_epoch","certificate_sha256"|null,"certificate_size"|null,"warnings":[text]|null,
+     *  "access_epoch","certificate_sha256"|null,"certificate_size"|null,"certificate_key"|null,"warnings":[text]|null,
      *  "created_by":{"firstname","lastname","email"},"documents":[document row],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","opened_at"|null,
      *  "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,
@@ -113,8 +117,8 @@ typedef enum sr_op_t {
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
      *  {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
-     *  "rewritten_size"|null,"revisions":[{"sha256","size" (of what was appended),"whole_sha256","whole_size"}] in
-     * their order}. */
+     *  "rewritten_size"|null,"key" (of the upload),"rewritten_key"|null,"revisions":[{"sha256","key","size" (of what
+     * was appended),"whole_sha256","whole_size"}] in their order}. A key is what a blob is stored under (blobs.h). */
     SR_OP_DOCUMENT_GET,
     /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED: what of
      * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
@@ -140,10 +144,16 @@ typedef enum sr_op_t {
      *  "refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,"consent"|null,
      *  "events":[{"hash","body"}] (at least one),
      *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
-     *  "certificate_sha256"|null,"certificate_size"|null,"webhooks":[webhook]|absent}
+     *  "certificate_sha256"|null,"certificate_size"|null,"folder"|null,"blobs":[blob]|absent,
+     *  "webhooks":[webhook]|absent}
      * → OK | STALE | MISSING. One transition of a submission and of one signer of it. Repeating it (after a lost
      * connection) changes nothing and is OK. */
     SR_OP_SIGNING_CHANGE,
+    /* folder, JSON array of SHA-256, each once → OK + reserved, each: a new key, "<sha256>.<16 hexadecimal digits>",
+     * under which something may now be stored, and the key under which the content is stored already. */
+    SR_OP_BLOB_RESERVE,
+    /* folder, JSON array of SHA-256 → OK + key, of each content that is stored */
+    SR_OP_BLOB_FIND,
     /* Submission uuid, holder (a new sr_process_name), microseconds → OK: the holder has a lease of the submission for
      * that time | STALE + the holder ("" if it has just ended): somebody else has one | MISSING: this database keeps no
      * leases, all who use it are on one machine. */
@@ -237,8 +247,24 @@ typedef enum sr_op_t {
     SR_OP_ADMIN_TOKEN_REVOKE,
     /* token uuid, urls → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
-    /* sha256 → OK when a submission needs the file, else MISSING (sigreqctl gc) */
-    SR_OP_ADMIN_DOCUMENT_USED,
+    /* folder, sha256 ("" before the first), rows at most → OK + blob, of each content after it, in their order */
+    SR_OP_ADMIN_BLOB_LIST,
+    /* JSON array of keys → OK + key, of each that is neither named, reserved nor a tombstone. Ask this of files that
+     * were found before: no transaction will ever name them. */
+    SR_OP_ADMIN_BLOB_STRANGERS,
+    /* folder, sha256 ("" before the first), rows at most → OK + {"after" (the last of these contents)|null,"seen" (how
+     *  many they are),"unnamed":[key] (of those that no submission needs)} */
+    SR_OP_ADMIN_BLOB_UNNAMED,
+    /* folder, microseconds, rows at most → OK + key, of each reservation that is so old */
+    SR_OP_ADMIN_BLOB_LATE,
+    /* {"named":[key],"reserved":[key]} → OK. They become tombstones: keys of contents that no submission needs and that
+     * no transaction under way is about to name, and reservations that no transaction under way takes. */
+    SR_OP_ADMIN_BLOB_DOOM,
+    /* folder, key ("" before the first), rows at most → OK + tombstone, of each after it, in their order. forget: its
+     * content is not stored under another key. */
+    SR_OP_ADMIN_BLOB_TOMBSTONES,
+    /* JSON array of keys → OK. Their files have been removed: the tombstones go. */
+    SR_OP_ADMIN_BLOB_BURY,
     /* idempotency rows older than this time are deleted → OK + count */
     SR_OP_ADMIN_EXPIRE,
     /* webhook calls that ended before this time are forgotten → OK + count */

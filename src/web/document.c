@@ -35,6 +35,7 @@ sr_error_t *sr_web_certificate(sr_http_t *http)
     SR_TRY(begin(http, &signing));
     if (!signing->submission.certificate_sha256) return sr_error(http->pool, SR_ENOTFOUND, "Not found");
     SR_TRY(sr_service_download_certificate(sr_web_of(http)->service, &download, signing->submission.name,
-                                           signing->submission.certificate_sha256, http->pool));
+                                           signing->submission.certificate_sha256, signing->submission.certificate_key,
+                                           http->pool));
     return reply_download(http, &download);
 }

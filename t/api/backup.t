@@ -3,6 +3,7 @@
 # acknowledged before the backup is there with its documents and its audit trail, and the service goes on.
 use strict;
 use warnings;
+use Mojo::JSON   'decode_json';
 use Digest::SHA 'sha256_hex';
 use File::Temp 'tempdir';
 use Mojo::File 'path';
@@ -147,13 +148,14 @@ my @open = grep { $there{$_}{submitters}[0]{status} ne 'completed' } keys %there
 is(scalar(grep { $before->{signed}{$_} } @open), 0, 'what was signed is signed');
 is(join("\n", map { faults($_) } @there), '', 'each has its documents and its audit trail');
 
-my @gc = ('gc', '--documents', "$restored/documents", '--force');
-sub gc { return Sigreq::Here::ctl_with(['--driver', suite->{db}, '--params', $params], @gc, @_) }
-my $old = time - 2 * 24 * 3600;
-utime $old, $old, grep {-f} glob "$restored/documents/??/??/*";
-cmp_ok(gc('--dry-run')->{deleted}, '>', 0, 'gc finds the documents that came after the database was saved');
-gc();
-is(gc('--dry-run')->{deleted}, 0, '… and deletes them');
+my @folder = ('--documents', "$restored/documents");
+sub restored { return Sigreq::Here::ctl_with(['--driver', suite->{db}, '--params', $params], @_, @folder) }
+my @database = ('--driver', suite->{db}, '--params', $params);
+my @check    = (suite->{source} . '/build/sigreqctl', '--json', @database, 'check', @folder);
+my $found = decode_json(do { open my $pipe, '-|', @check or die "check: $!\n"; local $/; <$pipe> });
+cmp_ok($found->{foreign}, '>', 0, 'check finds the documents that came after the database was saved');
+is_deeply([@$found{qw(missing damaged)}], [0, 0], '… and nothing that is missing or damaged');
+is(restored('gc', '--reserved', 0, '--quarantine-days', 0)->{deleted}, 0, 'gc leaves them alone');
 is(join("\n", map { faults($_) } @there), '', 'nothing else is missing then');
 
 my $made = $client->create(files => files('restored'));

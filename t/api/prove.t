@@ -6,7 +6,7 @@ use warnings;
 use Mojo::File 'path';
 use Mojo::JSON 'decode_json';
 use Sigreq::Client;
-use Sigreq::Here qw(organisation suite ctl documents reports workers wait_for is_text nothing_happens);
+use Sigreq::Here qw(organisation suite collect documents stored reports workers wait_for is_text nothing_happens);
 use Sigreq::PDF qw(pdf repairable without_end);
 use Test::More;
 
@@ -15,10 +15,7 @@ my $client = $org->{test}->crowd;
 my $count  = 0;
 sub nonce { "prove $$ " . suite->{db} . suite->{mpm} . ++$count }
 
-sub stored {
-    my $sha256 = shift;
-    return path(suite->{dir}, 'documents', substr($sha256, 0, 2), substr($sha256, 2, 2), $sha256);
-}
+sub size_of { my ($file) = stored(@_); return $file && -s $file }
 sub report { decode_json(path((reports(shift))[0])->slurp) }
 
 sub signers_on {    # one signer with a field on each of these pages of a.pdf
@@ -114,7 +111,7 @@ for my $what (sort keys %repairable) {
         my $anew     = report($document->{sha256})->{normalised};
         ok($anew, 'it was written anew') or return;
         is(documents(),                             $before + 2,      'two files are stored');
-        is(-s stored($anew->{sha256}),              $anew->{size},    '… of these sizes');
+        is(size_of($anew->{sha256}),              $anew->{size},    '… of these sizes');
         is($document->{size},                       length $bytes,    '… the upload');
         isnt($anew->{sha256}, $document->{sha256}, '… and what is sealed');
         is_deeply(report($anew->{sha256})->{prepared},  [0],   '… whose report knows the page');
@@ -126,12 +123,12 @@ for my $what (sort keys %repairable) {
         ok($original->body eq $bytes, 'the original is the upload, byte for byte');
         asks_nobody('seen before', sub { is(post($bytes)->code, 201, 'and once more') });
         is(documents(), $before + 2, '… nothing else is stored');
-        ctl('gc', '--documents', suite->{dir} . '/documents');
-        ok(-e stored($_) && reports($_) == 1, 'gc keeps it') for $document->{sha256}, $anew->{sha256};
+        collect();
+        ok(stored($_) == 1 && reports($_) == 1, 'gc keeps it') for $document->{sha256}, $anew->{sha256};
 
         unlink stored($anew->{sha256}), reports($anew->{sha256});
         is(post($bytes)->code,           201, 'what was lost of it');
-        is(-s stored($anew->{sha256}), $anew->{size}, '… is made again') if $what !~ /drawn/;
+        is(size_of($anew->{sha256}), $anew->{size}, '… is made again') if $what !~ /drawn/;
     };
 }
 
@@ -140,7 +137,7 @@ subtest 'the same damaged document many times at once' => sub {
         my $bytes   = $repairable{$what}->(nonce());
         my @answers = $client->parallel(8, 8, sub { $client->create_p(files => [['a.pdf', $bytes]]) });
         is_deeply([map { $_->code } @answers], [(201) x 8], "$what: all are accepted");
-        ctl('gc', '--documents', suite->{dir} . '/documents');
+        collect();
         my @shown = map {
             $client->get('/signatures/' . $_->json('/uuid') . '/documents/' . $_->json('/documents/0/uuid'))
         } @answers;

@@ -17,6 +17,8 @@ my @database  = ('--driver', 'sqlite3', '--params', "$folder/db");
 
 sub spit { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print $out $text; close $out; $path }
 
+sub slurp { my ($path) = @_; open my $in, '<', $path or die "$path: $!\n"; local $/; return <$in> }
+
 sub run {    # (exit code, all it said)
     my @command = @_;
     open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 </dev/null', 'sh', @command or die "$command[0]: $!\n";
@@ -25,25 +27,16 @@ sub run {    # (exit code, all it said)
     return ($? & 127 ? "signal $?" : $? >> 8, $said);
 }
 
-sub gc { return run(@_, $program, @database, '--json', 'gc', '--documents', $documents, '--unused', 0, '--force') }
+sub gc { return run(@_, $program, @database, '--json', 'gc', '--documents', $documents, '--unused', 0,
+        '--quarantine-days', 0, '--reserved', 0) }
 
 is((run($program, @database, 'db', 'init'))[0], 0, 'a database');
 mkdir for $documents, $elsewhere, "$documents/ab";
-my @victims = map { spit("$elsewhere/$_", 'x') } $hash, "$hash.1.0.800.png", '00000000-0000-4000-8000-000000000000',
-    'passwd';
+my @victims = map { spit("$elsewhere/$_", 'x') } $hash, "$hash.0123456789abcdef", "$hash.1.0.800.png",
+    '00000000-0000-4000-8000-000000000000', 'passwd';
 utime 1e9, 1e9, @victims;
 
-# a document to delete, for which a lock is taken
-mkdir "$documents/ab/ab";
-utime 1e9, 1e9, spit("$documents/ab/ab/$hash", 'x');
-symlink "$elsewhere/made", "$documents/.lock";
-gc();
-ok(!-e "$elsewhere/made", 'a link as .lock: nothing is made behind it');
-unlink "$documents/.lock", "$documents/ab/ab/$hash";
-rmdir for "$documents/ab/ab";
-mkdir "$documents/ab";
-
-my %link = ('tmp' => $elsewhere, 'ab/ab' => $elsewhere);
+my %link = ('tmp' => $elsewhere, 'quarantine' => $elsewhere, 'ab/ab' => $elsewhere);
 for my $name (sort keys %link) {
     symlink $link{$name}, "$documents/$name" or die "$name: $!\n";
     gc();
@@ -68,20 +61,41 @@ is((run($program, @other, 'db', 'init'))[0], 0, 'another database');
 is((run($program, @other, 'documents', 'adopt'))[0], 0, 'the folder becomes its own');
 like((run($program, @other, 'documents', 'adopt'))[1], qr/^database +[0-9a-f-]{36}$/m, '… of which it says the uuid');
 is((run($program, @other, 'gc'))[0], 0, 'it collects there');
-mkdir "$documents/ab/ab";
-my $kept = spit("$documents/ab/ab/$hash", 'x');
-utime 1e9, 1e9, $kept;
-($code, $said) = gc();
-is($code, 4, 'the first database does not any more, not even by force');
-like($said, qr/belongs to the database [0-9a-f-]{36}, and this is [0-9a-f-]{36}: nothing was/, '… it says why');
-ok(-e $kept, '… and deletes nothing');
+mkdir "$documents/quarantine";
+my $removed = spit("$documents/quarantine/$hash.0123456789abcdef", 'x');
+for my $command ('gc', 'check') {
+    ($code, $said) = run($program, @database, $command, '--documents', $documents);
+    is($code, 4, "the first database is refused by $command");
+    like($said, qr/belongs to the database [0-9a-f-]{36}, and this is [0-9a-f-]{36}: nothing was/, '… which says why');
+}
+ok(-e $removed, '… and deletes nothing');
 is((run($program, @database, '--documents', $documents, 'documents', 'adopt'))[0], 0, 'it is adopted back');
 is((gc())[0], 0, '… and collected');
-ok(!-e $kept, '… what no submission has');
+ok(!-e $removed, '… what was removed before');
 ($code, $said) = run($program, @database, 'documents', 'adopt');
 is($code, 2, 'adopting needs a folder');
 ($code, $said) = run($program, @database, '--documents', "$folder/none", 'documents', 'adopt');
 is($code, 5, '… that is there');
+
+# Quarantine days of the configuration
+my $config = spit("$folder/httpd.conf",
+    qq{DBDriver sqlite3\nDBDParams "$folder/db"\nSigreqDocuments "$documents"\n});
+spit($removed, 'x');
+utime time - 20 * 86400, time - 20 * 86400, $removed;
+sub configured { return run($program, '--config', $config, '--json', 'gc', @_) }
+is((configured())[0], 0, 'gc with a configuration');
+ok(-e $removed, '… deletes nothing that was removed 20 days ago');
+spit($config, slurp($config) . "SigreqQuarantineDays 19\n");
+like((configured('--dry-run'))[1], qr/"quarantine_deleted": 1\b/, 'SigreqQuarantineDays is read');
+ok(-e $removed, '… a dry run deletes nothing');
+configured('--quarantine-days', 21);
+ok(-e $removed, '… an option stands before it');
+configured();
+ok(!-e $removed, '… and it is deleted then');
+spit($config, slurp($config) . "SigreqQuarantineDays soon\n");
+($code, $said) = configured();
+is($code, 2, 'a configuration that httpd would refuse');
+like($said, qr/SigreqQuarantineDays soon must be/, '… is refused');
 
 # Root of a user namespace, in which all other users are one that this root cannot become.
 SKIP: {

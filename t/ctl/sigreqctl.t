@@ -47,8 +47,8 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 # --- help
 my ($out) = exits(0, 'help', '--help');
 my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
-    'user list', 'token create', 'token list', 'token revoke', 'token webhooks', 'gc', 'seal create', 'seal show',
-    'verify');
+    'user list', 'token create', 'token list', 'token revoke', 'token webhooks', 'gc', 'check', 'documents adopt',
+    'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
@@ -172,25 +172,26 @@ my $variable = spit("$folder/v.conf", "DBDriver sqlite3\nDBDParams \${X}/b.db\n"
 like($error, qr/v\.conf line 2: DBDParams/, 'is named by its line');
 exits(2, 'a configuration without a database', '--config', spit("$folder/e.conf", "DBDriver sqlite3\n"), 'org', 'list');
 
-# --- a folder of documents that is another database's
+# --- documents that the database does not know
 my $hash = 'ab' x 32;
 mkdir "$folder/documents/ab";
 mkdir "$folder/documents/ab/ab";
-my @hashes = ($hash, map { 'abab' . "$_" x 60 } 1 .. 3);
-my @stored = map { spit("$folder/documents/ab/ab/$_", 'x' x 10) } @hashes;
-is(json('gc', '--config', $config, 'gc')->{kept}, 4, 'gc keeps what was stored today');
-my $old = time - 25 * 3600;
-utime $old, $old, @stored;
-($code, undef, $error) = run('--config', $config, 'gc');
-is($code, 4, 'gc refuses when the database knows too few of the documents');
-like($error, qr/does not know 4 of the 4 documents .* more than 5 %: nothing was deleted\..* --force/, 'and says so');
-is(scalar(grep { -e } @stored), 4, 'nothing is deleted');
-is(json('gc --dry-run', '--config', $config, 'gc', '--dry-run')->{deleted}, 4, 'they would be');
-is(scalar(grep { -e } @stored), 4, 'nothing is deleted');
-my $freed = json('gc --force', '--config', $config, 'gc', '--force', '--history-days', '7');
-is($freed->{freed_bytes}, 40, 'what is freed');
-is($freed->{history_deleted}, 0, 'no history was there');
-ok(!(grep { -e } @stored), 'they are deleted');
+my @names  = map {"abab$_"} map { "$_" x 60 . '.0123456789abcdef' } 1 .. 3;
+my @stored = map { spit("$folder/documents/ab/ab/$_", 'x' x 10) } @names;
+spit("$folder/documents/ab/ab/readme.txt", 'x');
+my $freed = json('gc', '--config', $config, 'gc', '--history-days', '7', '--reserved', 0, '--quarantine-days', 0);
+is_deeply([@$freed{qw(kept deleted quarantine_deleted history_deleted)}], [0, 0, 0, 0], 'gc removes none of them');
+is(scalar(grep { -e } @stored), 3, 'they are there');
+($code, my $said, $error) = run('--config', $config, '--json', 'check');
+is($code, 1, 'check finds them');
+my $found = decode_json($said);
+is_deeply([@$found{qw(documents missing damaged foreign)}], [0, 0, 0, 3], '… counts them');
+is_deeply([sort map {"$_->{problem} $_->{key}"} @{ $found->{problems} }], [map {"foreign $_"} @names],
+    '… and names them');
+($code, $said) = run('--config', $config, 'check');
+like($said, qr/^foreign +3\n.*^foreign +\Q$names[0]\E +the database does not know this file\n/ms, '… in words, too');
+unlink @stored;
+is_deeply(json('check', '--config', $config, 'check')->{problems}, [], 'without them all is well');
 
 # --- images of pages
 mkdir for map {"$folder/documents/cache$_"} '', '/ab', '/ab/ab';

@@ -13,8 +13,13 @@ static const char *path_of(void)
 
 static const char *bound(void)
 {
-    const char *uuid;
-    return sr_blobs_database(&uuid, documents, pool) ? "an error" : uuid;
+    const char *uuid, *folder;
+    return sr_blobs_binding(&uuid, &folder, documents, pool) ? "an error" : uuid;
+}
+
+static sr_error_t *check(const char *uuid)
+{
+    return sr_blobs_check(documents, uuid, pool);
 }
 
 static void test_first(void)
@@ -23,11 +28,11 @@ static void test_first(void)
 
     start_over();
     is_str(bound(), NULL, "a folder that belongs to nobody");
-    ok(!sr_blobs_check(documents, ONE, pool), "belongs to who asks first");
+    ok(!check(ONE), "belongs to who asks first");
     is_str(bound(), ONE, "as its file says");
-    ok(!sr_blobs_check(documents, ONE, pool), "and goes on to");
-    ok(!sr_blobs_check(documents, "01234567-89AB-4DEF-8123-456789ABCDEF", pool), "in either case");
-    error = sr_blobs_check(documents, TWO, pool);
+    ok(!check(ONE), "and goes on to");
+    ok(!check("01234567-89AB-4DEF-8123-456789ABCDEF"), "in either case");
+    error = check(TWO);
     ok(error && error->code == SR_EUNAVAILABLE && !strstr(error->message, root), "another is refused");
     ok(error && strstr(error->cause, ONE) && strstr(error->cause, TWO) && strstr(error->cause, "documents adopt"),
        "and the log says who, and what to do");
@@ -35,35 +40,53 @@ static void test_first(void)
     is_str(bound(), ONE, "changes nothing");
     ok(!sr_blobs_bind(documents, TWO, true, pool), "adopted");
     is_str(bound(), TWO, "it is the other's");
-    ok(!sr_blobs_check(documents, TWO, pool) && sr_blobs_check(documents, ONE, pool), "and no longer the first's");
+    ok(!check(TWO) && check(ONE), "and no longer the first's");
     is_int(count_files(), 1, "no other file is left");
+}
+
+/* Which of the folders of its database it is. */
+static void test_folder(void)
+{
+    const char *first, *second, *uuid;
+
+    start_over();
+    ok(!sr_blobs_binding(&uuid, &first, documents, pool) && !first, "a folder has no uuid");
+    ok(!check(ONE) && !sr_blobs_binding(&uuid, &first, documents, pool) && sr_uuid_valid(first),
+       "until it belongs to a "
+       "database");
+    ok(!sr_blobs_bind(documents, TWO, true, pool) && !sr_blobs_binding(&uuid, &second, documents, pool),
+       "adopted by another database");
+    is_str(second, first, "it keeps its uuid");
+    start_over();
+    ok(!check(ONE) && !sr_blobs_binding(&uuid, &second, documents, pool) && strcmp(first, second) != 0,
+       "another folder has another one");
 }
 
 static void test_odd(void)
 {
-    static const char *const texts[] = {"", "\n", "x", (ONE "x"), (" " ONE), "0123"};
+    static const char *const texts[] = {"", "\n", "x", (ONE "x"), (" " ONE), "0123", ONE, (ONE "\n"), (ONE "\nx")};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         start_over();
         put_file(path_of(), texts[i]);
-        const sr_error_t *error = sr_blobs_check(documents, ONE, pool);
+        const sr_error_t *error = check(ONE);
         ok(error && strstr(error->cause, "documents adopt"), "a file that holds '%s' is an error", texts[i]);
-        ok(!sr_blobs_bind(documents, ONE, true, pool) && !sr_blobs_check(documents, ONE, pool), "and is mended");
+        ok(!sr_blobs_bind(documents, ONE, true, pool) && !check(ONE), "and is mended");
     }
     start_over();
     put_file(apr_pstrcat(pool, root, "/elsewhere", NULL), ONE);
-    ok(symlink("elsewhere", path_of()) == 0 && sr_blobs_check(documents, ONE, pool) != NULL, "a link is an error");
+    ok(symlink("elsewhere", path_of()) == 0 && check(ONE) != NULL, "a link is an error");
 }
 
 /* Two databases at once: one of them has the folder. */
 static int check_one(void)
 {
-    return sr_blobs_check(documents, ONE, pool) ? 1 : 0;
+    return check(ONE) ? 1 : 0;
 }
 
 static int check_two(void)
 {
-    return sr_blobs_check(documents, TWO, pool) ? 1 : 0;
+    return check(TWO) ? 1 : 0;
 }
 
 static void test_race(void)
@@ -81,6 +104,7 @@ int main(void)
 {
     begin();
     test_first();
+    test_folder();
     test_odd();
     test_race();
     end();

@@ -9,7 +9,6 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -130,41 +129,56 @@ static void test_drop(void)
     is_int(count_files(), 0, "dropping leaves nothing, and twice does no harm");
 }
 
+/* The same upload under another key, as when a collection has taken the first one away. */
 static void test_twice(void)
 {
-    const char *const sha256 = keep("twice", REPORT), *const path = sr_blobs_path(documents, sha256, pool);
-    struct stat first, second;
-    const char *pages;
+    static const apr_size_t lengths[] = {5, 300000};
+    sr_blob_writer_t *spool;
+    const char *sha256, *pages;
+    apr_off_t size;
+    bool there;
 
-    ok(stat(path, &first) == 0, "a document is kept");
-    is_str(keep("twice", OTHER_REPORT), sha256, "keeping it again is success");
-    ok(stat(path, &second) == 0 && first.st_ino != second.st_ino, "and the disk has as much to do as before");
-    ok(!sr_reports_read(&pages, documents, sha256, pool) && strcmp(pages, OTHER_REPORT) == 0, "the report is replaced");
+    for (int i = 0; i < 4; i++) {
+        const bool small = i % 2 == 0, removed = i >= 2;
+        const char *content = make_content(lengths[small ? 0 : 1]);
+        start_over();
+        ok(!sr_blobs_begin(&spool, documents, pool) && !sr_blobs_write(spool, content, lengths[small ? 0 : 1])
+               && !sr_blobs_end(spool, &sha256, &size),
+           "an upload of %ld bytes", (long)size);
+        const char *first = apr_pstrcat(pool, sha256, ".1", NULL), *second = apr_pstrcat(pool, sha256, ".2", NULL);
+        ok(!sr_blobs_commit(spool, first, REPORT) && !sr_blobs_commit(spool, first, REPORT), "is stored");
+        if (removed) unlink(sr_blobs_path(documents, first, pool));
+        ok(!sr_blobs_commit(spool, second, OTHER_REPORT), "and again under another key, %s",
+           removed ? "after the first file was removed" : "while the first file is there");
+        ok(file_holds(sr_blobs_path(documents, second, pool), content, lengths[small ? 0 : 1]), "with its content");
+        ok(!sr_blobs_exists(&there, documents, first, pool) && there != removed, "the first key is what it was");
+        ok(!sr_reports_read(&pages, documents, sha256, pool) && strcmp(pages, OTHER_REPORT) == 0,
+           "and the report is replaced");
+        sr_blobs_drop(spool);
+    }
 }
 
 /* What one owner has is new to every other: no report, and the same writing. */
 static void test_owners(void)
 {
-    struct stat first, second;
     const char *pages;
 
     start_over();
-    const char *const sha256 = keep("shared", REPORT), *const path = sr_blobs_path(documents, sha256, pool);
-    ok(stat(path, &first) == 0, "a document of one owner is not known");
+    const char *const sha256 = keep("shared", REPORT);
+    ok(sha256 != NULL, "a document of one owner is not known");
     sr_blobs_own(documents, NULL);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "while nobody asks");
     sr_blobs_own(documents, OTHER);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "nor to another");
-    is_str(keep("shared", OTHER_REPORT), sha256, "who keeps it too");
-    ok(stat(path, &second) == 0 && first.st_ino != second.st_ino, "as if it were new: it is written again");
+    ok(keep_under("shared", ".1", OTHER_REPORT) != NULL, "who stores it too, as if it were new");
     ok(!sr_reports_read(&pages, documents, sha256, pool) && pages && strcmp(pages, OTHER_REPORT) == 0,
        "and has a report of their own");
     sr_blobs_own(documents, OWNER);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && pages && strcmp(pages, REPORT) == 0,
        "while the first one stays what it was");
-    is_int(count_files(), 3, "one document, two reports");
+    is_int(count_files(), 4, "two files, two reports");
     sr_reports_remove(documents, sha256, pool);
-    is_int(count_files(), 2, "which one owner may forget");
+    is_int(count_files(), 3, "which one owner may forget");
     sr_blobs_own(documents, OTHER);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && pages, "the other still has it");
     sr_blobs_own(documents, OWNER);
@@ -334,50 +348,6 @@ static void test_trouble(void)
 
 /* --- many at once */
 
-#define ROUNDS 60
-
-/* Shared by those who store; alone for who makes files old. So none gets old while somebody is about to name it. */
-static void take_round(int *descriptor, int operation)
-{
-    *descriptor = open(apr_pstrcat(pool, root, ".round", NULL), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
-    while (flock(*descriptor, operation) != 0) {
-    }
-}
-
-/* Stores the same few documents again and again; what it was told is stored must be there. */
-static int keep_often(void)
-{
-    int i;
-
-    for (i = 0; i < ROUNDS; i++) {
-        const char *const content = apr_psprintf(pool, "document %d", i % 3), *sha256;
-        const char *pages;
-        bool there;
-        int round;
-
-        take_round(&round, LOCK_SH);
-        sha256 = sr_sha256_hex(content, strlen(content), pool);
-        if (sr_blobs_use(&there, documents, sha256, pool)) return 5;
-        if (!there && !keep(content, REPORT)) return 2;
-        if (sr_reports_read(&pages, documents, sha256, pool) || !pages) return 3;
-        if (!file_holds(sr_blobs_path(documents, sha256, pool), content, strlen(content))) return 4;
-        close(round);
-    }
-    return 0;
-}
-
-static int age_often(void)
-{
-    for (int i = 0; i < 4 * ROUNDS; i++) {
-        int round;
-        take_round(&round, LOCK_EX);
-        age_all(2 * DAY);
-        close(round);
-        apr_sleep(500);
-    }
-    return 0;
-}
-
 /* Readers of a report that is written again and again find the one or the other, always whole. */
 #define REWRITES 400
 static const char *rewritten;
@@ -417,41 +387,6 @@ static void test_rewriters(void)
     is_int(count_files(), 2, "nothing else is left");
 }
 
-static sr_error_t *nobody_uses_it(void *baton, const char *sha256, bool *used, apr_pool_t *scratch)
-{
-    *used = false;
-    return NULL;
-}
-
-static int collect_often(void)
-{
-    sr_blobs_gc_t total = {0}, result;
-    int i;
-
-    for (i = 0; i < 4 * ROUNDS; i++) {
-        if (sr_blobs_gc(&result, documents, nobody_uses_it, NULL, 100, false, pool)) return 1;
-        total.deleted += result.deleted;
-        apr_sleep(500);
-    }
-    return total.deleted > 0 ? 0 : 2;
-}
-
-static void test_many(void)
-{
-    int (*const bodies[])(void) = {keep_often, keep_often, keep_often, keep_often, age_often, collect_often};
-    pid_t children[6];
-    int i;
-
-    start_over();
-    for (i = 0; i < 6; i++) children[i] = start_child(bodies[i]);
-    for (i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "what is stored is there, gc or no gc");
-    ok(wait_child(children[4]) == 0 && wait_child(children[5]) == 0, "documents get old, and gc deletes in between");
-    unlink(apr_pstrcat(pool, root, ".round", NULL));
-    age_all(2 * DAY);
-    ok(!sr_blobs_gc(&(sr_blobs_gc_t){0}, documents, nobody_uses_it, NULL, 100, false, pool), "and once more");
-    is_int(count_files(), 0, "then nothing is left");
-}
-
 int main(void)
 {
     begin();
@@ -470,7 +405,6 @@ int main(void)
     test_rewrite();
     test_trouble();
     test_rewriters();
-    test_many();
     end();
     return done();
 }

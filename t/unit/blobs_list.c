@@ -31,6 +31,7 @@ static int count_blobs(void)
 
 static void test_list(void)
 {
+    apr_off_t size;
     bool there;
 
     start_over();
@@ -44,8 +45,8 @@ static void test_list(void)
     is_int(listed_size, 11, "with their sizes");
     ok(sr_blobs_list(documents, count_listed, (void *)other, pool) != NULL, "an error ends the list");
     ok(!sr_blobs_exists(&there, documents, key, pool) && there, "a blob exists");
-    ok(!sr_blobs_remove(&there, documents, key, pool) && there, "and is removed");
-    ok(!sr_blobs_remove(&there, documents, key, pool) && !there, "once");
+    ok(!sr_blobs_remove(&there, &size, documents, key, pool) && there && size == 3, "and is removed");
+    ok(!sr_blobs_remove(&there, &size, documents, key, pool) && !there && size == 0, "once");
     ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "after which it does not exist");
     is_int(count_blobs(), 2, "the other key of the same content is still there");
 }

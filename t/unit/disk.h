@@ -111,17 +111,25 @@ static inline void put_file(const char *path, const char *content)
     close(descriptor);
 }
 
-/* Spools and keeps a text. Its digest, or NULL. */
-static inline const char *keep(const char *text, const char *report)
+/* Stores a text under its digest with this ending. The key, or NULL. */
+static inline const char *keep_under(const char *text, const char *ending, const char *report)
 {
     const char *sha256;
     sr_blob_writer_t *spool;
     apr_off_t size;
 
     if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, text, strlen(text))) return NULL;
-    if (sr_blobs_end(spool, &sha256, &size) || sr_blobs_commit(spool, sha256, report)) return NULL;
+    if (sr_blobs_end(spool, &sha256, &size)) return NULL;
+    const char *key = apr_pstrcat(pool, sha256, ending, NULL);
+    if (sr_blobs_commit(spool, key, report)) return NULL;
     sr_blobs_drop(spool);
-    return sha256;
+    return key;
+}
+
+/* The same under the digest alone. */
+static inline const char *keep(const char *text, const char *report)
+{
+    return keep_under(text, "", report);
 }
 
 static inline pid_t start_child(int (*body)(void))

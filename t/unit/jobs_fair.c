@@ -161,6 +161,7 @@ static void checks(base_t *base)
     now_text = number(NOW, base->pool);
     events = 0;
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    link_contents(&l);
     set_up(&l);
     check_case(base, &l, other_organization);
     check_case(base, &l, same_organization);

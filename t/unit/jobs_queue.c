@@ -227,6 +227,7 @@ static void checks(base_t *base)
 
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    link_contents(&l);
     set_clock(NOW);
     begun = 0;
     worker_start(&worker, base, (sr_jobs_options_t){.mail = &mail, .kinds = kinds, .kind_count = 3});

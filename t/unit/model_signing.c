@@ -49,10 +49,12 @@ static const char *signer_row(const char *uuid, const char *name, const char *fi
 /* The first has a revision, the second was rewritten. */
 #define DOCUMENTS                                                                                                      \
     "[{\"uuid\":\"" FIRST "\",\"name\":\"a.pdf\",\"sha256\":\"upload-a\",\"size\":100,\"pages\":12,"                   \
-    "\"warnings\":null,\"rewritten_sha256\":null,\"revisions\":[{\"sha256\":\"part-1\",\"size\":10,"                   \
+    "\"key\":\"upload-a.1\","                                                                                          \
+    "\"warnings\":null,\"rewritten_sha256\":null,\"revisions\":[{\"sha256\":\"part-1\",\"key\":\"part-1.1\",\"size\":" \
+    "10,"                                                                                                              \
     "\"whole_sha256\":\"whole-1\",\"whole_size\":110}]},{\"uuid\":\"" OTHER "\",\"name\":\"b.pdf\","                   \
     "\"sha256\":\"upload-b\",\"size\":50,\"pages\":1,\"warnings\":[\"%s\"],\"rewritten_sha256\":\"anew-b\","           \
-    "\"rewritten_size\":60,\"revisions\":[]}]"
+    "\"rewritten_size\":60,\"key\":\"upload-b.1\",\"rewritten_key\":\"anew-b.1\",\"revisions\":[]}]"
 
 /* Ann signs both documents, Bo the first, Cy the second. */
 static const char *row_of(const parts_t *parts)
@@ -151,8 +153,8 @@ static void test_reading(void)
     is_str(sr_document_state_sha256(first), "whole-1", "a document with a revision");
     is_int(sr_document_state_size(first), 110, "its size");
     is_int(sr_document_state_files(first, pool)->nelts, 2, "its files");
-    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a", "the upload");
-    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1", "and what was appended");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a.1", "the upload");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1.1", "and what was appended");
     is_str(sr_document_state_sha256(other), "anew-b", "one that was rewritten");
     is_int(sr_document_state_size(other), 60, "its size");
     is_str(sr_signing_contact(signing_of(&(parts_t){0}, BO), pool), "Org, submission " SUBMISSION,

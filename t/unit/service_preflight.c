@@ -4,6 +4,7 @@
 #include "pdf/worker.h"
 #include "pdf_help.h"
 #include "service/uploads.h"
+#include "store.h"
 
 #include "disk.h"
 
@@ -13,6 +14,19 @@ static const char SIGNERS[] =
     "[{\"firstname\":\"A\",\"lastname\":\"B\",\"fields\":[{\"type\":\"signature\",\"name\":\"x\","
     "\"document\":\"d0\",\"area\":{\"x\":1,\"y\":1,\"w\":9,\"h\":9,\"page\":1}}]}]";
 static const sr_signers_rules_t RULES = {.max_signers = 10, .max_fields = 10};
+
+/* The database, in which keys are reserved. */
+static link_t database;
+
+static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *scratch)
+{
+    *store = database.store;
+    return NULL;
+}
+
+static void give_back(sr_store_source_t *source, sr_store_t *store)
+{
+}
 
 typedef struct attempt_t {
     sr_service_t service;
@@ -27,7 +41,9 @@ static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *t
     attempt_t *made = apr_pcalloc(pool, sizeof *made);
     sr_uploads_t *uploads = apr_palloc(pool, sizeof *uploads);
     *uploads = (sr_uploads_t){documents, apr_array_make(pool, count, sizeof(sr_upload_t)), pool};
+    static sr_store_source_t source = {.borrow = borrow, .give_back = give_back};
     made->service.pdf = workers;
+    made->service.database = &source;
     for (int i = 0; i < count; i++) {
         pdf_t pdf = pdf_document(&(pdf_parts_t){.pages = 3, .trailer = apr_psprintf(pool, "/X(%s %d)", text, i)});
         if (sr_service_receive_begin(uploads, apr_psprintf(pool, "d%d", i), NULL, true)
@@ -54,7 +70,18 @@ static sr_error_t *prove(attempt_t *attempt)
 
 static sr_error_t *keep_all(attempt_t *attempt)
 {
-    return sr_uploads_commit(&attempt->intake, &attempt->request, pool);
+    apr_array_header_t *contents = sr_contents_make(pool);
+
+    SR_TRY(sr_uploads_commit(&attempt->service, contents, &attempt->intake, &attempt->request, pool));
+    for (int i = 0; i < contents->nelts; i++) { /* what the transaction does that names them */
+        const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
+        if (content->key)
+            execute(&database, apr_psprintf(pool,
+                                            "INSERT INTO blob (folder, sha256, key, size) "
+                                            "SELECT folder, '%s', key, 1 FROM blob_reservation WHERE key = '%s'",
+                                            content->sha256, content->key));
+    }
+    return NULL;
 }
 
 static const sr_file_t *upload_of(const attempt_t *attempt, int i)
@@ -70,9 +97,9 @@ static void test_memory(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
     ok(sr_pages_is_prepared(upload_of(attempt, 0)->pages, 1) && !sr_pages_is_prepared(upload_of(attempt, 0)->pages, 0),
        "on the page that has the field");
     is_int(upload_of(attempt, 1)->pages->prepared_count, 0, "one without fields is not");
-    is_int(count_files(), 0, "nothing is stored yet");
+    is_int(count_files(), 1, "nothing is stored yet but to whom the folder belongs");
     ok(!keep_all(attempt), "they are kept");
-    is_int(count_files(), 4, "each with its report");
+    is_int(count_files(), 5, "each with its report");
 
     attempt = begin_attempt(nobody, 2, "memory");
     ok(!check(attempt), "seen again, they are known");
@@ -80,7 +107,7 @@ static void test_memory(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
     ok(!prove(attempt), "and nobody is asked, nor any time needed");
     ok(upload_of(attempt, 0)->stored && !upload_of(attempt, 0)->changed, "there is nothing to be noted");
     ok(!keep_all(attempt), "nor to be kept");
-    is_int(count_files(), 4, "nothing is stored twice");
+    is_int(count_files(), 5, "nothing is stored twice");
 }
 
 static void test_away(sr_pdf_pool_t *workers, sr_pdf_pool_t *nobody)
@@ -139,14 +166,28 @@ static void test_slow(void)
     is_int(help_notices, 0, "none of them alone: %s", help_last_notice);
 }
 
+static void open_database(base_t *base)
+{
+    apr_dbd_init(pool);
+    if (!base_make(base, "sqlite3", pool)) die("sqlite3", NULL);
+    link_connect(&database, base, pool);
+    ok(!link_upgrade(&database) && !link_open(&database), "a database");
+    ok(!sr_blobs_bind(documents, uuid(1, 1, pool), false, pool), "whose folder it is");
+}
+
 int main(void)
 {
+    base_t base;
+
     begin();
+    open_database(&base);
     sr_pdf_pool_t *workers = help_pool(help_program(), 1, 20000, pool), *nobody = help_pool("/nowhere", 1, 500, pool);
     test_memory(workers, nobody);
     test_away(workers, nobody);
     test_late(workers);
     test_slow();
+    link_close(&database);
+    base_remove(&base);
     end();
     return done();
 }

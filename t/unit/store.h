@@ -65,6 +65,25 @@ static inline sr_error_t *link_open(link_t *link)
                                        link->lock, link->watch, link->pool);
 }
 
+/* The contents that submissions of tests name (wish), and some more, are stored. */
+#define FOLDER "f01de500-0000-4000-8000-000000000000"
+
+static inline void link_contents(link_t *link)
+{
+    if (strcmp(link->base->driver_name, "pgsql") == 0)
+        execute(link, "INSERT INTO sigreq.blob (folder, sha256, key, size) SELECT '" FOLDER
+                      "'::uuid, lpad(to_hex(n), 64, '0'), "
+                      "lpad(to_hex(n), 64, '0') || '.0', 1234 FROM generate_series(0, 65535) n "
+                      "UNION ALL SELECT '" FOLDER "'::uuid, 'part', 'part.0', 10 "
+                      "UNION ALL SELECT '" FOLDER "'::uuid, 'cert', 'cert.0', 99");
+    else
+        execute(link, "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 65535) "
+                      "INSERT INTO blob (folder, sha256, key, size) SELECT '" FOLDER
+                      "', printf('%064x', n), printf('%064x.0', n), 1234 "
+                      "FROM c UNION ALL SELECT '" FOLDER "', 'part', 'part.0', 10 "
+                      "UNION ALL SELECT '" FOLDER "', 'cert', 'cert.0', 99");
+}
+
 /* Brings the database to what this build needs; what was applied is in rows. */
 static inline sr_error_t *link_upgrade(link_t *link)
 {
@@ -204,7 +223,7 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
 {
     json_t *json = json_pack(
         "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
-        "s:[{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I,s:i}",
+        "s:[{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I,s:i,s:s}",
         "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
         "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
         json_sprintf("%s ann lee ann@x.org", w->name), "base_url", "https://x.org", "representation",
@@ -215,7 +234,8 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
         "pages", 1, "signers", "state", "sent", "uuid", uuid(4, w->number * 2, pool), "firstname", "Ann", "lastname",
         "Lee", "email", "ann@x.org", "fields", "name", "s1", "state", "sent", "uuid", uuid(4, w->number * 2 + 1, pool),
         "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields", "name", "s2", "idempotency_key", w->key,
-        "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since, "representation_version", 7);
+        "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since, "representation_version", 7, "folder",
+        FOLDER);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     const char *kept = text ? apr_pstrdup(pool, text) : NULL;
 

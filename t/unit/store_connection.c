@@ -124,6 +124,7 @@ static void checks(base_t *base)
     link_connect(&l, base, base->pool);
     link_connect(&other, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
+    link_contents(&l);
     ok(!link_open(&l), "open");
     RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, l.pool), "Org", NULL, NOW);
     RUN(&l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, l.pool), "Org", "Ann", "Lee", "ann@x.org", NOW);

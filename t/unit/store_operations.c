@@ -189,10 +189,6 @@ static void creation(link_t *l)
     RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"),
         "1");
     IS(l, "missing", "a uuid in upper case is a uuid");
-    RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 1));
-    IS(l, "ok", "a document in use");
-    RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 99));
-    IS(l, "missing", "a document of the refused one is not");
 }
 
 static void isolation(link_t *l)
@@ -389,8 +385,6 @@ static void quota_and_keys(link_t *l)
     IS(l, "quota", "the quota is used up");
     RUN(l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 402, p), "1");
     IS(l, "missing", "nothing of it is stored");
-    RUN(l, SR_OP_ADMIN_DOCUMENT_USED, apr_psprintf(p, "%064x", 402));
-    IS(l, "missing", "nor its documents");
     RUN(l, SR_OP_ADMIN_ORGANIZATION_QUOTA, "Org A", "3");
     RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
     IS(l, "ok", "nor its key: with more quota it is created");
@@ -447,6 +441,7 @@ static void checks(base_t *base)
     ok(link.error && link.error->code == SR_EUNAVAILABLE && strstr(link.error->cause, "run: sigreqctl db upgrade"),
        "no schema: %s", link.error ? link.error->cause : "");
     link_upgrade(&link);
+    link_contents(&link);
     ok(!link.error, "upgrade %s", link.error ? link.error->cause : "");
     link_open(&link);
     ok(!link.error, "open %s", link.error ? link.error->cause : "");

@@ -187,6 +187,7 @@ static void checks(base_t *base)
     apr_thread_mutex_create((apr_thread_mutex_t **)&writers.baton, APR_THREAD_MUTEX_UNNESTED, base->pool);
     link_connect(&l, base, base->pool);
     ok(!link_upgrade(&l), "upgrade");
+    link_contents(&l);
     ok(!link_open(&l), "open");
     RUN(&l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, l.pool), "Org", number(QUOTA, l.pool), now);
     RUN(&l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, l.pool), "Org", "Ann", "Lee", "ann@x.org", now);

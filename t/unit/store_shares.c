@@ -34,6 +34,7 @@ static void checks(base_t *base)
     now_text = number(NOW, base->pool);
     events = 0;
     ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    link_contents(&l);
     make_organizations(&l);
     for (unsigned i = 0; i < NAMES; i++)
         add(&l, i + 1, token_hash(1, l.pool), apr_psprintf(l.pool, "http://%03u.wild.org/", i));

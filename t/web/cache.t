@@ -246,7 +246,7 @@ subtest 'no landlock' => sub {
 };
 
 subtest 'sigreqctl gc' => sub {
-    my @gc = ('gc', '--documents', "$httpd->{dir}/documents", '--force');
+    my @gc = ('gc', '--documents', "$httpd->{dir}/documents");
     $signer->get($_) for $url, page_url($document, 0, 'json');
     my ($first, @others) = cached($document->{sha256}, $folder);
     my ($kept, $aside) = ("$folder/aa/aa/" . 'aa' x 32, "$folder/aa/note.txt");
@@ -267,8 +267,8 @@ subtest 'sigreqctl gc' => sub {
     my $young = ctl(@gc, '--unused', 0);
     is(scalar(cached($document->{sha256}, $folder)), 0, '--unused 0: all');
     is($young->{cache_kept}, 0, '… counted');
-    is(ctl('gc', '--documents', "$httpd->{dir}/documents", '--cache', "$httpd->{dir}/not/there", '--unused', 0,
-        '--force')->{cache_deleted}, 1, '--cache: another folder');
+    is(ctl('gc', '--documents', "$httpd->{dir}/documents", '--cache', "$httpd->{dir}/not/there", '--unused', 0)
+        ->{cache_deleted}, 1, '--cache: another folder');
     is($signer->get($url)->code, 200, 'the page is made anew');
 };
 done_testing;

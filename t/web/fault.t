@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use Digest::SHA    'sha256_hex';
 use Sigreq::Here   qw(organisation suite ctl children workers is_error temporary_files wait_for database_stop
-    database_start);
+    database_start stored);
 use Sigreq::PDF    'pdf';
 use Sigreq::Signer qw(signers_of pdfsig);
 use Test::More;
@@ -85,7 +85,7 @@ subtest 'helpers hang' => sub {
 subtest 'the stored document was changed' => sub {
     my ($made, $signer) = fresh('changed');
     my $sha256 = $made->{documents}[0]{sha256};
-    my $file   = suite->{dir} . '/documents/' . join '/', $sha256 =~ /^(..)(..)/, $sha256;
+    my ($file) = stored($sha256);
     my $change = sub {
         chmod 0600, $file or die "$file: $!";
         open my $out, '+<', $file or die "$file: $!";

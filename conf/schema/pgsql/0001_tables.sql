@@ -80,6 +80,32 @@ CREATE INDEX token_list ON sigreq.token (user_id, organization_id, environment, 
 
 CREATE INDEX token_parent ON sigreq.token (parent_id) WHERE parent_id IS NOT NULL
 
+-- Which key of the document store has which content, each content once in each folder (a uuid: blobs/binding.c). A key is
+-- "<sha256>.<16 hexadecimal digits>". What the three tables mean is in src/store/pgsql/blobs.sql.
+CREATE TABLE sigreq.blob (
+    size bigint NOT NULL CHECK (size >= 0),
+    folder uuid NOT NULL,
+    sha256 text COLLATE "C" NOT NULL,
+    key text COLLATE "C" PRIMARY KEY,
+    UNIQUE (folder, sha256),
+    UNIQUE (sha256, key)
+)
+
+-- Keys under which something may be stored that no row of "blob" names yet.
+CREATE TABLE sigreq.blob_reservation (
+    reserved_at bigint NOT NULL,
+    folder uuid NOT NULL,
+    key text COLLATE "C" PRIMARY KEY
+)
+
+CREATE INDEX blob_reservation_age ON sigreq.blob_reservation (folder, reserved_at)
+
+-- Keys that are never used again, and whose files are to be removed.
+CREATE TABLE sigreq.blob_tombstone (
+    folder uuid NOT NULL,
+    key text COLLATE "C" PRIMARY KEY
+)
+
 -- representation is what GET answers, rendered from all that is stored (src/model/submission.c); one of an older version
 -- is rendered again. It is read far more often than anything else: rows up to 8 kB stay whole and uncompressed in the
 -- table. access_epoch is raised whenever the state changes, and with it what links give access to.
@@ -103,6 +129,7 @@ CREATE TABLE sigreq.submission (
     environment text COLLATE "C" NOT NULL,
     events_hash text COLLATE "C" NOT NULL,
     certificate_sha256 text COLLATE "C",
+    certificate_key text COLLATE "C",
     state text COLLATE "C" NOT NULL DEFAULT 'open'
         CHECK (state IN ('open', 'completed', 'refused', 'cancelled', 'expired', 'deleted')),
     name text NOT NULL,
@@ -111,7 +138,8 @@ CREATE TABLE sigreq.submission (
     warnings text,
     representation text NOT NULL,
     FOREIGN KEY (token_id, user_id, organization_id, environment)
-        REFERENCES sigreq.token (id, user_id, organization_id, environment)
+        REFERENCES sigreq.token (id, user_id, organization_id, environment),
+    FOREIGN KEY (certificate_sha256, certificate_key) REFERENCES sigreq.blob (sha256, key) ON UPDATE CASCADE
 ) WITH (toast_tuple_target = 8160)
 
 CREATE INDEX submission_list ON sigreq.submission
@@ -152,9 +180,13 @@ CREATE TABLE sigreq.document (
     uuid uuid NOT NULL UNIQUE,
     sha256 text COLLATE "C" NOT NULL,
     rewritten_sha256 text COLLATE "C",
+    key text COLLATE "C" NOT NULL,
+    rewritten_key text COLLATE "C",
     name text NOT NULL,
     warnings text,
-    PRIMARY KEY (submission_id, position)
+    PRIMARY KEY (submission_id, position),
+    FOREIGN KEY (sha256, key) REFERENCES sigreq.blob (sha256, key) ON UPDATE CASCADE,
+    FOREIGN KEY (rewritten_sha256, rewritten_key) REFERENCES sigreq.blob (sha256, key) ON UPDATE CASCADE
 )
 
 CREATE INDEX document_sha256 ON sigreq.document (sha256)
@@ -171,8 +203,10 @@ CREATE TABLE sigreq.revision (
     document_uuid uuid NOT NULL REFERENCES sigreq.document (uuid) ON DELETE CASCADE,
     signer_uuid uuid NOT NULL REFERENCES sigreq.signer (uuid) ON DELETE CASCADE,
     sha256 text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
     whole_sha256 text COLLATE "C" NOT NULL,
-    PRIMARY KEY (document_uuid, number)
+    PRIMARY KEY (document_uuid, number),
+    FOREIGN KEY (sha256, key) REFERENCES sigreq.blob (sha256, key) ON UPDATE CASCADE
 )
 
 CREATE INDEX revision_sha256 ON sigreq.revision (sha256)

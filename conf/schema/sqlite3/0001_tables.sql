@@ -70,6 +70,32 @@ CREATE INDEX token_list ON token (user_id, organization_id, environment, created
 
 CREATE INDEX token_parent ON token (parent_id) WHERE parent_id IS NOT NULL
 
+-- Which key of the document store has which content, each content once in each folder (a uuid: blobs/binding.c). A key is
+-- "<sha256>.<16 hexadecimal digits>". What the three tables mean is in src/store/pgsql/blobs.sql.
+CREATE TABLE blob (
+    size INTEGER NOT NULL CHECK (size >= 0),
+    folder TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    key TEXT PRIMARY KEY,
+    UNIQUE (folder, sha256),
+    UNIQUE (sha256, key)
+) STRICT, WITHOUT ROWID
+
+-- Keys under which something may be stored that no row of "blob" names yet.
+CREATE TABLE blob_reservation (
+    reserved_at INTEGER NOT NULL,
+    folder TEXT NOT NULL,
+    key TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID
+
+CREATE INDEX blob_reservation_age ON blob_reservation (folder, reserved_at)
+
+-- Keys that are never used again, and whose files are to be removed.
+CREATE TABLE blob_tombstone (
+    folder TEXT NOT NULL,
+    key TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID
+
 -- events and events_hash are number and hash of its last event: whoever changes it says which he has seen.
 -- certificate_… is its certificate of completion, a file of the document store.
 CREATE TABLE submission (
@@ -87,6 +113,7 @@ CREATE TABLE submission (
     events INTEGER NOT NULL CHECK (events > 0),
     events_hash TEXT NOT NULL,
     certificate_sha256 TEXT,
+    certificate_key TEXT,
     certificate_size INTEGER CHECK (certificate_size > 0),
     state TEXT NOT NULL DEFAULT 'open'
         CHECK (state IN ('open', 'completed', 'refused', 'cancelled', 'expired', 'deleted')),
@@ -98,7 +125,8 @@ CREATE TABLE submission (
     warnings TEXT,
     representation TEXT NOT NULL,
     FOREIGN KEY (token_id, user_id, organization_id, environment)
-        REFERENCES token (id, user_id, organization_id, environment)
+        REFERENCES token (id, user_id, organization_id, environment),
+    FOREIGN KEY (certificate_sha256, certificate_key) REFERENCES blob (sha256, key) ON UPDATE CASCADE
 ) STRICT
 
 -- With search, so that q= reads this index and not the representations: 0.4 s instead of 12 s where a million do not match.
@@ -137,11 +165,15 @@ CREATE TABLE document (
     sha256 TEXT NOT NULL,
     size INTEGER NOT NULL CHECK (size >= 0),
     rewritten_sha256 TEXT,
+    key TEXT NOT NULL,
+    rewritten_key TEXT,
     rewritten_size INTEGER CHECK (rewritten_size > 0),
     pages INTEGER NOT NULL CHECK (pages > 0),
     name TEXT NOT NULL,
     warnings TEXT,
-    PRIMARY KEY (submission_id, position)
+    PRIMARY KEY (submission_id, position),
+    FOREIGN KEY (sha256, key) REFERENCES blob (sha256, key) ON UPDATE CASCADE,
+    FOREIGN KEY (rewritten_sha256, rewritten_key) REFERENCES blob (sha256, key) ON UPDATE CASCADE
 ) STRICT, WITHOUT ROWID
 
 CREATE INDEX document_sha256 ON document (sha256)
@@ -155,11 +187,13 @@ CREATE TABLE revision (
     number INTEGER NOT NULL CHECK (number > 0),
     signer_uuid TEXT NOT NULL REFERENCES signer (uuid) ON DELETE CASCADE,
     sha256 TEXT NOT NULL,
+    key TEXT NOT NULL,
     size INTEGER NOT NULL CHECK (size > 0),
     whole_sha256 TEXT NOT NULL,
     whole_size INTEGER NOT NULL CHECK (whole_size > size),
     created_at INTEGER NOT NULL,
-    PRIMARY KEY (document_uuid, number)
+    PRIMARY KEY (document_uuid, number),
+    FOREIGN KEY (sha256, key) REFERENCES blob (sha256, key) ON UPDATE CASCADE
 ) STRICT, WITHOUT ROWID
 
 CREATE INDEX revision_sha256 ON revision (sha256)

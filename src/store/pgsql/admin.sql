@@ -163,17 +163,6 @@ BEGIN
     END IF;
 END $$
 
--- @op admin_document_used(sha256 hash) → ok | missing
-CREATE FUNCTION sigreq.admin_document_used(p_sha256 text) RETURNS text
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN CASE WHEN EXISTS (SELECT 1 FROM sigreq.document WHERE sha256 = p_sha256)
-                  OR EXISTS (SELECT 1 FROM sigreq.document WHERE rewritten_sha256 = p_sha256)
-                  OR EXISTS (SELECT 1 FROM sigreq.revision WHERE sha256 = p_sha256)
-                  OR EXISTS (SELECT 1 FROM sigreq.submission WHERE certificate_sha256 = p_sha256)
-           THEN 'ok' ELSE 'missing' END;
-END $$
-
 -- @op admin_expire(before time) → ok count
 CREATE FUNCTION sigreq.admin_expire(p_before bigint) RETURNS text
 LANGUAGE plpgsql AS $$

@@ -3,17 +3,17 @@
 
 -- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
 CREATE FUNCTION sigreq.certificate_get(p_token_hash text, p_now bigint, p_submission uuid)
-RETURNS TABLE (outcome text, name text, sha256 text, size bigint)
+RETURNS TABLE (outcome text, name text, sha256 text, size bigint, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY
-    SELECT 'ok', s.name, s.certificate_sha256::text, s.certificate_size
+    SELECT 'ok', s.name, s.certificate_sha256::text, s.certificate_size, s.certificate_key::text
     FROM sigreq.token t
     JOIN sigreq.submission s ON @SCOPE(s, t)
     WHERE @CALLER(t)
       AND s.uuid = p_submission AND s.certificate_sha256 IS NOT NULL;
     IF NOT FOUND THEN
-        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::text, NULL::text, NULL::bigint;
+        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::text, NULL::text, NULL::bigint, NULL::text;
     END IF;
 END $$
 
@@ -97,12 +97,18 @@ BEGIN
         submission uuid, signer uuid, now bigint, seen integer, seen_hash text, submission_state text,
         representation text, representation_version integer, state text, opened_at bigint, completed_at bigint,
         refused_at bigint, refusal_reason text, ip text, user_agent text, signature_type text, consent text,
-        events json, revisions json, certificate_sha256 text, certificate_size bigint, webhooks json);
+        events json, revisions json, folder uuid, blobs json, certificate_sha256 text, certificate_size bigint,
+        webhooks json);
+    IF NOT sigreq.blob_settle(p.folder, p.blobs) THEN
+        RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
+                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+    END IF;
     UPDATE sigreq.submission
     SET updated_at = p.now, representation = p.representation, representation_version = p.representation_version,
         access_epoch = access_epoch + (state <> p.submission_state)::integer, state = p.submission_state,
         events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash',
         certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
+        certificate_key = coalesce(sigreq.blob_key(p.folder, p.certificate_sha256), certificate_key),
         certificate_size = coalesce(p.certificate_size, certificate_size)
     WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
     RETURNING id INTO v_id;
@@ -118,8 +124,10 @@ BEGIN
     INSERT INTO sigreq.event (submission_id, number, hash, body)
     SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body
     FROM json_to_recordset(p.events) AS e(hash text, body text);
-    INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, size, whole_sha256, whole_size, created_at)
-    SELECT r.document, r.number, p.signer, r.sha256, r.size, r.whole_sha256, r.whole_size, p.now
+    INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size,
+                                 created_at)
+    SELECT r.document, r.number, p.signer, r.sha256, sigreq.blob_key(p.folder, r.sha256), r.size, r.whole_sha256,
+           r.whole_size, p.now
     FROM json_to_recordset(p.revisions)
          AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
     PERFORM sigreq.job_write(v_id, p.now, p.webhooks);

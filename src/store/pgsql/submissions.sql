@@ -35,8 +35,9 @@ END $$
 CREATE VIEW sigreq.document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
+               'key', d.key, 'rewritten_key', d.rewritten_key,
                'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', d.warnings::json,
-               'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'size', r.size,
+               'revisions', (SELECT coalesce(json_agg(json_build_object('sha256', r.sha256, 'key', r.key, 'size', r.size,
                                         'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size)
                                         ORDER BY r.number), '[]')
                              FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
@@ -49,7 +50,8 @@ CREATE VIEW sigreq.submission_row AS
                'skip_intro', s.skip_intro, 'send_email', s.send_email, 'state', s.state, 'created_at', s.created_at,
                'updated_at', s.updated_at, 'events', s.events, 'events_hash', s.events_hash,
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
-               'certificate_size', s.certificate_size, 'warnings', s.warnings::json,
+               'certificate_size', s.certificate_size,
+               'certificate_key', s.certificate_key, 'warnings', s.warnings::json,
                'created_by', json_build_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
                              WHERE d.submission_id = s.id),
@@ -124,7 +126,7 @@ END $$
 
 -- Every step may be the first of a repetition: a request that lost its connection sends the same again.
 -- @op submission_create(submission json)
---     → ok representation | replay representation | unauthorized | quota | conflict
+--     → ok representation | replay representation | unauthorized | quota | conflict | stale
 CREATE FUNCTION sigreq.submission_create(p_submission json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -137,11 +139,16 @@ BEGIN
         token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
         search text, base_url text, warnings text, representation text, representation_version integer,
         event_hash text, event text, documents json, signers json,
+        folder uuid, blobs json,
         idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @VALID(token, p.token_hash, p.now);
     IF NOT FOUND THEN
         RETURN 'unauthorized';
+    END IF;
+    IF NOT sigreq.blob_settle(p.folder, p.blobs) THEN
+        RETURN coalesce((SELECT E'ok\n' || s.representation FROM sigreq.submission s
+                         WHERE s.uuid = p.uuid AND s.token_id = t.id), 'stale');
     END IF;
     IF p.idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
@@ -185,10 +192,10 @@ BEGIN
         RETURN (SELECT E'ok\n' || representation FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
     END IF;
     INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
-    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, size, rewritten_sha256, rewritten_size,
-                                 pages, warnings)
-    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, d.size, d.rewritten_sha256, d.rewritten_size,
-           d.pages, d.warnings
+    INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, key, size, rewritten_sha256,
+                                 rewritten_key, rewritten_size, pages, warnings)
+    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, sigreq.blob_key(p.folder, d.sha256), d.size,
+           d.rewritten_sha256, sigreq.blob_key(p.folder, d.rewritten_sha256), d.rewritten_size, d.pages, d.warnings
     FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
                                              rewritten_size bigint, pages integer, warnings text);
     INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields)

@@ -121,16 +121,6 @@ SELECT 'ok', @TOKEN(t) FROM a CROSS JOIN token t @PEOPLE(t) WHERE t.uuid = a.uui
 -- @answer
 SELECT 'missing'
 
--- @op admin_document_used(sha256 hash) → ok | missing
--- @answer
-WITH @ARGUMENTS
-SELECT CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.sha256 = a.sha256)
-              OR EXISTS (SELECT 1 FROM document d WHERE d.rewritten_sha256 = a.sha256)
-              OR EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = a.sha256)
-              OR EXISTS (SELECT 1 FROM submission s WHERE s.certificate_sha256 = a.sha256)
-            THEN 'ok' ELSE 'missing' END
-FROM a
-
 -- @op admin_expire(before time) → ok count write
 DELETE FROM idempotency WHERE created_at < CAST(%s AS INTEGER)
 

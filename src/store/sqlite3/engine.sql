@@ -20,7 +20,8 @@
 -- A body is JSON, as store.h says. The time and the id of a row in a list are its place there.
 -- @row access {epoch int}
 -- @row body {body json}
--- @row certificate {name text, sha256 hash, size int}
+-- @row blob {sha256 hash, key text, size int}
+-- @row certificate {name text, sha256 hash, size int, key text}
 -- @row count {deleted int}
 -- @row delivery {id int, uuid uuid, event_id uuid, event text, submission uuid, token uuid, url text, success
 --     bool?, status int?, error text?, created_at time, ended_at time?}
@@ -31,14 +32,17 @@
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
+-- @row key {key text}
 -- @row listed {uuid uuid, representation text?, old bool, created_at time, id int}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
 -- @row representation {representation text?}
+-- @row reserved {key text, stored text?}
 -- @row signing {body json?}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
 --     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?}
+-- @row tombstone {key text, forget bool}
 -- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time}
 
 -- @op ping() → ok installation

@@ -5,7 +5,7 @@
 -- @answer
 WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.certificate_sha256 IS NULL THEN 'missing' ELSE 'ok' END,
-       s.name, s.certificate_sha256, s.certificate_size
+       s.name, s.certificate_sha256, s.certificate_size, s.certificate_key
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
@@ -70,9 +70,28 @@ a AS (SELECT lower(j->>'$.submission') AS submission, j->>'$.seen' AS seen, j->>
 verdict AS (
     SELECT CASE WHEN s.id IS NULL THEN 'missing'
                 WHEN s.events_hash = a.hash THEN 'ok'
-                WHEN s.events <> a.seen OR s.events_hash <> a.seen_hash THEN 'stale' END AS outcome
+                WHEN s.events <> a.seen OR s.events_hash <> a.seen_hash THEN 'stale'
+                WHEN EXISTS (SELECT 1 FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+                             WHERE NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
+                THEN 'stale' END AS outcome
     FROM a LEFT JOIN submission s ON s.uuid = a.submission)
 SELECT outcome, NULL, NULL FROM verdict WHERE outcome IS NOT NULL
+
+-- The keys that were reserved for it are settled, as sigreq.blob_settle does in PostgreSQL.
+WITH p(j) AS (SELECT %s)
+INSERT INTO blob (folder, sha256, key, size)
+SELECT lower(p.j->>'$.folder'), c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
+FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+WHERE true
+ON CONFLICT (folder, sha256) DO NOTHING
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO blob_tombstone (folder, key)
+SELECT lower(p.j->>'$.folder'), c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c)
 
 WITH p(j) AS (SELECT %s)
 UPDATE submission
@@ -82,6 +101,9 @@ SET updated_at = p.j->>'$.now', representation = p.j->>'$.representation',
     events = events + json_array_length(p.j, '$.events'),
     events_hash = p.j->>'$.events[#-1].hash',
     certificate_sha256 = coalesce(p.j->>'$.certificate_sha256', certificate_sha256),
+    certificate_key = coalesce((SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
+                                                           AND b.sha256 = p.j->>'$.certificate_sha256'),
+                               certificate_key),
     certificate_size = coalesce(p.j->>'$.certificate_size', certificate_size)
 FROM p
 WHERE uuid = lower(p.j->>'$.submission')
@@ -103,8 +125,9 @@ FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.events') e
 WHERE s.uuid = lower(p.j->>'$.submission')
 
 WITH p(j) AS (SELECT %s)
-INSERT INTO revision (document_uuid, number, signer_uuid, sha256, size, whole_sha256, whole_size, created_at)
+INSERT INTO revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size, created_at)
 SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(p.j->>'$.signer'), r.value->>'$.sha256',
+       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder') AND b.sha256 = r.value->>'$.sha256'),
        r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', p.j->>'$.now'
 FROM p CROSS JOIN json_each(p.j, '$.revisions') r
 

@@ -5,9 +5,10 @@
 CREATE VIEW document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
+               'key', d.key, 'rewritten_key', d.rewritten_key,
                'rewritten_sha256', d.rewritten_sha256, 'rewritten_size', d.rewritten_size, 'warnings', json(d.warnings),
                'revisions', (SELECT json_group_array(json(body))
-                             FROM (SELECT json_object('sha256', r.sha256, 'size', r.size,
+                             FROM (SELECT json_object('sha256', r.sha256, 'key', r.key, 'size', r.size,
                                               'whole_sha256', r.whole_sha256, 'whole_size', r.whole_size) AS body
                                    FROM revision r WHERE r.document_uuid = d.uuid ORDER BY r.number))) AS body
     FROM document d
@@ -19,7 +20,8 @@ CREATE VIEW submission_row AS
                'skip_intro', s.skip_intro, 'send_email', s.send_email, 'state', s.state, 'created_at', s.created_at,
                'updated_at', s.updated_at, 'events', s.events, 'events_hash', s.events_hash,
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
-               'certificate_size', s.certificate_size, 'warnings', json(s.warnings),
+               'certificate_size', s.certificate_size,
+               'certificate_key', s.certificate_key, 'warnings', json(s.warnings),
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_group_array(json(body))
                              FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
@@ -39,7 +41,7 @@ CREATE VIEW submission_row AS
 -- The first statement answers whatever stops or repeats the creation; nothing can change after it, because this
 -- transaction is the only writer.
 -- @op submission_create(submission json)
---     → ok representation | replay representation | unauthorized | quota | conflict write
+--     → ok representation | replay representation | unauthorized | quota | conflict | stale write
 -- @answer
 WITH p(j) AS (SELECT %s),
 a AS (SELECT j->>'$.token_hash' AS token_hash, j->>'$.now' AS now, lower(j->>'$.uuid') AS uuid,
@@ -50,7 +52,13 @@ verdict AS (
                 WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
                 WHEN i.fingerprint = a.fingerprint THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
-                WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota' END AS outcome,
+                WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
+                WHEN EXISTS (SELECT 1 FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+                             WHERE iif(c.value->>'$.key' IS NULL,
+                                       NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
+                                                              AND b.sha256 = c.value->>'$.sha256'),
+                                       NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key')))
+                THEN 'stale' END AS outcome,
            coalesce(i.answer, s.representation) AS representation
     FROM a
     LEFT JOIN token t ON @CALLER(t)
@@ -82,11 +90,37 @@ INSERT INTO event (submission_id, number, hash, body)
 SELECT s.id, 1, p.j->>'$.event_hash', p.j->>'$.event' FROM p CROSS JOIN submission s
 WHERE s.uuid = lower(p.j->>'$.uuid')
 
+-- The keys that were reserved for it are settled, as sigreq.blob_settle does in PostgreSQL.
 WITH p(j) AS (SELECT %s)
-INSERT INTO document (submission_id, position, uuid, sha256, size, rewritten_sha256, rewritten_size, pages, name,
-                      warnings)
-SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256', d.value->>'$.size',
-       d.value->>'$.rewritten_sha256', d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name',
+INSERT INTO blob_tombstone (folder, key)
+SELECT b.folder, b.key FROM p CROSS JOIN json_each(p.j, '$.blobs') c CROSS JOIN blob b
+WHERE b.folder = lower(p.j->>'$.folder') AND b.key = c.value->>'$.replaces'
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO blob (folder, sha256, key, size)
+SELECT lower(p.j->>'$.folder'), c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
+FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+WHERE c.value->>'$.key' IS NOT NULL
+ON CONFLICT (folder, sha256) DO UPDATE SET key = excluded.key, size = excluded.size
+    WHERE blob.key IN (SELECT t.key FROM blob_tombstone t)
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO blob_tombstone (folder, key)
+SELECT lower(p.j->>'$.folder'), c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+WHERE c.value->>'$.key' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c)
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO document (submission_id, position, uuid, sha256, key, size, rewritten_sha256, rewritten_key, rewritten_size,
+                      pages, name, warnings)
+SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256',
+       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder') AND b.sha256 = d.value->>'$.sha256'),
+       d.value->>'$.size', d.value->>'$.rewritten_sha256',
+       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
+                                   AND b.sha256 = d.value->>'$.rewritten_sha256'),
+       d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name',
        d.value->>'$.warnings'
 FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.documents') d
 WHERE s.uuid = lower(p.j->>'$.uuid')

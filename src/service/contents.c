@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* contents.c: contents on their way to storage: keys are reserved in the database, the contents are stored under them,
+ * and the transaction that names them takes the reservations away. If a collection was faster, that transaction is
+ * SR_STALE, and everything is stored again under new keys. */
+#include "service/contents.h"
+
+#include <string.h>
+
+apr_array_header_t *sr_contents_make(apr_pool_t *pool)
+{
+    return apr_array_make(pool, 4, sizeof(sr_content_t));
+}
+
+/* `key` begins with the SHA-256, or is that. */
+sr_content_t *sr_contents_get(const apr_array_header_t *contents, const char *key)
+{
+    for (int i = 0; i < contents->nelts; i++) {
+        sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
+        if (!strncmp(content->sha256, key, SR_SHA256_HEX_LENGTH)) return content;
+    }
+    return NULL;
+}
+
+static bool needs_key(const sr_content_t *content)
+{
+    return !content->stored && !content->key;
+}
+
+sr_error_t *sr_contents_folder(const char **folder, sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    const char *database;
+    SR_TRY(sr_blobs_binding(&database, folder, blobs, pool));
+    if (*folder) return NULL;
+    return sr_error_because(
+        sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored at the moment, try again later"), pool,
+        "the folder of documents has lost its file .database: run sigreqctl documents adopt");
+}
+
+/* A content that is stored already, but whose file is missing, is stored under the new key. The disk is asked in any
+ * case, so that the time it takes tells nobody that others have the content. */
+static sr_error_t *take_key(sr_content_t *content, const sr_reserved_row_t *row, sr_blobs_t *blobs, apr_pool_t *pool)
+{
+    bool there;
+    SR_TRY(sr_blobs_exists(&there, blobs, row->stored ? row->stored : row->key, pool));
+    content->key = row->key;
+    content->replaces = there ? NULL : row->stored;
+    return NULL;
+}
+
+sr_error_t *sr_contents_reserve(const sr_service_t *service, apr_array_header_t *contents, sr_blobs_t *blobs,
+                                apr_pool_t *pool)
+{
+    json_t *wanted = sr_json_own(json_array(), pool);
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    const char *folder;
+    for (int i = 0; i < contents->nelts; i++) {
+        const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
+        if (needs_key(content)) json_array_append_new(wanted, json_string(content->sha256));
+    }
+    if (!json_array_size(wanted)) return NULL;
+    SR_TRY(sr_contents_folder(&folder, blobs, pool));
+    SR_TRY(sr_store_blob_reserve(service->database, &outcome, &rows, folder, sr_json_text(wanted, pool), pool));
+    for (int i = 0; i < rows->nelts; i++) {
+        const sr_reserved_row_t *row = &APR_ARRAY_IDX(rows, i, sr_reserved_row_t);
+        sr_content_t *content = sr_contents_get(contents, row->key);
+        if (content) SR_TRY(take_key(content, row, blobs, pool));
+    }
+    for (int i = 0; i < contents->nelts; i++)
+        if (needs_key(&APR_ARRAY_IDX(contents, i, sr_content_t)))
+            return sr_error(pool, SR_EINTERNAL, "The store gave no key");
+    return NULL;
+}
+
+sr_error_t *sr_contents_store(const sr_service_t *service, apr_array_header_t *contents, sr_blobs_t *blobs,
+                              apr_pool_t *pool)
+{
+    apr_array_header_t *before = apr_array_copy(pool, contents);
+    SR_TRY(sr_contents_reserve(service, contents, blobs, pool));
+    for (int i = 0; i < contents->nelts; i++) {
+        const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
+        if (needs_key(&APR_ARRAY_IDX(before, i, sr_content_t)))
+            SR_TRY(sr_blobs_put(blobs, content->key, content->bytes, (apr_size_t)content->size, pool));
+    }
+    return NULL;
+}
+
+json_t *sr_contents_json(const apr_array_header_t *contents)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < contents->nelts; i++) {
+        const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
+        json_array_append_new(list,
+                              json_pack("{s:s,s:I,s:s?,s:s?}", "sha256", content->sha256, "size",
+                                        (json_int_t)content->size, "key", content->key, "replaces", content->replaces));
+    }
+    return list;
+}
+
+sr_error_t *sr_contents_find(const sr_service_t *service, const char **key, sr_blobs_t *blobs, const char *sha256,
+                             apr_pool_t *pool)
+{
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+    const char *folder;
+    SR_TRY(sr_contents_folder(&folder, blobs, pool));
+    SR_TRY(
+        sr_store_blob_find(service->database, &outcome, &rows, folder, apr_psprintf(pool, "[\"%s\"]", sha256), pool));
+    *key = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_key_row_t).key : NULL;
+    return NULL;
+}
