@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 64 /* of brackets: one bit each */
+#define MAX_DEPTH 64 /* of nested brackets; each level takes one bit */
 #define MAX_DIGITS 15
-#define OWN_ID 32 /* digits of the second half of /ID */
+#define OWN_ID 32 /* digits of the second string in /ID */
 
 static const char UNKNOWN[] = "it is not written as updates are";
 static const char TOO_MANY[] = "it has more objects than were asked for";
@@ -79,7 +79,7 @@ static bool is_regular(char c)
     return c > ' ' && c <= '~' && !strchr("()<>[]{}/%", c);
 }
 
-/* A name, a number, or a word: what it may be is the caller's matter. */
+/* Takes a name, a number or a keyword. The caller checks which one it is. */
 static bool take_regular(sr_pdf_span_t *left)
 {
     const char *from = left->at;
@@ -123,7 +123,7 @@ char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token)
     } else kind = take_regular(left) ? '0' : 0;
     token->end = left->at;
     if (kind == '0' && !is_number(token) && !is_word(token)) kind = 0;
-    if (!kind) left->at = token->at; /* what is no token is left */
+    if (!kind) left->at = token->at; /* the bytes remain if they are not a token */
     return kind;
 }
 
@@ -139,7 +139,7 @@ bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b)
     }
 }
 
-/* "1 0 R" where a number was taken. */
+/* Takes the rest of a reference ("1 0 R") after its first number. */
 static void take_reference(sr_pdf_span_t *left)
 {
     sr_pdf_span_t after = *left, token;
@@ -149,7 +149,7 @@ static void take_reference(sr_pdf_span_t *left)
 
 bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value)
 {
-    apr_uint64_t dictionaries = 0; /* a bit for each open bracket */
+    apr_uint64_t dictionaries = 0; /* one bit for each open bracket: 1 is a dictionary, 0 an array */
     sr_pdf_span_t token;
     for (int depth = 0;;) {
         const char kind = sr_pdf_take_token(left, &token);
@@ -184,7 +184,7 @@ bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const ch
 
 /* -------------------------------------------------------------------------------------------------------- objects */
 
-/* Whether a dictionary is keys and values. */
+/* Returns true if a dictionary consists of keys and values. */
 static bool is_dictionary(const sr_pdf_span_t *body)
 {
     sr_pdf_span_t left = *body, key, value, rest;
@@ -237,7 +237,7 @@ static bool take_reference_to(sr_pdf_span_t *left, const char *key, apr_int64_t 
            && sr_pdf_take_number(left, &generation) && sr_pdf_take_text(left, " R");
 }
 
-/* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<first><own>]/Prev 3" */
+/* Takes "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<first><own>]/Prev 3". */
 static bool take_keys(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left)
 {
     apr_int64_t ignored;
@@ -266,7 +266,7 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The entries that a section is to have, in order; NULL when an object is there twice. */
+/* Makes the entries that the section must have, in order. Returns NULL if two objects have the same number. */
 static apr_array_header_t *entries_of(const apr_array_header_t *objects, apr_off_t base, apr_pool_t *pool)
 {
     apr_array_header_t *entries = apr_array_make(pool, objects->nelts + 1, sizeof(entry_t));
@@ -321,7 +321,7 @@ static bool take_rows(sr_pdf_span_t *left, const apr_array_header_t *entries)
     return true;
 }
 
-/* What is before the numbers of a cross-reference stream: its own number is the highest. */
+/* Takes the part of a cross-reference stream before its /Index. The stream itself has the highest object number. */
 static bool take_stream_keys(sr_pdf_trailer_t *trailer, sr_pdf_span_t *left)
 {
     apr_int64_t number;

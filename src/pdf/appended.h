@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* appended.h: what a worker wants to have appended to a document, read strictly: the objects of one incremental update
- * in the one form that src/pdfd/writer.c writes. Private to src/pdf.
+/* appended.h: a strict parser for one incremental update, in exactly the form that src/pdfd/writer.c writes. Private to
+ * src/pdf.
  *
- * A worker has read hostile bytes, so what it writes is not believed. Here no byte of the document is parsed, only what
- * was appended: each byte of it must belong to an object, to the cross-reference section, which must say of these
- * objects what is so, or to the few words between them. Nothing recurses, and nothing is allocated by a number that
- * the bytes name.
+ * A worker has read hostile bytes, so the update that it returns is not trusted. These files parse only the appended
+ * bytes and no byte of the document. Each appended byte must belong to an object, to the cross-reference section or to
+ * a fixed keyword between them. The cross-reference section must match the objects. The parser is not recursive, and no
+ * size that it reads from the bytes decides how much memory is allocated.
  */
 #ifndef SR_PDF_APPENDED_H
 #define SR_PDF_APPENDED_H
@@ -19,105 +19,111 @@ typedef struct sr_pdf_span_t {
 typedef struct sr_pdf_object_t {
     apr_int64_t number;
     int generation;
-    apr_size_t offset;  /* in what was appended */
-    sr_pdf_span_t body; /* the array or dictionary, with its brackets */
+    apr_size_t offset;  /* offset of the object in the appended bytes */
+    sr_pdf_span_t body; /* the array or dictionary, including its brackets */
     bool is_stream;
-    sr_pdf_span_t data; /* of a stream */
+    sr_pdf_span_t data; /* the data of a stream, without "stream" and "endstream" */
 } sr_pdf_object_t;
 
 typedef struct sr_pdf_trailer_t {
-    apr_int64_t size; /* one more than the highest number of the document */
-    /* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<…>": what stays the same in all updates of a document */
+    apr_int64_t size; /* /Size: one more than the highest object number of the document */
+    /* "/Root 1 0 R/Info 2 0 R/Encrypt 3 0 R/ID[<…>": this part is the same in all updates of a document */
     sr_pdf_span_t keys;
     apr_int64_t root, previous;
-    apr_size_t start; /* of the section, in what was read */
-    bool is_stream;   /* whose number counts */
+    apr_size_t start; /* offset of the cross-reference section in the bytes that were read */
+    bool is_stream;   /* the section is a cross-reference stream, which has an object number itself */
     bool is_encrypted;
 } sr_pdf_trailer_t;
 
 typedef struct sr_pdf_appended_t {
-    const apr_array_header_t *objects; /* sr_pdf_object_t, in their order, without the cross-reference stream */
+    const apr_array_header_t
+        *objects; /* sr_pdf_object_t, in the order of the file, without the cross-reference stream */
     sr_pdf_trailer_t trailer;
-    apr_size_t length; /* of the update */
+    apr_size_t length; /* length of the update in bytes */
 } sr_pdf_appended_t;
 
 /* -------------------------------------------------------------------------------------------- appended.c */
-/* Reads one update of at most so many objects that is appended to `base` bytes; what follows it is left alone.
- * Returns NULL, or the reason why it is not such an update. */
+/* Reads one update that was appended to `base` bytes and has at most `most` objects. Bytes after the update are ignored
+ * (see appended->length). The spans refer to `bytes`. Returns NULL, or the reason why the bytes are not such an update.
+ */
 const char *sr_pdf_appended_read(sr_pdf_appended_t *appended, const void *bytes, apr_size_t length, apr_off_t base,
                                  int most, apr_pool_t *pool);
-/* Reads the trailer of the cross-reference section that `bytes` are, to their end: the last one of a document. */
+/* Reads the trailer of the last cross-reference section of a document. `bytes` reach from the section to the end of the
+ * document. Returns NULL or a reason. */
 const char *sr_pdf_appended_trailer(sr_pdf_trailer_t *trailer, const void *bytes, apr_size_t length);
 
-/* Takes a token and says what it begins with; 'D' and 'd' are the brackets of a dictionary, '0' numbers and words. 0:
- * no token follows. */
+/* Reads the next token into *token and removes it from *left. Returns the kind of the token: its first character, 'D'
+ * for "<<", 'd' for ">>", or '0' for a number or a keyword. Returns 0 if no token follows. */
 char sr_pdf_take_token(sr_pdf_span_t *left, sr_pdf_span_t *token);
 bool sr_pdf_span_is(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_begins(const sr_pdf_span_t *span, const char *text);
 bool sr_pdf_span_ends(const sr_pdf_span_t *span, const char *text);
-/* Whether both have the same tokens; the space between them may differ. */
+/* Returns true if both spans have the same tokens. The white space between the tokens may differ. */
 bool sr_pdf_span_same(const sr_pdf_span_t *a, const sr_pdf_span_t *b);
-/* Takes a text, or a whole number of at most 15 digits, from the beginning of what is left. */
+/* Remove a text, or an integer of at most 15 digits, from the beginning of *left. They return false if something else
+ * is there. */
 bool sr_pdf_take_text(sr_pdf_span_t *left, const char *text);
 bool sr_pdf_take_number(sr_pdf_span_t *left, apr_int64_t *number);
-/* Takes one value: a number, name, string, reference, array or dictionary, with nothing but space before it. */
+/* Reads one value: a number, name, string, reference, array or dictionary. Only spaces may precede it. */
 bool sr_pdf_take_value(sr_pdf_span_t *left, sr_pdf_span_t *value);
-/* Takes the next key of a dictionary (begin with its body less its first bracket) and its value. False at its end. */
+/* Reads the next key of a dictionary and its value. Start with the body of the dictionary without its first "<<".
+ * Returns false at the end of the dictionary. */
 bool sr_pdf_take_entry(sr_pdf_span_t *left, sr_pdf_span_t *key, sr_pdf_span_t *value);
-/* The value of a key of a dictionary's body; false when there is none. */
+/* Finds the value of a key in the body of a dictionary. Returns false if the key is missing. */
 bool sr_pdf_find_entry(sr_pdf_span_t *value, const sr_pdf_span_t *body, const char *key);
 
 /* ------------------------------------------------------------------------------------------- decrypted.c */
-/* Makes the objects what they would be in a document that is not encrypted. `contents`: the beginning of the one string
- * that is not encrypted, which becomes its place in the new text; or NULL. Returns NULL, or the reason why it cannot
- * be. */
+/* Replaces the objects by the objects that a document without encryption would have. `contents`, if not NULL, points to
+ * the beginning of the one string that is not encrypted, and is set to its position in the new text. Returns NULL, or
+ * the reason why the objects cannot be decrypted. */
 const char *sr_pdf_appended_decrypt(sr_pdf_appended_t *appended, const sr_cipher_t *cipher, const char **contents,
                                     apr_pool_t *pool);
 
 /* -------------------------------------------------------------------------------------------- prepared.c */
-/* How the fields that a signer's placements become are called. */
+/* Prefix of the names of the fields that are added for a signer */
 #define SR_PDF_FIELD_PREFIX "Signature_"
 
-/* What sr_pdf_prepare was answered: all new objects are exactly the asked fields, existing fields are there in their
- * order, and each other object of the document that is written again ends with references to the new ones. What such an
- * object had before is not known here: sr_pdf_confirm asks.
- * The reason why it is not so, or NULL. */
+/* Checks the answer to sr_pdf_prepare. The new objects must be exactly the requested fields. The existing fields must
+ * follow in the requested order. Each other object of the document that is rewritten must end with references to the
+ * new objects. This check does not know what these objects contained before: sr_pdf_confirm checks that. Returns NULL,
+ * or the reason why the update is refused. */
 const char *sr_pdf_prepared_check(const sr_pdf_appended_t *appended, const apr_array_header_t *fields,
                                   apr_pool_t *pool);
-/* The most objects that such an update has. */
+/* Returns the greatest number of objects that such an update can have. */
 int sr_pdf_prepared_most(const apr_array_header_t *fields);
 
 /* --------------------------------------------------------------------------------------------- existing.c */
-/* The index of the first field that the document had, among the objects of a prepared update. */
+/* Returns the index of the first existing field among the objects of a prepared update. */
 int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_header_t *fields);
-/* The object there if it is a signature field without a value, merged with its widget; else NULL. */
+/* Returns the object at this index if it is a signature field without a value that is merged with its widget, or NULL.
+ */
 const sr_pdf_object_t *sr_pdf_existing_at(const sr_pdf_appended_t *prepared, int index);
 
 /* ---------------------------------------------------------------------------------------------- filled.c */
 typedef struct sr_pdf_filled_t {
     const char *signer;
-    const apr_array_header_t *fields; /* as of sr_pdf_signature_t */
-    const char *dictionary;           /* sr_pdf_signature_text */
-    const char *contents;             /* the "<" before the digits, in the bytes that were read */
-    apr_int64_t start;                /* of the document's last cross-reference section */
+    const apr_array_header_t *fields; /* the same as in sr_pdf_signature_t */
+    const char *dictionary;           /* made by sr_pdf_signature_text */
+    const char *contents;             /* the "<" before the digits of the CMS, in the bytes that were read */
+    apr_int64_t start;                /* offset of the last cross-reference section of the document */
 } sr_pdf_filled_t;
-/* What sr_pdf_fill was answered: the signature dictionary that was asked for, appearances that refer to nothing old,
- * and the widgets of this signer as they were prepared, with these. `before` is the document's last trailer. The reason
- * why it is not so, or NULL. */
+/* Checks the answer to sr_pdf_fill. It must contain the requested signature dictionary, appearances that refer to no
+ * older object, and the prepared widgets of this signer with these appearances. `before` is the last trailer of the
+ * document. Returns NULL, or the reason why the update is refused. */
 const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_appended_t *prepared,
                                 const sr_pdf_trailer_t *before, const sr_pdf_filled_t *wanted, apr_pool_t *pool);
-/* The body of the signature dictionary, up to the place of the byte ranges. */
+/* Returns the body of the signature dictionary up to the /ByteRange, allocated in `pool`. */
 const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- confirm.c */
-/* Set the fault, and tell the log why, where a worker's answer is refused. */
+/* Check the answer of a worker. If it is refused, they set the fault and write the reason to the log. */
 void sr_pdf_check_prepared(sr_pdf_update_t *update, sr_pdf_pool_t *workers, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 sr_error_t *sr_pdf_check_filled(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                                 const sr_pdf_signature_t *signature, const char *time, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ seal.c */
-/* A request about fields: {"op":op,"fields":[…]}. The pool's. */
+/* Makes a request about fields: {"op":op,"fields":[…]}. `pool` owns the reference. */
 json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr_pool_t *pool);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.c: certificates as files and as text. Anybody may have written what a certificate says, so it
- * is shown only as printable UTF-8 of limited length. */
+/* certificate.c: certificates as files and as text. Anybody may have written the names in a certificate, so they are
+ * shown only as printable UTF-8 of limited length. */
 #include "pdf/certificate.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void free_all(STACK_OF(X509) * certificates)
     sk_X509_pop_free(certificates, X509_free);
 }
 
-/* `name` is what messages call it. */
+/* Error messages refer to the file as `name`. */
 static sr_error_t *read_certificates(STACK_OF(X509) * *certificates, BIO *bio, const char *name, apr_pool_t *pool)
 {
     ERR_clear_error();
@@ -87,7 +87,7 @@ static const char *printable(const char *text, apr_size_t length, apr_pool_t *po
 {
     char *copy = apr_palloc(pool, length + 1);
     for (apr_size_t i = 0; i < length; i++)
-        copy[i] = (char)(text[i] ? text[i] : '\x01'); /* a NUL must not end a name */
+        copy[i] = (char)(text[i] ? text[i] : '\x01'); /* otherwise a NUL would end the name */
     if (length > MAX_NAME_BYTES)
         for (length = MAX_NAME_BYTES; length > 0 && ((unsigned char)copy[length] & 0xc0) == 0x80;) length--;
     copy[length] = '\0';
@@ -111,7 +111,8 @@ static const char *part_text(const X509_NAME *name, int nid, apr_pool_t *pool)
 {
     unsigned char *utf8;
     int at = -1;
-    for (int next; (next = X509_NAME_get_index_by_NID(name, nid, at)) >= 0;) at = next; /* the last is the nearest */
+    for (int next; (next = X509_NAME_get_index_by_NID(name, nid, at)) >= 0;)
+        at = next; /* the last one is the most specific */
     if (at < 0) return NULL;
     int length = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
     if (length < 0) return NULL;
@@ -191,7 +192,7 @@ sr_error_t *sr_cms_certificate_read(const sr_cms_certificate_t **certificate, co
     return NULL;
 }
 
-/* NULL when it cannot be written. */
+/* Returns NULL on failure. */
 static const char *to_pem(STACK_OF(X509) * certificates, apr_pool_t *pool)
 {
     char *text;
@@ -222,7 +223,7 @@ static apr_status_t free_store(void *data)
     return APR_SUCCESS;
 }
 
-/* Frees the certificates. */
+/* Makes the anchors, and frees `all`. */
 static sr_error_t *make_anchors(sr_cms_anchors_t **anchors, STACK_OF(X509) * all, const char *name, apr_pool_t *pool)
 {
     sr_cms_anchors_t *made = apr_pcalloc(pool, sizeof *made);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certificate.h: what the files about keys and certificates share: OpenSSL's types stay below pdf.h. Private to
- * src/pdf. */
+/* certificate.h: shared by the files about keys and certificates. It has the OpenSSL types, which pdf.h does not
+ * expose. Private to src/pdf. */
 #ifndef SR_PDF_CERTIFICATE_H
 #define SR_PDF_CERTIFICATE_H
 
@@ -13,32 +13,34 @@
 struct sr_cms_identity_t {
     EVP_PKEY *key;
     X509 *certificate;
-    STACK_OF(X509) * chain; /* what its file holds behind it */
+    STACK_OF(X509) * chain; /* the certificates that follow it in its file: those of its issuers */
     const char *certificate_path, *key_path;
     const sr_cms_certificate_t *about;
 };
 
-/* One with nothing in it yet: what is put in is freed with `pool`. */
+/* Makes an empty identity. Its members are freed with `pool`. */
 sr_cms_identity_t *sr_cms_identity_new(apr_pool_t *pool);
 
 struct sr_cms_anchors_t {
     X509_STORE *store;
-    const char *pem; /* the same certificates as text */
+    const char *pem; /* the same certificates as PEM text */
 };
 
-/* A PEM file in memory that is wiped when it is freed. */
+/* Opens a PEM file as a memory BIO, which is wiped when it is freed. The caller frees it. */
 sr_error_t *sr_cms_open(BIO **bio, const char *path, apr_pool_t *pool);
-/* The certificates of a PEM file, at least one. The caller's to free. */
+/* Reads all certificates of a PEM file, at least one. The caller frees them. */
 sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char *path, apr_pool_t *pool);
-/* What a certificate says of itself, in `pool`. */
+/* Describes a certificate. The description is in `pool`. */
 const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool);
-/* "P-256", "RSA 2048", or what OpenSSL calls it. */
+/* Returns the name of a key: "P-256", "RSA 2048", or the name that OpenSSL uses. */
 const char *sr_cms_key_name(EVP_PKEY *key, apr_pool_t *pool);
-/* What OpenSSL says went wrong; its queue of errors, which httpd's other modules read too, is empty afterwards. */
+/* Returns the reason of the last OpenSSL error. It empties OpenSSL's error queue, which other modules of httpd also
+ * read. */
 const char *sr_cms_why(apr_pool_t *pool);
 
-/* cms.c: the DER of the signed attributes as a SET, which is what is signed. Freed by OPENSSL_free; NULL when it fails,
- * or there are more than any signature of ours has. */
+/* cms.c: returns the DER encoding of the signed attributes as a SET, which is what is signed. The caller frees it with
+ * OPENSSL_free. Returns NULL if encoding fails, or if there are more attributes than any signature of this service has.
+ */
 unsigned char *sr_cms_attributes(size_t *length, const CMS_SignerInfo *signer);
 
 #endif

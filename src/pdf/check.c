@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c: checks a signature of a PDF, ours or of anybody else: which digest its key has signed, that the signed
- * part names its certificate, and if anchors are given, that a chain leads there. Strict where a loose reading has been
- * an attack: one signer, no content of its own, signed attributes, nothing after it but zeros. Anybody may have written
- * these bytes, so it runs in a worker alone, never beside the key of the seal. */
+/* check.c: checks a CMS of a PDF, made by this service or by anybody else. It finds the digest that the key has signed,
+ * checks that the signed attributes name the certificate, and, if there are anchors, that a chain leads to one. It is
+ * strict where lenient parsers have been attacked: exactly one signer, no embedded content, signed attributes, and only
+ * zero bytes after the CMS. Anybody may have written these bytes, so this code only runs in a worker, never in the
+ * process that has the key of the seal. */
 #include "pdf/certificate.h"
 
 #include <openssl/cms.h>
@@ -11,16 +12,17 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Less can be forged at home */
+#define MIN_SECURITY_BITS 80   /* of the signer's key: RSA 1024. Weaker keys can be broken with ordinary hardware */
 #define CHAIN_SECURITY_LEVEL 2 /* of the chain: 112 bits, and no SHA-1 */
 
 typedef struct cms_t {
     CMS_ContentInfo *content;
-    CMS_SignerInfo *signer;         /* NULL: `fault` says why */
-    X509 *certificate;              /* the signer's, or NULL */
-    const struct hash_t *digest;    /* of the document, or NULL */
-    const struct hash_t *own;       /* of the signed content, which is the document unless there is a token */
-    const ASN1_OCTET_STRING *token; /* of a document timestamp (RFC 3161): what names the document's digest; or NULL */
+    CMS_SignerInfo *signer;      /* NULL if `fault` is set */
+    X509 *certificate;           /* the signer's, or NULL */
+    const struct hash_t *digest; /* hash function of the document, or NULL */
+    const struct hash_t *own; /* hash function of the signed content, which is the document unless there is a token */
+    const ASN1_OCTET_STRING
+        *token; /* of a document timestamp (RFC 3161): it contains the digest of the document; or NULL */
     unsigned char imprint[EVP_MAX_MD_SIZE];
     apr_size_t imprint_size;
     const char *algorithm;
@@ -33,7 +35,7 @@ typedef struct hash_t {
     const char *name, *shown;
 } hash_t;
 
-/* SHA-1 and MD5 are not here: two documents of one hash have been made, PDFs first of all. */
+/* SHA-1 and MD5 are missing on purpose: different documents with the same hash have been made, also as PDFs. */
 static const hash_t HASHES[] = {
     {NID_sha256, "SHA256", "SHA-256"},
     {NID_sha384, "SHA384", "SHA-384"},
@@ -82,7 +84,8 @@ static const char *decode(cms_t *cms, const unsigned char *der, apr_size_t lengt
     return NULL;
 }
 
-/* OpenSSL goes by the key and the digest algorithm, whatever the signature algorithm says; others go by that. */
+/* OpenSSL uses the key and the digest algorithm and ignores the signature algorithm. Other programs use the latter, so
+ * it must match. */
 static bool fit_together(const X509_ALGOR *signature, const hash_t *hash, const EVP_PKEY *key)
 {
     const ASN1_OBJECT *object;
@@ -101,7 +104,7 @@ static const char *unknown_hash(const X509_ALGOR *digest)
     return weak ? "its hash function proves nothing today" : "its hash function is not checked here";
 }
 
-/* Some algorithms of others, such as plain ECDSA, OpenSSL does not know. */
+/* Returns false for signature algorithms that OpenSSL does not know, such as plain ECDSA. */
 static bool is_known(const X509_ALGOR *signature)
 {
     const ASN1_OBJECT *object;
@@ -112,7 +115,7 @@ static bool is_known(const X509_ALGOR *signature)
            || OBJ_find_sigid_algs(named, &hash, &kind);
 }
 
-/* Reads the head of the next element, and moves *at to its body. False when it is of another class or tag. */
+/* Reads the header of the next element and moves *at to its content. Returns false if it has another class or tag. */
 static bool take(const unsigned char **at, const unsigned char *end, int class, int tag, long *length)
 {
     int its_tag, its_class;
@@ -131,7 +134,7 @@ static bool take_version(const unsigned char **at, const unsigned char *end, lon
     return true;
 }
 
-/* All elements are of this tag, or, of class CONTEXT, of `other`, which sets *has_other. */
+/* Returns true if all elements have this tag, or the tag `other` of class CONTEXT, which sets *has_other. */
 static bool take_all(const unsigned char *at, const unsigned char *end, int tag, int other, bool *has_other)
 {
     for (long length; at < end; at += length) {
@@ -142,8 +145,8 @@ static bool take_all(const unsigned char *at, const unsigned char *end, int tag,
     return true;
 }
 
-/* What no signature covers must be as it follows from the rest (RFC 5652, 5.1 and 5.3), or somebody changed it:
- * the versions, the list of hash functions, and what kinds of certificates there are. */
+/* Checks the parts that no signature covers: the versions, the list of hash functions and the kinds of certificates.
+ * They must have the values that follow from the rest (RFC 5652, 5.1 and 5.3). Otherwise somebody has changed them. */
 static bool is_strict_der(const unsigned char *at, const unsigned char *end, const X509_ALGOR *digest, bool by_key,
                           bool data)
 {
@@ -183,14 +186,14 @@ static bool is_strict(const cms_t *cms, STACK_OF(CMS_SignerInfo) * signers, cons
     ASN1_INTEGER *serial = NULL;
     unsigned char *der = NULL;
     CMS_SignerInfo_get0_signer_id(sk_CMS_SignerInfo_value(signers, 0), &key, &issuer, &serial);
-    int size = i2d_CMS_ContentInfo(cms->content, &der); /* some are written in BER: as DER it is the same */
+    int size = i2d_CMS_ContentInfo(cms->content, &der); /* converts BER, which some programs write, to DER */
     bool data = OBJ_obj2nid(CMS_get0_eContentType(cms->content)) == NID_pkcs7_data;
     bool strict = size > 0 && is_strict_der(der, der + size, digest, key != NULL, data);
     OPENSSL_free(der);
     return strict;
 }
 
-/* TSTInfo names the digest of what was stamped. */
+/* Reads TSTInfo, which contains the digest of the document. */
 static const char *read_token(cms_t *cms, const ASN1_OCTET_STRING *content)
 {
     const unsigned char *at = ASN1_STRING_get0_data(content), *end = at + ASN1_STRING_length(content);
@@ -258,13 +261,14 @@ static cms_t *read_cms(const unsigned char *der, apr_size_t length, apr_pool_t *
 
 /* ----------------------------------------------------------------------------------------------- checking */
 
-/* The value of a signed attribute that must be there once, with one value of this type; else NULL. */
+/* Returns the value of a signed attribute that must occur once and have one value of this type. Otherwise returns NULL.
+ */
 static const void *attribute(const cms_t *cms, int nid, int type)
 {
     return CMS_signed_get0_data_by_OBJ(cms->signer, OBJ_nid2obj(nid), -3, type);
 }
 
-/* Reads on in a DER sequence: the body of the next element, when it is of this tag. */
+/* Enters the next element of a DER sequence if it has this tag: moves *at to its content. */
 static bool enter(const unsigned char **at, const unsigned char *end, int wanted, long *length)
 {
     int tag, class;
@@ -277,8 +281,9 @@ static bool enter(const unsigned char **at, const unsigned char *end, int wanted
 
 typedef enum binding_t { UNBOUND, BOUND, MISBOUND } binding_t;
 
-/* SigningCertificate(V2) is a sequence of a sequence of ESSCertID(v2): { hash algorithm unless it is the default,
- * hash of the certificate, … }; the first is the signer's (RFC 5035, 3 and 4). */
+/* Checks SigningCertificate or SigningCertificateV2: a sequence of a sequence of ESSCertID(v2), which is { hash
+ * algorithm unless it is the default, hash of the certificate, … }. The first one is that of the signer (RFC 5035, 3
+ * and 4). */
 static binding_t check_binding(const cms_t *cms, int nid, const EVP_MD *hash)
 {
     const ASN1_STRING *value = attribute(cms, nid, V_ASN1_SEQUENCE);
@@ -310,7 +315,8 @@ static sr_cms_bytes_t keep(const void *data, apr_size_t length, apr_pool_t *pool
     return (sr_cms_bytes_t){apr_pmemdup(pool, data, length), length};
 }
 
-/* What our own key has signed is proved once more by those who do not believe a worker (match.c). */
+/* Returns the signed attributes and the signature, so that httpd can verify signatures of this service again (match.c).
+ */
 static void keep_proof(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *pool)
 {
     const ASN1_OCTET_STRING *signature = CMS_SignerInfo_get0_signature(cms->signer);
@@ -323,7 +329,7 @@ static void keep_proof(sr_cms_result_t *result, const cms_t *cms, apr_pool_t *po
     OPENSSL_free(attributes);
 }
 
-/* A token is signed as a content, and names the digest of the document. */
+/* Returns true if the token is the content that was signed. The token contains the digest of the document. */
 static bool is_token_signed(const cms_t *cms, const ASN1_STRING *signed_digest)
 {
     unsigned char own[EVP_MAX_MD_SIZE];
@@ -364,7 +370,7 @@ static apr_time_t read_signing_time(const cms_t *cms)
     return time && ASN1_TIME_to_tm(time, &parts) ? apr_time_from_sec(timegm(&parts)) : 0;
 }
 
-/* NULL: a chain leads to an anchor. */
+/* Returns NULL if a chain leads to an anchor. */
 static const char *check_chain(const cms_t *cms, const sr_cms_anchors_t *anchors, apr_time_t now, apr_pool_t *pool)
 {
     const char *wrong = NULL;
@@ -377,7 +383,8 @@ static const char *check_chain(const cms_t *cms, const sr_cms_anchors_t *anchors
     } else {
         X509_VERIFY_PARAM *how = X509_STORE_CTX_get0_param(context);
         X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_ANY);
-        X509_VERIFY_PARAM_set_flags(how, X509_V_FLAG_PARTIAL_CHAIN); /* a certificate itself may be the anchor */
+        X509_VERIFY_PARAM_set_flags(
+            how, X509_V_FLAG_PARTIAL_CHAIN); /* an anchor need not be a root, and may be the certificate itself */
         X509_VERIFY_PARAM_set_auth_level(how, CHAIN_SECURITY_LEVEL);
         X509_VERIFY_PARAM_set_time(how, (time_t)apr_time_sec(now));
         if (X509_verify_cert(context) != 1)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checked.c: has the signatures of a document checked by a worker. They are hostile bytes as the document is, and
- * OpenSSL is the library that holds the key of the seal, so they are not parsed in this process. The answer is read as
- * if a stranger had sent it. */
+/* checked.c: has a worker check the signatures of a document. They are as hostile as the document, and OpenSSL in this
+ * process has the key of the seal, so they are not parsed here. The response is validated as untrusted input. */
 #include "pdf/checked.h"
 #include "pdf/certificate.h"
 #include "pdf/listing.h"
@@ -10,7 +9,7 @@
 #include <apr_encode.h>
 #include <string.h>
 
-#define MAX_NAME_BYTES 2000               /* a worker sends 500, before what cannot be shown is replaced */
+#define MAX_NAME_BYTES 2000 /* a worker sends 500 bytes, before characters that cannot be shown are replaced */
 #define MAX_SECONDS INT64_C(253402300799) /* the year 9999 */
 #define MIN_SECONDS INT64_C(-62167219200) /* the year 0 */
 
@@ -19,7 +18,7 @@ static const char FAILED[] = "it could not be checked within the limits";
 typedef struct response_t {
     sr_cms_result_t *results;
     size_t count;
-    bool anchored; /* anchors were given */
+    bool anchored; /* the request has trust anchors */
 } response_t;
 
 static bool read_flag(bool *flag, const json_t *object, const char *key)
@@ -37,7 +36,7 @@ static bool read_time(apr_time_t *time, const json_t *object, const char *key)
     return json_is_integer(value) && apr_time_sec(*time) == seconds;
 }
 
-/* Words of ours. NULL when it is not there. */
+/* Reads a text that pdfd wrote. *words is NULL if the member is missing. */
 static bool read_words(const char **words, const json_t *object, const char *key, apr_pool_t *pool)
 {
     *words = NULL;
@@ -48,7 +47,7 @@ static bool read_words(const char **words, const json_t *object, const char *key
     return true;
 }
 
-/* Words that the maker of the certificate chose. */
+/* Reads a name that the issuer of the certificate chose. */
 static bool read_name(const char **name, const json_t *object, const char *key, apr_pool_t *pool)
 {
     const char *text = sr_json_string(object, key);
@@ -94,7 +93,7 @@ static bool read_signer(sr_cms_result_t *result, const json_t *object, apr_pool_
            && signer->key && read_time(&signer->from, object, "from") && read_time(&signer->until, object, "until");
 }
 
-/* What only an intact signature has. */
+/* Reads the members that only an intact signature has. */
 static bool read_intact(sr_cms_result_t *result, const json_t *object, apr_pool_t *pool)
 {
     const EVP_MD *hash = result->hash ? EVP_get_digestbyname(result->hash) : NULL;
@@ -142,7 +141,7 @@ static bool read_answer(void *data, const json_t *object, apr_pool_t *pool)
 sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures,
                        const sr_cms_context_t *context, apr_pool_t *pool)
 {
-    /* not one that read the document */
+    /* A new worker, which has not read the document. */
     sr_pdf_pool_t fresh = {.shared = workers->shared, .latest = workers->latest, .is_public = workers->is_public};
     response_t response = {results, json_array_size(signatures), context->anchors != NULL};
     const apr_time_t now = context->now ? context->now : apr_time_now();

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checked.h: the request "check" and its answer: what a worker says of signatures. Private to src/pdf. */
+/* checked.h: the request "check" and its response, in which a worker reports on signatures. Private to src/pdf. */
 #ifndef SR_PDF_CHECKED_H
 #define SR_PDF_CHECKED_H
 
 #include "pdf/pdf.h"
 
-/* Asks a worker of its own, which reads nothing else, for the results of sr_cms_check. `signatures` is an array of the
- * DER of each in base64. If it kills or outlasts the worker, each is SR_CMS_UNCHECKED. */
+/* Asks a new worker, which reads nothing else, for the results of sr_cms_check. `signatures` is an array of
+ * {"der":base64,"length":n}. `results` has room for one result each. If the request kills the worker or takes too long,
+ * each result is SR_CMS_UNCHECKED. */
 sr_error_t *sr_cms_ask(sr_cms_result_t *results, sr_pdf_pool_t *workers, const json_t *signatures,
                        const sr_cms_context_t *context, apr_pool_t *pool);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.c: one request to a worker, and what becomes of it when the worker fails. A worker that dies while it
- * answers is replaced and the request asked once more: the first one may have died of something else. When the
- * second dies too, or one has used up its processor time, the document is to blame. Where the machine is too busy to
- * give it this time, it is not: that is an error which passes. */
+/* client.c: one request to a worker, and what happens if the worker fails. If a worker dies while it answers, it is
+ * replaced and the request is sent once more, because something else may have killed the first worker. If the second
+ * one dies too, or if one has used up its processor time, the document is to blame. If the machine is too busy to give
+ * a worker this time, the document is not to blame, and the error is temporary. */
 #include "pdf/listing.h"
 #include "pdf/worker.h"
 
@@ -16,25 +16,27 @@
 
 typedef enum outcome_t {
     ANSWERED,
-    GONE, /* it had ended before it was asked: replaced without a word */
-    LOST, /* it died, or answered nonsense */
-    LATE, /* it used up the processor time that one request may take */
+    GONE, /* the worker had ended before it was asked; it is replaced without a message */
+    LOST, /* the worker died, or its answer was not valid */
+    LATE, /* the worker used up the processor time of one request */
     BUSY  /* it did not, but the machine had no more time for it before the deadline */
 } outcome_t;
 
 typedef struct limits_t {
     apr_interval_time_t cpu, patience;
-    int64_t entry, deadline; /* of the wait for a place among the workers, and of all */
+    int64_t entry, deadline; /* of waiting for a permit, and of the whole request */
 } limits_t;
 
-/* How often a spare that died may be replaced: not for ever, where something kills them all. */
+/* How often a pre-forked worker that died is replaced. The limit is for a system on which something kills every worker.
+ */
 #define MAX_GONE (SR_PDF_SPARES + 2)
 #define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
-#define HANGS 50 /* a worker that got a smaller part of the processor hangs */
-#define SHARE 8  /* of the processor, with which a worker can use up its time before the deadline */
+#define HANGS 50 /* a worker hangs if it has used less than this part of its processor time */
+#define SHARE 8  /* a worker that gets this part of the processor can use up its time before the deadline */
 
-/* A process of one thread cannot use more processor time than has passed, so its clock is looked at seldom. One that
- * got nearly none while it could have used up all of it is not waited for any longer: it hangs. */
+/* Waits for an answer. A process with one thread cannot use more processor time than has passed, so its clock is read
+ * only when it could have used up its time. A worker that has used nearly none of the time by then hangs and is not
+ * waited for. */
 static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, const limits_t *limits)
 {
     const int64_t asked = sr_pdf_clock();
@@ -87,9 +89,9 @@ static void report_death(sr_pdf_pool_t *workers, outcome_t outcome, const sr_pdf
     sr_pdf_pool_notice(workers, apr_psprintf(pool, "asked to %s, a worker %s (%s)", request->op, what[outcome], death));
 }
 
-/* What a worker gets of a document: a descriptor of its own that cannot write, whatever the caller's can, or code
- * that has taken the worker over could change a document before it is stored, or move the place where its caller
- * reads. Without /proc (a chroot that has none) the caller's own has to do. */
+/* Returns the descriptor of a document that the worker gets. It is a new read-only one, whatever the caller's can do.
+ * Otherwise code that has taken over the worker could change a document before it is stored, or move the file position
+ * of the caller. Without /proc (in a chroot), the worker gets the caller's descriptor. */
 static int open_again(int descriptor, apr_pool_t *pool)
 {
     if (descriptor < 0) return descriptor;
@@ -97,7 +99,7 @@ static int open_again(int descriptor, apr_pool_t *pool)
     return own < 0 ? descriptor : own;
 }
 
-/* Pages are shown, and requests of anybody answered, when nothing else is to be done. */
+/* Workers that show pages or serve public requests have a lower priority. */
 #define SHOW_NICE 10
 
 static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf_worker_t *worker,
@@ -119,7 +121,8 @@ static sr_error_t *ask_worker(outcome_t *outcome, sr_pdf_pool_t *workers, sr_pdf
     return NULL;
 }
 
-/* The kernel limits the memory of a worker by the first document that it reads, for good (pdfd/limits.c). */
+/* The kernel limits the memory of a worker by the first document that it reads. The limit is permanent (pdfd/limits.c).
+ */
 #define LARGE ((off_t)128 << 20)
 
 static bool is_large(int document)
@@ -128,7 +131,7 @@ static bool is_large(int document)
     return document >= 0 && !fstat(document, &info) && info.st_size > LARGE;
 }
 
-/* The tries at one request. An error is that of having no worker. */
+/* Sends one request until it is answered or the document is to blame. Returns an error if no worker is available. */
 static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int document,
                            const limits_t *limits, apr_pool_t *pool)
 {
@@ -142,7 +145,8 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
             return NULL;
         }
         sr_pdf_death_t death = sr_pdf_pool_end(workers, &worker, pool);
-        if (*outcome == LOST && death.used >= limits->cpu) *outcome = LATE; /* the kernel was quicker */
+        if (*outcome == LOST && death.used >= limits->cpu)
+            *outcome = LATE; /* the kernel ended the worker before this process noticed the limit */
         if (*outcome != GONE) report_death(workers, *outcome, request, death.text, pool);
         if (*outcome == GONE && ++gone == MAX_GONE) *outcome = LOST;
         else if (*outcome == GONE) continue;
@@ -150,16 +154,16 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
     }
 }
 
-/* An idle machine gives a request its processor time at once. A busy one has as long as it takes a worker that gets
- * the least part of the processor: its document is not refused because of others. A place among the workers is waited
- * for less long, as threads of httpd wait there. */
+/* Sets the time limits of a request. On an idle machine, a request gets its processor time at once. On a busy machine,
+ * it may take as long as a worker with one SHARE of the processor needs, so that a document is not refused because of
+ * other requests. The wait for a permit is shorter, because threads of httpd wait there. */
 static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
 {
     limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};
     limits.patience = limits.cpu;
     limits.entry = begun + 2 * limits.cpu;
     limits.deadline = begun + SHARE * limits.cpu;
-    if (class_of(workers, request) != SR_PDF_WORK) { /* it stands back, so it needs more time */
+    if (class_of(workers, request) != SR_PDF_WORK) { /* its worker has a lower priority, so it needs more time */
         if (limits.patience < SHOW_PATIENCE) limits.patience = SHOW_PATIENCE;
         if (limits.entry < begun + 2 * SHOW_PATIENCE) limits.entry = begun + 2 * SHOW_PATIENCE;
         if (limits.deadline < begun + SHARE * SHOW_PATIENCE) limits.deadline = begun + SHARE * SHOW_PATIENCE;
@@ -242,7 +246,8 @@ static bool read_ping(void *result, const json_t *response, apr_pool_t *pool)
     return json_is_object(response);
 }
 
-/* It needs no place, so it never waits for a request. One that was answered a moment ago answers for this one, too. */
+/* A ping needs no permit, so it never waits for a request. If another ping was answered a moment ago, no worker is
+ * asked. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     const sr_pdf_request_t request = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cms.c: makes the signature that goes into a PDF. OpenSSL's CMS_final always adds a signing-time, which PAdES
- * forbids (the time belongs into /M), so the signed attributes are put together by OpenSSL and signed here.
- * (ETSI EN 319 142-1, 6.3; RFC 5652, 5.4; RFC 5035) */
+/* cms.c: makes the signature of a PDF. OpenSSL's CMS_final always adds a signing-time, which PAdES forbids because a
+ * PDF has the time in /M. So OpenSSL makes the signed attributes, and this file signs them. (ETSI EN 319 142-1, 6.3;
+ * RFC 5652, 5.4; RFC 5035) */
 #include "pdf/certificate.h"
 
 #include <openssl/err.h>
@@ -14,7 +14,7 @@ typedef struct part_t {
     int length;
 } part_t;
 
-/* DER puts the members of a SET OF in the order of their encodings, the shorter of two equals first. */
+/* DER orders the members of a SET OF by their encodings. If one is a prefix of the other, the shorter one is first. */
 static int compare(const void *a, const void *b)
 {
     const part_t *one = a, *other = b;
@@ -67,8 +67,8 @@ static bool sign_attributes(CMS_SignerInfo *signer, EVP_PKEY *key, const EVP_MD 
     return done;
 }
 
-/* Fills an empty CMS: the signer with signing-certificate-v2 (CMS_CADES), the certificates, the two attributes that
- * every signature has, and the signature over all three. */
+/* Fills an empty CMS with the signer and signing-certificate-v2 (CMS_CADES), the certificates, the two attributes that
+ * every signature has, and the signature over all three attributes. */
 static bool fill(CMS_ContentInfo *cms, const sr_cms_identity_t *identity, const unsigned char *digest)
 {
     const EVP_MD *hash = hash_of(identity);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compose.c: a new document from texts. */
+/* compose.c: has a worker make a new document from texts. */
 #include "pdf/worker.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The field must be a place on a page that is there. */
+/* Reads the field. It must be an area on an existing page. */
 static bool read_field(sr_pdf_composed_t *composed, const json_t *field)
 {
     const json_t *page = json_object_get(field, "page"), *rect = json_object_get(field, "rect");
@@ -55,7 +55,7 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
     response_t response = {.composed = composed, .output = apr_palloc(pool, sizeof *response.output)};
     json_t *asked = sr_json_own(json_object(), pool);
     json_object_set_new(asked, "op", json_string(SR_PDF_OP_COMPOSE));
-    json_object_update_missing(asked, (json_t *)what); /* which is not changed, but for how often it is referred to */
+    json_object_update_missing(asked, (json_t *)what); /* does not change `what` except its reference counts */
     sr_pdf_request_t request = {.op = SR_PDF_OP_COMPOSE, .text = sr_json_text(asked, pool), .descriptor = -1};
     if (strlen(request.text) > SR_PDF_MAX_COMPOSE_TEXT) {
         *composed = (sr_pdf_composed_t){.reason = "its texts are too long"};
@@ -64,7 +64,7 @@ sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, 
     *response.output = (sr_pdf_output_t){.descriptor = -1};
     request.output = response.output;
     request.room = SR_PDF_MAX_COMPOSED;
-    request.timeout = workers->shared->options.show_timeout; /* all pages of a document */
+    request.timeout = workers->shared->options.show_timeout; /* for all pages of the document */
     request.read = read_answer;
     request.result = &response;
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* confirm.c: nothing that a worker wants to have appended is believed. What can be told from the appended bytes alone
- * is checked here (appended.c, prepared.c, filled.c). What cannot, because it needs the objects that a page, the
- * catalog or the form had before, is asked of another worker, which makes the same update of the document by itself and
- * compares. */
+/* confirm.c: checks the update that a worker wants to append. Everything that the appended bytes alone can show is
+ * checked here (appended.c, prepared.c, filled.c). The rest depends on the objects that a page, the catalog or the form
+ * had before. Another worker checks it: it makes the same update of the document and compares the bytes. */
 #include "pdf/appended.h"
 #include "pdf/worker.h"
 
 #include <string.h>
 
-#define MOST_PREPARED 200008 /* objects: of as many fields as can be configured */
-#define TAIL 64              /* bytes: "startxref", a number, "%%EOF" */
+#define MOST_PREPARED 200008 /* objects, for the greatest number of fields that can be configured */
+#define TAIL 64              /* bytes: "startxref", a number and "%%EOF" */
 
 static json_t *field_json(const sr_pdf_field_t *field)
 {
@@ -35,7 +34,7 @@ json_t *sr_pdf_fields_json(const char *op, const apr_array_header_t *fields, apr
 static const char MORE[] = "something follows it";
 static const char BEFORE[] = "something comes before it";
 
-/* Refuses what the worker wants to append. The log gets the reason, the caller that it was refused. */
+/* Refuses an update. The log gets the reason, and the caller a general one. */
 static void refuse(sr_pdf_fault_t *fault, const char **reason, sr_pdf_pool_t *workers, const char *op, const char *why,
                    apr_pool_t *pool)
 {
@@ -77,7 +76,7 @@ static sr_error_t *read_piece(const char **bytes, int descriptor, apr_off_t from
     return sr_pdf_read(read, descriptor, from, length, pool);
 }
 
-/* The last trailer of a document, which is one of ours: behind the upload is nothing else. */
+/* Reads the last trailer of a document. The service wrote it, because only the service has appended to the upload. */
 static sr_error_t *read_last(const char **why, sr_pdf_trailer_t *trailer, apr_int64_t *start, int descriptor,
                              apr_off_t size, const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {
@@ -113,7 +112,8 @@ static sr_error_t *check_filled(const char **why, const sr_pdf_revision_t *revis
     if (*why) return NULL;
     *why = sr_pdf_appended_read(&appended, revision->bytes, revision->length, size, MOST_PREPARED, pool);
     if (!*why && appended.length != revision->length) *why = MORE;
-    if (!*why && *revision->bytes == '\n') *why = BEFORE; /* the document ends with a line feed of ours */
+    if (!*why && *revision->bytes == '\n')
+        *why = BEFORE; /* the document already ends with a line feed that the service wrote */
     if (!*why) *why = sr_pdf_appended_decrypt(&prepared, &revision->cipher, NULL, pool);
     if (!*why) *why = sr_pdf_appended_decrypt(&appended, &revision->cipher, &wanted.contents, pool);
     if (!*why) *why = sr_pdf_filled_check(&appended, &prepared, &last, &wanted, pool);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* decrypted.c: an update of an encrypted document as it would be without encryption, to be checked like any other. The
- * key is what a worker says. A wrong one does not lead to the texts that were asked for, and the prepared fields were
- * confirmed by another worker, which has found the key by itself. So a key with which both the fields and the
- * signature are read is that of the document. Each string and stream must be encrypted as the writer does it, which
- * leaves no choice. */
+/* decrypted.c: converts an update of an encrypted document to the update that a document without encryption would have,
+ * so that the same checks apply. The key comes from a worker. A wrong key does not produce the requested texts, and
+ * another worker, which found the key by itself, has confirmed the prepared fields. So a key that decrypts both the
+ * fields and the signature is the key of the document. Each string and stream must be encrypted exactly as the writer
+ * does it. */
 #include "pdf/appended.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ typedef struct text_t {
 
 typedef struct view_t {
     const sr_cipher_t *cipher;
-    const char **contents; /* what is not encrypted; then where it is in the view. Or NULL */
+    const char **contents; /* the string that is not encrypted, then its position in the decrypted text; or NULL */
     apr_pool_t *pool;
 } view_t;
 
@@ -35,7 +35,7 @@ static void add(text_t *text, const void *more, apr_size_t length, apr_pool_t *p
     text->length += length;
 }
 
-/* The plain bytes, or NULL: the same, encrypted again, must be the same. */
+/* Returns the decrypted bytes. Returns NULL if encrypting them again does not give the same bytes. */
 static unsigned char *decrypt(apr_size_t *size, const view_t *view, const sr_pdf_object_t *object, const void *bytes,
                               apr_size_t length)
 {
@@ -47,7 +47,7 @@ static unsigned char *decrypt(apr_size_t *size, const view_t *view, const sr_pdf
     return again_size == length && !memcmp(again, bytes, length) ? plain : NULL;
 }
 
-/* As src/pdfd/buffer.c writes texts. */
+/* Writes a string as src/pdfd/buffer.c does. */
 static void add_string(text_t *text, const unsigned char *plain, apr_size_t size, apr_pool_t *pool)
 {
     char hex[3];
@@ -102,7 +102,7 @@ static bool decrypt_body(const view_t *view, sr_pdf_object_t *object)
     return true;
 }
 
-/* A stream's dictionary ends with its length. */
+/* The dictionary of a stream ends with its length. */
 static bool decrypt_data(const view_t *view, sr_pdf_object_t *object)
 {
     const apr_size_t length = (apr_size_t)(object->data.end - object->data.at);

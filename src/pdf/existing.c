@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* existing.c: how a prepared update repeats the signature fields that the document had and that are to be signed. Each
- * is there as it was, after what is new and before anything else, in the order in which the fields were asked for. That
- * it is the field of that name, in that place, only the document says: a second worker confirms it (confirm.c). */
+/* existing.c: how a prepared update repeats the existing signature fields that are to be signed. Each one is unchanged,
+ * after the new objects and before all others, in the order in which the fields were requested. Only the document can
+ * show that it is the field of that name at that place, so a second worker confirms this (confirm.c). */
 #include "pdf/appended.h"
 
 static bool has(const sr_pdf_object_t *object, const char *key)
@@ -25,7 +25,7 @@ int sr_pdf_existing_begin(const sr_pdf_appended_t *prepared, const apr_array_hea
     bool adds = false;
     for (int i = 0; i < fields->nelts; i++) adds |= !APR_ARRAY_IDX(fields, i, sr_pdf_field_t).existing;
     if (!adds || !objects->nelts) return 0;
-    const apr_int64_t first = APR_ARRAY_IDX(objects, 0, sr_pdf_object_t).number; /* of the new ones */
+    const apr_int64_t first = APR_ARRAY_IDX(objects, 0, sr_pdf_object_t).number; /* the lowest number of a new object */
     while (index < objects->nelts && APR_ARRAY_IDX(objects, index, sr_pdf_object_t).number >= first) index++;
     return index;
 }

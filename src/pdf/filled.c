@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* filled.c: whether an update that should hold one signature does that and no more. Nothing of the document needs to be
- * read for this: what is written again are the signer's own fields, which an earlier update of ours has added, or
- * repeated if the document had them (existing.c). Every
- * other object is new, and refers to new ones alone. What a new appearance draws is not looked at, but it is confined
- * to the place of the field. */
+/* filled.c: checks that an update with one signature contains this signature and nothing else. The check does not read
+ * the document. The update may only rewrite the signer's own fields, which an earlier update of this service added, or
+ * repeated if they are existing fields (existing.c). All other objects must be new and refer to new objects only. The
+ * content of a new appearance is not checked, but the appearance is confined to the area of its field. */
 #include "pdf/appended.h"
 #include "pdf/pdf.h"
 
@@ -19,15 +18,15 @@ static const char NO_FIELD[] = "a field of the signer is changed otherwise than 
 
 typedef struct check_t {
     const sr_pdf_appended_t *appended, *prepared;
-    apr_int64_t first, end; /* the new numbers: first <= n < end; the first is the signature's */
-    apr_hash_t *own;        /* apr_int64_t, a number → sr_pdf_object_t, a field of this signer as it was prepared */
-    int fields;             /* of this signer that were not seen yet */
+    apr_int64_t first, end; /* the new numbers n, first <= n < end; the first is the number of the signature */
+    apr_hash_t *own; /* object number (apr_int64_t) → the field of this signer as it was prepared (sr_pdf_object_t) */
+    int fields;      /* number of fields of this signer that were not found yet */
     apr_pool_t *pool;
 } check_t;
 
 /* ------------------------------------------------------------------------------------------------ new appearances */
 
-/* "9 0 R" to another new object. */
+/* Returns true for a reference ("9 0 R") to another new object. */
 static bool is_new_reference(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *from)
 {
     sr_pdf_span_t left = *value;
@@ -36,7 +35,7 @@ static bool is_new_reference(const check_t *check, const sr_pdf_span_t *value, c
            && number < check->end && (!from || number < from->number);
 }
 
-/* Nothing, the colours of PDF/A, the font of a caption, or images and forms by name. */
+/* Resources may be empty, the colours of PDF/A, the font of a caption, or named images and forms. */
 static bool are_resources(const check_t *check, const sr_pdf_span_t *value, const sr_pdf_object_t *object)
 {
     sr_pdf_span_t left = *value, key, reference;
@@ -72,7 +71,7 @@ typedef enum rule_t { IS, BOX, MATRIX, COUNT, RESOURCES, MASK } rule_t;
 static const struct {
     const char *key;
     rule_t rule;
-    const char *values[5]; /* of IS: one of them */
+    const char *values[5]; /* the permitted values, for IS */
 } ENTRIES[] = {
     {"/Type", IS, {"/XObject"}},
     {"/Subtype", IS, {"/Form", "/Image"}},
@@ -106,7 +105,7 @@ static bool keeps(const check_t *check, size_t row, const sr_pdf_span_t *value, 
     return false;
 }
 
-/* A stream of the table's entries, none of them twice. */
+/* Returns true for a stream whose dictionary has only entries of the table, each at most once. */
 static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
 {
     sr_pdf_span_t left = object->body, key, value;
@@ -124,7 +123,7 @@ static bool is_appearance(const check_t *check, const sr_pdf_object_t *object)
 
 /* --------------------------------------------------------------------------------------------------- the signature */
 
-/* As src/pdfd/buffer.c writes texts. */
+/* Writes a text string as src/pdfd/buffer.c does. */
 static const char *pdf_string(const char *text, apr_pool_t *pool)
 {
     char *out = apr_palloc(pool, 6 * strlen(text) + 16), *at = out;
@@ -156,7 +155,8 @@ const char *sr_pdf_signature_text(const sr_pdf_signature_t *signature, const cha
                        pdf_string(signature->name, pool), reason, contact, "/M(", time, ")/ByteRange", NULL);
 }
 
-/* The byte ranges, and the digits between them, were compared by seal.c: they must be those of this object. */
+/* seal.c has compared the byte ranges and the digits between them. This function verifies that they belong to this
+ * object. */
 static bool is_signature(const sr_pdf_object_t *object, const sr_pdf_filled_t *wanted)
 {
     static const char between[] = "/Contents", end[] = ">>";
@@ -174,7 +174,7 @@ static void add_own(check_t *check, const sr_pdf_object_t *object)
     check->fields++;
 }
 
-/* `name`: how the names of the signer's new fields begin, with the bracket. */
+/* `name` is the beginning of the names of the signer's new fields, including the "(". */
 static bool is_own(const sr_pdf_object_t *object, const char *name)
 {
     sr_pdf_span_t left;
@@ -183,8 +183,8 @@ static bool is_own(const sr_pdf_object_t *object, const char *name)
     return sr_pdf_span_is(&left, ")") || sr_pdf_span_begins(&left, "_");
 }
 
-/* The fields of this signer: those that were added by their names, and existing ones by their order. False when there
- * are no such fields. */
+/* Finds the fields of this signer. Added fields are found by their names, existing fields by their order. Returns false
+ * if there are none. */
 static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
 {
     const apr_array_header_t *objects = check->prepared->objects, *fields = wanted->fields;
@@ -201,7 +201,7 @@ static bool find_own(check_t *check, const sr_pdf_filled_t *wanted)
         if (!object) return false;
         if (!strcmp(field->signer, wanted->signer)) add_own(check, object);
     }
-    return check->fields > 0; /* a wrong key finds none */
+    return check->fields > 0; /* with a wrong key, no field is found */
 }
 
 static bool is_appearance_entry(const check_t *check, const sr_pdf_span_t *value)
@@ -221,7 +221,7 @@ static int count_entries(const sr_pdf_span_t *body)
     return count;
 }
 
-/* The entries that it was prepared with, in whatever order, but for /AP; and the signature as its value. */
+/* Returns true if the field has its prepared entries, in any order, a new /AP, and the signature as its value. */
 static bool is_filled(const check_t *check, const sr_pdf_object_t *object, const sr_pdf_object_t *before)
 {
     const char *signature = apr_psprintf(check->pool, "%" APR_INT64_T_FMT " 0 R", check->first);
@@ -267,6 +267,6 @@ const char *sr_pdf_filled_check(const sr_pdf_appended_t *appended, const sr_pdf_
         if (reason) return reason;
         left -= object->number >= check.first;
     }
-    if (left) return NEW_OBJECT; /* a number that is counted and not there: for whom? */
+    if (left) return NEW_OBJECT; /* an object number that is counted but not used */
     return check.fields ? NO_FIELD : NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c: how many requests for pages may be under way at once. Each holds a thread of httpd while its page is made,
- * and everybody who has a signing link can ask for as many as they like. So they are counted, by submission, by
- * organisation and in all, and one too many is refused at once: then threads are left for everything else.
+/* gate.c: limits how many requests for pages are served at once. Each of them occupies a thread of httpd while its page
+ * is made, and everybody with a signing link can send as many as they like. The requests are counted by submission, by
+ * organisation and in total. A request over a limit is refused at once, so that threads remain for other requests.
  *
- * The places are counted twice: those of this process, because its threads are its own, and those of all processes
- * that share the memory. A place is one number, so taking and leaving it is one atomic operation. A process that was
- * killed leaves its places taken: they are free when they are needed and their process is gone.
+ * Requests are counted for this process, because its threads are its own, and for all processes that share the memory.
+ * A place is one 64-bit number, so taking and releasing it is one atomic operation. A process that was killed leaves
+ * its places occupied. They are released when no place is left and their process does not exist any more.
  */
 #include "pdf/worker.h"
 
@@ -18,16 +18,17 @@
 
 enum { PLACES = 4096, VISITS = 16 };
 
-/* A place: its process, its submission, its organisation; 0: free. The kernel's largest process id has 22 bits. */
+/* A place contains a process id, a hash of the submission and a hash of the organisation. 0: it is free. A process id
+ * has at most 22 bits. */
 #define NAME_BITS 21
 #define NAME_MASK ((1u << NAME_BITS) - 1)
 
 struct sr_pdf_visit_t {
     sr_pdf_shared_t *shared;
-    int place; /* -1 once it is over */
+    int place; /* -1 after the visit has ended */
 };
 
-/* A browser asks for six pages at once. */
+/* A browser requests six pages at once. */
 #define OF_SUBMISSION(all) (6 + ((all)-8) / 4)
 #define OF_ORGANIZATION(all) (7 * (all) / 8)
 
@@ -45,7 +46,7 @@ void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options
     if (shared->visit_room_of_all > PLACES) shared->visit_room_of_all = PLACES;
 }
 
-/* Two names with one number only share what one of them may have. */
+/* Two names with the same hash share one limit. */
 static apr_uint64_t number_of(const char *name)
 {
     apr_ssize_t length = APR_HASH_KEY_STRING;
@@ -57,7 +58,7 @@ static pid_t process_of(apr_uint64_t visit)
     return (pid_t)(visit >> (2 * NAME_BITS));
 }
 
-/* Puts the visit into a free place. Gives its number, or -1 if no place is free. */
+/* Puts the visit into a free place. Returns the index of the place, or -1 if no place is free. */
 static int take_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
     for (int i = 0; i < shared->visit_room_of_all; i++)
@@ -87,8 +88,8 @@ static bool is_within(const count_t *count, int room)
            && count->of_organization <= OF_ORGANIZATION(room);
 }
 
-/* Whether there are not too many, this one included. It is in its place already, so two that come at the same time both
- * count both. */
+/* Returns true if no limit is exceeded, including this visit. It is already in its place, so two visits that begin at
+ * the same time both count both. */
 static bool is_allowed(const sr_pdf_shared_t *shared, apr_uint64_t visit)
 {
     count_t here = {0}, all = {0};
@@ -109,7 +110,7 @@ static int try_place(const sr_pdf_shared_t *shared, apr_uint64_t visit)
     return -1;
 }
 
-/* Returns true if places of processes that are gone were freed. */
+/* Releases the places of processes that do not exist any more. Returns true if there were any. */
 static bool free_places_of_the_dead(const sr_pdf_shared_t *shared)
 {
     bool found = false;

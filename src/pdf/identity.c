@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* identity.c: what documents are sealed with. Everything that would make signatures which validators refuse is found
- * here, before httpd answers its first request, and said in one line. */
+/* identity.c: loads the certificate and the key that seal documents. Every defect that would make validators refuse the
+ * signatures is found here, before httpd answers its first request, and reported in one line. */
 #include "pdf/certificate.h"
 
 #include <openssl/err.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define MIN_RSA_BITS 2048
-#define STRONG_RSA_BITS 4096    /* from here on SHA-384, */
-#define STRONGEST_RSA_BITS 7680 /* and SHA-512 */
-#define MAX_RSA_BITS 8192       /* 16384 bits take a third of a second a signature */
+#define STRONG_RSA_BITS 4096    /* from this size on, SHA-384 is used */
+#define STRONGEST_RSA_BITS 7680 /* from this size on, SHA-512 is used */
+#define MAX_RSA_BITS 8192       /* a signature with 16384 bits takes a third of a second */
 
 static apr_status_t release(void *data)
 {
@@ -34,7 +34,7 @@ static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *po
     SR_TRY(sr_cms_certificates_read(&identity->chain, identity->certificate_path, pool));
     identity->certificate = sk_X509_shift(identity->chain);
     identity->about = sr_cms_describe(identity->certificate, pool);
-    for (int i = sk_X509_num(identity->chain) - 1; i >= 0; i--) { /* OpenSSL refuses to add one twice */
+    for (int i = sk_X509_num(identity->chain) - 1; i >= 0; i--) { /* OpenSSL refuses duplicates */
         X509 *one = sk_X509_value(identity->chain, i);
         bool again = !X509_cmp(one, identity->certificate);
         for (int j = 0; j < i; j++) again = again || !X509_cmp(one, sk_X509_value(identity->chain, j));
@@ -43,7 +43,8 @@ static sr_error_t *read_certificates(sr_cms_identity_t *identity, apr_pool_t *po
     return NULL;
 }
 
-/* Without this OpenSSL would ask on the terminal that started httpd, or wait for ever where there is none. */
+/* Without this callback, OpenSSL would ask for the passphrase on the terminal that started httpd, or wait forever if
+ * there is no terminal. */
 static int refuse_passphrase(char *buffer, int size, int writing, void *asked)
 {
     *(bool *)asked = true;
@@ -73,7 +74,7 @@ static sr_error_t *read_key(sr_cms_identity_t *identity, apr_pool_t *pool)
 
 /* -------------------------------------------------------------------------------------------- judgements */
 
-/* Each returns NULL, or what is wrong with the certificate. */
+/* Each function returns NULL, or what is wrong with the certificate. */
 static const char *judge_kind(const sr_cms_identity_t *identity, apr_pool_t *pool)
 {
     const char *name = identity->about->key;
@@ -102,7 +103,8 @@ static const char *judge_time(const sr_cms_identity_t *identity, apr_pool_t *poo
     return NULL;
 }
 
-/* A certificate whose extended uses are all of these is for TLS, timestamps or OCSP. Others are many, and private. */
+/* Returns true if all extended key usages are for TLS, timestamps or OCSP. There are many other usages, also private
+ * ones, and each of them may be for signing documents. */
 static bool is_for_something_else(X509 *certificate)
 {
     static const int elsewhere[] = {NID_server_auth, NID_client_auth, NID_time_stamp, NID_OCSP_sign};
@@ -139,7 +141,7 @@ sr_error_t *sr_cms_identity_load(const sr_cms_identity_t **identity, const char 
         ERR_clear_error();
         if (wrong) return sr_error(pool, SR_EINTERNAL, "%s: %s", certificate_path, wrong);
     }
-    /* The proof: it signs, and with its chain the signature has room. */
+    /* Make a trial signature. It also verifies that the signature and its chain fit into the reserved room. */
     const unsigned char *der, digest[SR_CMS_MAX_DIGEST] = {0};
     apr_size_t length;
     sr_error_t *error = sr_cms_sign(&der, &length, made, digest, pool);

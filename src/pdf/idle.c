@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* idle.c: workers that wait for the next HTTP request of their scope. Forking and ending a process costs more than most
- * requests to it, so a worker whose HTTP request is over may answer later ones, but only of the same scope: a hostile
- * document that has taken over a worker reaches no document of another scope. A worker that has waited for long, has
- * answered many requests or has used much processor time is ended. The list is under the mutex of the pool, the oldest
- * first. Processes are ended without the mutex. */
+ * requests to it, so a worker may answer later HTTP requests of the same scope. A document that has taken over a worker
+ * then reaches no document of another scope. A worker is ended when it has waited too long, has answered many requests
+ * or has used much processor time. The mutex of the pool protects the list, which is ordered from the oldest to the
+ * newest. The mutex is not held while a process is ended. */
 #include "pdf/worker.h"
 
 #include <string.h>
 
-#define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a request ends itself after twice this time */
+#define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a request ends by itself after twice this time */
 #define MOST_REQUESTS 1000
-#define TIME_SHARE 4 /* the part of the processor time of one request that a kept worker may have used in all */
+#define TIME_SHARE 4 /* a worker is reused until it has used this part of the processor time of one request */
 
 static bool has_expired(const sr_pdf_idle_t *idle, int64_t now)
 {
     return now - idle->since > LONGEST_US;
 }
 
-/* Takes number `i` out of the list. */
+/* Removes entry `i` from the list. */
 static sr_pdf_worker_t remove_at(sr_pdf_shared_t *shared, int i)
 {
     sr_pdf_worker_t worker = shared->idle[i].worker;
@@ -25,7 +25,7 @@ static sr_pdf_worker_t remove_at(sr_pdf_shared_t *shared, int i)
     return worker;
 }
 
-/* The oldest worker of the list if it has expired, or if `room` is wanted and the list is full. */
+/* Removes the oldest worker of the list if it has expired, or if `room` is set and the list is full. */
 static bool remove_oldest(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, bool room)
 {
     pthread_mutex_lock(&shared->mutex);
@@ -76,7 +76,7 @@ bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_
     if (is_worn_out(shared, worker)) return false;
     end_oldest(workers, true, pool);
     pthread_mutex_lock(&shared->mutex);
-    const bool room = shared->idle_count < shared->idle_room; /* another thread may have been faster */
+    const bool room = shared->idle_count < shared->idle_room; /* another thread may have filled it */
     if (room) {
         sr_pdf_idle_t *idle = &shared->idle[shared->idle_count++];
         *idle = (sr_pdf_idle_t){.worker = *worker, .since = sr_pdf_clock()};

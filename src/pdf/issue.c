@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* issue.c: a key and a certificate made on the spot, for the test environment, for trying out, and for those who
- * distribute their own certificate. Its name is all that it says. */
+/* issue.c: makes a key and a self-signed certificate, for the test environment, for trials, and for operators who
+ * distribute their own certificate. The certificate contains nothing but a name. */
 #include "pdf/certificate.h"
 
 #include <openssl/ec.h>
@@ -24,7 +24,7 @@ static bool set_serial(X509 *certificate)
 {
     unsigned char bytes[SERIAL_BYTES];
     if (RAND_bytes(bytes, sizeof bytes) != 1) return false;
-    bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40); /* positive, and never shorter */
+    bytes[0] = (unsigned char)((bytes[0] & 0x7f) | 0x40); /* positive, and always of the same length */
     BIGNUM *number = BN_bin2bn(bytes, sizeof bytes, NULL);
     bool set = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
     BN_free(number);

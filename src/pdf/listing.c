@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listing.c: reads the answer to "signatures". The worker may be in the hands of a document, so every value is checked
- * as if a stranger had sent it; what it says of signers and reasons is text to be shown, and no more. */
+/* listing.c: reads the response to "signatures". A document may have taken over the worker, so every value is validated
+ * as untrusted input. The names and reasons of signers are only text to be shown. */
 #include "pdf/listing.h"
 
 #include <string.h>
 
-#define MAX_TEXT_BYTES 2000 /* pdfd sends 500, before what cannot be shown is replaced */
+#define MAX_TEXT_BYTES 2000 /* pdfd sends 500 bytes, before characters that cannot be shown are replaced */
 
-/* NULL when it is not there; false when it is something that no worker of ours sends. */
+/* Reads a text. *text is NULL if the member is missing. Returns false if the value is not valid. */
 static bool read_text(const char **text, const json_t *object, const char *key, apr_pool_t *pool)
 {
     *text = NULL;

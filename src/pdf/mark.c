@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mark.c: the signature that was seen when a document was signed, for the certificate of completion. What was appended
- * then holds it as one object, which its appearances draw as /M (src/pdfd/appearance.c), and its mask as another one if
- * it is an image with transparency. They are found by their bytes and decrypted if the document is encrypted. Workers
- * scale large ones down and draw them: nothing of them is decoded here. */
+/* mark.c: extracts the visible signature from a signed revision, for the certificate of completion. The revision
+ * contains it as one object, which its appearances draw as /M (src/pdfd/appearance.c). If it is an image with
+ * transparency, its mask is a second object. Both are found by searching the bytes, and decrypted if the document is
+ * encrypted. This file decodes no image. Workers scale large images down and draw them. */
 #include "pdf/worker.h"
 
 #include <apr_encode.h>
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #define MAX_DICTIONARY 2000
-#define CHUNK 24000 /* bytes that are one text, which must have less than 32 KiB */
+#define CHUNK 24000 /* bytes in one text; the limit for a text is 32 KiB */
 
 typedef struct mark_t {
-    const char *bytes, *end; /* what was appended */
+    const char *bytes, *end; /* the appended revision */
     const sr_cipher_t *cipher;
-    char *objects; /* that were found, one after the other */
+    char *objects; /* the objects that were found, one after the other */
     apr_size_t length, most;
     apr_pool_t *pool;
 } mark_t;
@@ -26,7 +26,7 @@ static bool has(const char *at, const char *end, const char *words)
     return memmem(at, (size_t)(end - at), words, strlen(words)) != NULL;
 }
 
-/* The number that follows `words` from `at` on, or -1. */
+/* Returns the first number that follows `words` in the bytes, or -1. */
 static long number_after(const char *at, const char *end, const char *words)
 {
     const char *found = memmem(at, (size_t)(end - at), words, strlen(words));
@@ -37,7 +37,7 @@ static long number_after(const char *at, const char *end, const char *words)
     return number;
 }
 
-/* The dictionary of an object, or NULL. */
+/* Returns the dictionary of an object, or NULL. */
 static const char *find(const mark_t *mark, long number)
 {
     const char *head = apr_psprintf(mark->pool, "\n%ld 0 obj\n<<", number);
@@ -48,7 +48,7 @@ static const char *find(const mark_t *mark, long number)
     return found ? found + length - 2 : NULL;
 }
 
-/* An object without encryption, its length at the end of its dictionary as src/pdfd/writer.c writes it. */
+/* Adds an object without encryption. Its length is at the end of its dictionary, as src/pdfd/writer.c writes it. */
 static bool put(mark_t *mark, const char *keys, apr_size_t keys_length, const void *data, apr_size_t length)
 {
     const char *rest = apr_psprintf(mark->pool, "/Length %" APR_SIZE_T_FMT ">>stream\n", length);
@@ -64,7 +64,7 @@ static bool put(mark_t *mark, const char *keys, apr_size_t keys_length, const vo
     return true;
 }
 
-/* *mask: the number of the object that is its mask; at most 0 if it has no mask. */
+/* Adds the object with this number. *mask becomes the number of its mask, or 0 or less if it has none. */
 static bool add(mark_t *mark, long number, long *mask)
 {
     static const char stream[] = ">>stream\n", length_key[] = "/Length ";
@@ -77,7 +77,7 @@ static bool add(mark_t *mark, long number, long *mask)
     const long length = number_after(end, data, length_key);
     data += strlen(stream);
     if (length <= 0 || length > mark->end - data || (apr_size_t)length > mark->most + SR_CIPHER_MORE) return false;
-    *mask = number_after(keys, end, "Mask "); /* /SMask or, in PDF/A, /Mask */
+    *mask = number_after(keys, end, "Mask "); /* /SMask, or /Mask in PDF/A */
     if (!mark->cipher->method) return put(mark, keys, (apr_size_t)(end - keys), data, (apr_size_t)length);
     apr_size_t size;
     void *plain = apr_palloc(mark->pool, (apr_size_t)length);
@@ -90,7 +90,7 @@ static bool is_encrypted(const char *bytes, const char *end)
     return has(bytes, end, " R/Encrypt ");
 }
 
-/* False if it is not found. */
+/* Returns false if the objects are not found. */
 static bool find_objects(mark_t *mark, const void *revision, apr_size_t size, const sr_cipher_t *cipher,
                          apr_size_t most, apr_pool_t *pool)
 {
@@ -128,7 +128,7 @@ static bool read_reduced(void *result, const json_t *response, apr_pool_t *pool)
     return length ? json_integer_value(length) > 0 : sr_pdf_is_plain(sr_json_string(response, "refused"));
 }
 
-/* *input is a file in memory with these bytes. */
+/* Makes *input a file in memory with these bytes. */
 static sr_error_t *put_bytes(sr_pdf_output_t *input, const char *bytes, apr_size_t length, apr_pool_t *pool)
 {
     *input = (sr_pdf_output_t){.descriptor = -1};
@@ -141,7 +141,8 @@ static sr_error_t *put_bytes(sr_pdf_output_t *input, const char *bytes, apr_size
     return NULL;
 }
 
-/* Nothing is known of what a worker makes of the image, as nothing is known of the image: another request draws it. */
+/* Has a worker scale an image down. The result is as untrusted as the image itself: another request to a worker draws
+ * it. */
 static sr_error_t *reduce(json_t **texts, sr_pdf_pool_t *workers, const mark_t *mark, apr_size_t most)
 {
     apr_pool_t *pool = mark->pool;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match.c: what httpd itself knows of a signature that a worker has checked: whether it is of this document, and
- * whether our key made it. The worker has read hostile bytes, so its word is not enough to call a signature ours. What
- * our key has signed are attributes that we have made (cms.c), so nothing hostile is parsed here: the proof is bytes
- * that our public key verifies, with the digest of the document among them. */
+/* match.c: completes the result of a worker with what httpd can verify itself: that the signature is of this document,
+ * and whether a key of this service made it. The worker has read hostile bytes, so its claim is not enough. A key of
+ * this service signs only attributes that this service made (cms.c), so no hostile bytes are parsed here. The public
+ * key verifies the signature over the attribute bytes, which must contain the digest of the document. */
 #include "pdf/pdf.h"
 
 #include <openssl/err.h>
@@ -12,7 +12,8 @@
 
 #define UNPROVED "it names the certificate of this service, and it cannot be confirmed that its key made it"
 
-/* The attribute message-digest (RFC 5652, 11.2): a sequence of its name and a set of an octet string. */
+/* Searches for the attribute message-digest (RFC 5652, 11.2): a sequence of its identifier and a set with an octet
+ * string. */
 static bool names_digest(const sr_cms_bytes_t *attributes, const unsigned char *digest, apr_size_t length)
 {
     static const unsigned char head[] = {0x30, 0, 0x06, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 4, 0x31, 0, 4, 0};
@@ -69,7 +70,7 @@ void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size
     }
     const apr_time_t now = context->now ? context->now : apr_time_now();
     result->ours = true;
-    result->signer = *ours; /* in our own words */
+    result->signer = *ours; /* the loaded certificate, instead of the worker's description */
     result->expired = now > (*ours)->until;
     result->premature = now < (*ours)->from;
 }

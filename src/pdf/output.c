@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.c: a result of many bytes comes in a file in memory: the client makes it, the worker maps and fills it, the
- * client seals it, and from then on nobody can change it. It may have any size without passing through JSON, is served
- * or stored without another copy, and costs no disk. */
+/* output.c: a result of many bytes is a file in memory. The client creates it, the worker maps and fills it, and the
+ * client seals it. After that nobody can change it. The result does not pass through JSON, is served or stored without
+ * another copy, and needs no disk. */
 #include "pdf/worker.h"
 
 #include <errno.h>

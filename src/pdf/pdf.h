@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf.h: the client of sigreq-pdfd, the only program that parses PDF bytes; and the signatures, which are made and
- * checked here, where the key is and the parser is not.
+/* pdf.h: the client of sigreq-pdfd, which is the only program that parses PDF bytes. Signatures are made and verified
+ * here, in the process that has the key and no parser.
  *
- * Sections: pool.c (how many workers, and for whom) · template.c (where they come from) · client.c (one request to a
- * worker) · output.c (results of many bytes) · show.c (what a page looks like and says) · seal.c (what becomes of a
- * document that is signed) · preview.c (a signature before it is made) · compose.c (a new document) · protocol.h
- * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (making a signature) ·
- * check.c (checking one) · verify.c (the signatures of a document) · result.c (what was found, as JSON)
+ * Sections: pool.c (how many workers there are, and which requests they serve) · template.c (forks workers) · client.c
+ * (one request to a worker) · output.c (results of many bytes) · show.c (a page as image and text) · seal.c (prepares
+ * and signs a document) · preview.c (a signature before it is made) · compose.c (makes a new document) · protocol.h
+ * (shared with src/pdfd) · certificate.c identity.c issue.c (keys and certificates) · cms.c (makes a signature) ·
+ * check.c (checks a signature) · verify.c (checks the signatures of a document) · result.c (the result as JSON)
  *
- * A pool belongs to one process and any number of threads. A worker is a process that reads documents: it gets each
- * as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads documents of two
- * scopes (sr_pdf_pool_for_request), so a hostile one reaches no document of another organisation. Workers are forked
- * from a template that is started when it is first needed.
+ * A pool belongs to one process, and any number of threads may use it. A worker is a process that reads documents. It
+ * gets each document as a file descriptor over its own Unix socket, and answers one request at a time. No worker reads
+ * documents of two scopes (sr_pdf_pool_for_request), so a hostile document cannot reach a document of another
+ * organisation. Workers are forked from a template process, which is started when it is first needed.
+ *
+ * Unless a comment says otherwise, results are allocated in the last argument `pool`, and descriptors that are passed
+ * in remain the caller's.
  */
 #ifndef SR_PDF_H
 #define SR_PDF_H
@@ -23,125 +26,136 @@
 typedef struct sr_pdf_pool_t sr_pdf_pool_t;
 
 typedef struct sr_pdf_options_t {
-    const char *program;              /* absolute path of sigreq-pdfd */
-    int workers;                      /* at most so many requests at once, beside pages to be shown */
-    bool keep;                        /* workers for later requests of their scope (sr_pdf_pool_for_request) */
-    int show_workers;                 /* at most so many pages at once; 0: as many as `workers` */
-    int visits;                       /* at most so many requests for pages under way (gate.c); 0: 16 */
-    int visits_of_all;                /* at most so many in all processes that share visit_places; 0: `visits` */
-    void *visit_places;               /* sr_pdf_visits_size() bytes, of zeros at first; NULL: nothing is shared */
-    apr_interval_time_t timeout;      /* processor time of one request. It ends after twice that, by the clock, which
-                                         waiting for a free place is part of */
-    apr_interval_time_t show_timeout; /* the same for a page to be shown; 0: 5 seconds */
-    /* Told when a worker died, was killed or could not be started; may be NULL. For the log. */
+    const char *program; /* absolute path of sigreq-pdfd */
+    int workers;         /* the greatest number of requests at the same time, not counting pages to be shown */
+    bool keep;           /* workers are reused for later requests of their scope (sr_pdf_pool_for_request) */
+    int show_workers;    /* the greatest number of pages that are made at the same time; 0: the same as `workers` */
+    int visits;          /* the greatest number of requests for pages that wait or are served (gate.c); 0: 16 */
+    int visits_of_all;   /* the same for all processes that share visit_places; 0: the same as `visits` */
+    void *visit_places;  /* sr_pdf_visits_size() bytes, initially zeros; NULL: nothing is shared */
+    /* Processor time that one request may use, in microseconds. A request waits for a free worker for at most twice
+     * this time, and ends after at most eight times this time, by the clock. */
+    apr_interval_time_t timeout;
+    /* The same for a page to be shown. 0: 5 seconds */
+    apr_interval_time_t show_timeout;
+    /* Called with a message for the log when a worker died, was killed or could not be started. May be NULL. */
     void (*notice)(void *baton, const char *message);
     void *baton;
 } sr_pdf_options_t;
 
-/* The pool ends its workers when `pool` is destroyed. Each request has a new worker. */
+/* Makes a pool. It ends its workers when `pool` is destroyed. Each request that uses this pool directly gets a new
+ * worker. */
 sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *options, apr_pool_t *pool);
-/* A pool over the same workers for one thread and one HTTP request, whose requests to helpers may have the same worker.
- * It ends with `pool`. `scope` (in `pool`): that worker may have answered earlier HTTP requests of this scope, and may
- * answer later ones. NULL: it answers no other HTTP request. With `within` not 0 every request to a helper ends when
- * that much time has passed from now. */
+/* Makes a pool on top of `workers` for one thread and one HTTP request. The requests to helpers that it makes may share
+ * one worker. With `scope`, that worker may have answered earlier HTTP requests of the same scope, and may answer later
+ * ones. With NULL it answers no other HTTP request. `scope` must live as long as `pool`. If `within` is not 0, every
+ * request to a helper ends at the latest after this time from now, in microseconds. The pool ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope, apr_interval_time_t within,
                                        apr_pool_t *pool);
-/* The worker is not needed for now: it waits for the next HTTP request of the scope. So it does when the pool ends. */
+/* Returns the worker of this pool to the list of idle workers, where it waits for the next HTTP request of the scope.
+ * The end of the pool does the same. */
 void sr_pdf_pool_release(sr_pdf_pool_t *workers);
-/* Ends that worker: what it answered was refused. */
+/* Ends the worker of this pool, because its answer was refused. */
 void sr_pdf_pool_distrust(sr_pdf_pool_t *workers);
-/* A pool over the same workers for what anybody can ask for. Its requests have half as many places as pages to be
- * shown, of their own, so that nothing else waits for them. It ends with `pool`. */
+/* Makes a pool on top of `workers` for requests that anybody can make without a token or link. It has separate permits,
+ * half as many as for pages to be shown, so that no other request waits for it. It ends with `pool`. */
 sr_pdf_pool_t *sr_pdf_pool_for_public(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
-/* The processor time that its requests took so far, of one that is for a document. */
+/* Returns the processor time, in microseconds, that requests through a pool of sr_pdf_pool_for_request have used. */
 apr_interval_time_t sr_pdf_pool_used(const sr_pdf_pool_t *workers);
 
 typedef struct sr_pdf_probe_t {
     sr_pdf_verdict_t verdict;
-    const char *reason; /* of SR_PDF_REFUSED: plain words that go on after "cannot be signed: "; of SR_PDF_FORBIDDEN:
-                           after "does not permit signing: " */
-    sr_pages_t *pages;  /* of SR_PDF_ACCEPTED */
+    /* For SR_PDF_REFUSED: plain text that continues "cannot be signed: ". For SR_PDF_FORBIDDEN: plain text that
+     * continues "does not permit signing: ". */
+    const char *reason;
+    sr_pages_t *pages; /* for SR_PDF_ACCEPTED */
 } sr_pdf_probe_t;
 
-/* Asks what a document is. `descriptor` is read from offset 0 and stays the caller's. A document that kills its
- * workers, or takes more processor time than there is for it, is SR_PDF_REFUSED; errors are for what is no fault of the
- * document: SR_EUNAVAILABLE when no worker can be had, or the machine is too busy for an answer in time. */
+/* Finds out what a document is. `descriptor` is read from offset 0. A document that kills its workers, or needs more
+ * processor time than a request may use, is SR_PDF_REFUSED. Errors are for causes other than the document:
+ * SR_EUNAVAILABLE if no worker is available, or if the machine is too busy for an answer in time. */
 sr_error_t *sr_pdf_probe(sr_pdf_probe_t *probe, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                          apr_pool_t *pool);
-/* Asks a worker for a sign of life: for GET /health. */
+/* Asks a worker for an empty answer, for GET /health. */
 sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- output.c */
-/* A result of many bytes: a file in memory, sealed, so that nobody can change it any more. Read it by position (pread,
- * mmap, sendfile): its own position may be anywhere. */
+/* A result of many bytes: a file in memory that is sealed, so that nobody can change it. Read it with an offset (pread,
+ * mmap, sendfile), because its file position is undefined. */
 typedef struct sr_pdf_output_t {
-    int descriptor; /* closed with the pool */
+    int descriptor; /* closed when the pool is destroyed */
     apr_off_t size;
 } sr_pdf_output_t;
-/* Reads bytes of a document or a result, from a place in it, to memory of that length. SR_EUNAVAILABLE where there are
- * not so many. */
+/* Reads `length` bytes of a document or a result at `offset` into `bytes`. Returns SR_EUNAVAILABLE if the file is
+ * shorter. */
 sr_error_t *sr_pdf_read(void *bytes, int descriptor, apr_off_t offset, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ show.c
- * Pages count from 0 and look as poppler draws them: the CropBox within the MediaBox, turned by /Rotate, on white,
- * with annotations and form fields. A page that cannot be shown is a success with the `reason`, in plain words that
- * go on after "cannot be shown: ". Errors: SR_ENOTFOUND when the document has no such page, SR_EUNAVAILABLE when no
- * worker can be had, or none on this system can show pages. `descriptor` is read from offset 0 and stays the caller's.
+ *
+ * Pages count from 0 and look as poppler draws them: the CropBox within the MediaBox, turned by /Rotate, on white, with
+ * annotations and form fields. If a page cannot be shown, the function succeeds and sets `reason` to plain text that
+ * continues "cannot be shown: ". Errors: SR_ENOTFOUND if the document has no such page. SR_EUNAVAILABLE if no worker is
+ * available, or if workers cannot show pages on this system. `descriptor` is read from offset 0.
  */
-/* Widths are SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH pixels. */
+/* A page as an image. Widths are SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH pixels. */
 
 typedef struct sr_pdf_image_t {
-    const char *reason;      /* NULL: there is an image */
-    bool costly;             /* the reason is that it was more than a worker may take */
-    sr_pdf_output_t *output; /* PNG, or JPEG where that suits the page */
+    const char *reason;      /* NULL if there is an image */
+    bool costly;             /* the reason is that the page exceeded the limits of a worker */
+    sr_pdf_output_t *output; /* PNG, or JPEG if that suits the page */
     bool jpeg;
     int width, height;
     bool gray;
 } sr_pdf_image_t;
 
-/* --- gate.c: a request for a page that has to be made begins with this. It is refused at once (SR_EUNAVAILABLE) when
- * `visits` are under way in this process or `visits_of_all` in all, seven eighths of them of its organisation, or a
- * quarter and four more of its submission. Ends with the pool, or by sr_pdf_visit_end. */
+/* --- gate.c: call this first for each request for a page that has to be made. The request is refused at once
+ * (SR_EUNAVAILABLE) if `visits` requests are being served in this process, or `visits_of_all` in all processes. One
+ * organisation may have seven eighths of these, and one submission a quarter and four more. The visit ends with the
+ * pool, or by sr_pdf_visit_end. */
 apr_size_t sr_pdf_visits_size(void);
 typedef struct sr_pdf_visit_t sr_pdf_visit_t;
 sr_error_t *sr_pdf_visit_begin(sr_pdf_visit_t **visit, sr_pdf_pool_t *workers, const char *submission,
                                const char *organization, apr_pool_t *pool);
 void sr_pdf_visit_end(sr_pdf_visit_t *visit);
 
-/* The page as an image of `width` pixels (SR_EBADREQUEST when that is not SR_PDF_MIN_WIDTH to SR_PDF_MAX_WIDTH) and
- * the height that goes with it: PNG for text, JPEG for scans and photographs unless only a `png` will do. */
+/* Makes an image of a page with `width` pixels and the corresponding height. Returns SR_EBADREQUEST if `width` is out
+ * of range. The image is PNG for text, and JPEG for scans and photographs unless `png` is true. */
 sr_error_t *sr_pdf_render(sr_pdf_image_t *image, sr_pdf_pool_t *workers, int descriptor, int page, int width, bool png,
                           apr_pool_t *pool);
 
 typedef struct sr_pdf_text_t {
-    const char *reason; /* NULL: there is a text, if only an empty one */
-    bool costly;        /* as of an image */
-    /* {"width":612,"height":792,"lines":[[["Hello",9.8,8.84,5.2,1.5],["world",…]],…]}, and "truncated":true behind
-     * when it was too long. Size of the displayed page in points; lines in reading order, of words, each with its box
-     * in percent of the displayed page: left, top, width, height. What lies outside the page is left out. */
+    const char *reason; /* NULL if there is a text, which may be empty */
+    bool costly;        /* the same as for an image */
+    /* {"width":612,"height":792,"lines":[[["Hello",9.8,8.84,5.2,1.5],["world",…]],…]}, with "truncated":true at the end
+     * if the text was too long. Width and height are those of the displayed page in points. Lines are in reading order.
+     * A line is a list of words. Each word has its box in percent of the displayed page: left, top, width, height. Text
+     * outside the page is left out. */
     const char *json;
     apr_size_t length;
     sr_pdf_output_t *output; /* the same as a file */
 } sr_pdf_text_t;
 
-/* What the page says. */
+/* Makes the text of a page. */
 sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descriptor, int page, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ seal.c
- * A document is normalised if its probe says so, or if preparing finds damage deeper in it (at upload), prepared once
- * with the fields of all signers, and filled once per signer. Preparing and filling append to it and change nothing of
- * what was there; what is stored of a revision is what was appended. Every `descriptor` is the whole document as it
- * stands, is read from offset 0 and stays the caller's. Nobody else may fill the same document at the same time.
  *
- * In all of these an error is SR_EUNAVAILABLE: no worker can be had, or this process has no memory. What the document
- * or the signature is to blame for is a fault with its reason.
+ * At upload, a document is normalised if its probe says so, or if preparing finds more damage. Then it is prepared once
+ * with the fields of all signers, and filled once for each signer. Preparing and filling append to the document and
+ * change no byte of it. The appended bytes are stored as a revision. Every `descriptor` is the whole document so far
+ * and is read from offset 0. Only one thread may fill the same document at a time.
+ *
+ * In all of these functions an error is SR_EUNAVAILABLE: no worker is available, or this process has no memory. A
+ * defect of the document or of the signature is a fault with a reason.
  */
 typedef enum sr_pdf_fault_t {
     SR_PDF_DONE,
-    SR_PDF_DOCUMENT_AT_FAULT, /* the reason goes on after "cannot be signed: " */
-    SR_PDF_DOCUMENT_DAMAGED,  /* the same; normalised, and prepared then, it may be signed if it has no signatures */
-    SR_PDF_SIGNATURE_AT_FAULT /* what the signer sent cannot be drawn; the reason is a sentence for them */
+    SR_PDF_DOCUMENT_AT_FAULT, /* the reason continues "cannot be signed: " */
+    SR_PDF_DOCUMENT_DAMAGED, /* the same; the document may be signable after it is normalised and prepared, if it has no
+                                signatures */
+    SR_PDF_SIGNATURE_AT_FAULT /* the drawing, text or image of the signer cannot be drawn; the reason is a sentence for
+                                 the signer */
 } sr_pdf_fault_t;
 
 typedef struct sr_pdf_rewritten_t {
@@ -149,28 +163,29 @@ typedef struct sr_pdf_rewritten_t {
     const char *reason;
     sr_pdf_output_t document; /* the rewritten document */
 } sr_pdf_rewritten_t;
-/* Rewrites a document that is damaged or leaves the drawing of its form to readers, so that it can be continued. Only
- * for documents without signatures. The result must be probed like an upload. */
+/* Rewrites a document that is damaged, or that leaves it to readers to draw its form, so that it can be continued. Use
+ * it only for documents without signatures. The result must be probed like an upload. */
 sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            apr_pool_t *pool);
 
 typedef struct sr_pdf_field_t {
-    const char *signer;   /* names the field: letters, digits and "-", at most 64 */
-    int page;             /* 0-based */
-    double rect[4];       /* as in sr_placement_t */
-    const char *existing; /* NULL: it is to be added. Else the name of an empty signature field of the document, which
-                             is in this place */
+    const char *signer; /* part of the name of the field: letters, digits and "-", at most 64 */
+    int page;           /* from 0 */
+    double rect[4];     /* the same as in sr_placement_t */
+    /* NULL if the field is to be added. Otherwise the name of an empty signature field of the document at this place.
+     */
+    const char *existing;
 } sr_pdf_field_t;
 
 typedef struct sr_pdf_update_t {
     sr_pdf_fault_t fault;
     const char *reason;
-    const unsigned char *bytes; /* to be appended */
+    const unsigned char *bytes; /* the bytes to append */
     apr_size_t length;
-    sr_cipher_t cipher; /* private: by which the worker says the document is encrypted */
+    sr_cipher_t cipher; /* private: how the document is encrypted, as the worker says */
 } sr_pdf_update_t;
-/* Adds every field (sr_pdf_field_t, at least one) of every signer. Existing ones are written once more as they are, so
- * that sr_pdf_fill can compare what becomes of them. */
+/* Adds every field (sr_pdf_field_t, at least one) of every signer. Existing fields are written again unchanged, so that
+ * sr_pdf_fill can compare them with the filled ones. */
 sr_error_t *sr_pdf_prepare(sr_pdf_update_t *update, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
@@ -178,27 +193,28 @@ typedef struct sr_pdf_confirmed_t {
     sr_pdf_fault_t fault;
     const char *reason;
 } sr_pdf_confirmed_t;
-/* Asks another worker whether a document with what sr_pdf_prepare gave for it, `base_size` bytes from its beginning, is
- * the old one with these fields and nothing else. To be asked before anything of it is signed. */
+/* Asks another worker whether a prepared document is the old one, `base_size` bytes from its beginning, with these
+ * fields and nothing else. Call it before any part of the document is signed. A negative answer is a fault. */
 sr_error_t *sr_pdf_confirm(sr_pdf_confirmed_t *confirmed, sr_pdf_pool_t *workers, int descriptor, apr_off_t base_size,
                            const apr_array_header_t *fields, apr_pool_t *pool);
 
 typedef struct sr_pdf_signature_t {
-    const char *signer;               /* as it was when the document was prepared */
-    const apr_array_header_t *fields; /* those that it was prepared with; NULL: it had none of them before */
-    /* Where it was prepared: after so many bytes, and what was added lies within so many. */
+    const char *signer;               /* the same as when the document was prepared */
+    const apr_array_header_t *fields; /* the fields with which it was prepared; NULL if none of them existed before */
+    /* Where it was prepared: after `base_size` bytes. What was appended lies in the next `prepared_size` bytes. */
     apr_off_t base_size;
     apr_size_t prepared_size;
-    const char *name;    /* UTF-8: who signs */
-    const char *reason;  /* UTF-8: why, or NULL */
-    const char *contact; /* UTF-8: for whom it was asked, as /ContactInfo; or NULL */
-    const char *hash;    /* of sr_cms_identity_hash; NULL: SHA-256 */
-    /* SHA-256 of the document so far, as it was written to where the descriptor reads it; NULL: it is read for that */
+    const char *name;    /* UTF-8: name of the signer */
+    const char *reason;  /* UTF-8: reason for signing, or NULL */
+    const char *contact; /* UTF-8: who asked for the signature, as /ContactInfo; or NULL */
+    const char *hash;    /* from sr_cms_identity_hash; NULL: SHA-256 */
+    /* SHA-256 of the document so far, if it was computed while the document was written to the file that the descriptor
+     * reads. NULL: the document is read to compute it. */
     const sr_sha256_t *digest;
     apr_time_t time;
-    bool test;              /* its appearances say TEST */
-    const json_t *captions; /* of sr_captions_json, for the fields in this document as they were prepared; or NULL */
-    /* What is seen in all of the signer's fields: one of the three. */
+    bool test;              /* the appearances show the word TEST */
+    const json_t *captions; /* from sr_captions_json, for the fields as they were prepared in this document; or NULL */
+    /* What all fields of the signer show. Exactly one of the three is set. */
     const sr_ink_t *ink;
     const char *text;  /* UTF-8; at most 200 characters */
     const void *image; /* PNG, JPEG or WebP; at most 1 MiB and 4 million pixels */
@@ -208,144 +224,154 @@ typedef struct sr_pdf_signature_t {
 typedef struct sr_pdf_revision_t {
     sr_pdf_fault_t fault;
     const char *reason;
-    unsigned char *bytes; /* to be appended, once the CMS is in it */
+    unsigned char *bytes; /* the bytes to append, after the CMS was inserted */
     apr_size_t length;
-    apr_size_t contents;         /* offset in `bytes` of the "<" before the digits of the CMS */
-    unsigned char digest[64];    /* over the byte ranges, by the hash function of the signature: what the CMS
-                                    is to sign */
-    const char *document_sha256; /* of the document that was filled, as lower-case hexadecimal */
-    const char *sha256;          /* of document and `bytes`; set by sr_pdf_seal */
-    sr_cipher_t cipher;          /* private: by which the worker says the document is encrypted */
-    sr_sha256_t *until_contents; /* private: of all that is before the digits */
+    apr_size_t contents; /* offset in `bytes` of the "<" before the digits of the CMS */
+    /* Digest over the byte ranges, by the hash function of the signature. The CMS signs it. */
+    unsigned char digest[64];
+    const char *document_sha256; /* of the document before filling, lower-case hexadecimal */
+    const char *sha256;          /* of the document followed by `bytes`; set by sr_pdf_seal */
+    sr_cipher_t cipher;          /* private: how the document is encrypted, as the worker says */
+    sr_sha256_t *until_contents; /* private: SHA-256 state over all bytes before the digits */
 } sr_pdf_revision_t;
-/* Fills the fields of one signer. What a worker has written is read strictly: it must be these fields as they were
- * prepared, with the signature dictionary that was asked for and new appearances, and nothing else. The digest is made
- * here, of the very bytes that are returned. */
+/* Fills the fields of one signer. The answer of the worker is checked strictly: it must contain the fields as they were
+ * prepared, with the requested signature dictionary and new appearances, and nothing else. The digest is computed here
+ * from the returned bytes. */
 sr_error_t *sr_pdf_fill(sr_pdf_revision_t *revision, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                         const sr_pdf_signature_t *signature, apr_pool_t *pool);
-/* Puts the CMS (DER) where it goes. SR_EINTERNAL when it is too long. */
+/* Inserts the CMS (DER). Returns SR_EINTERNAL if it is too long. */
 sr_error_t *sr_pdf_seal(sr_pdf_revision_t *revision, const void *cms, apr_size_t length, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- preview.c
- * How a signature will look, which is part of no document yet.
+ *
+ * Draws a signature before it is part of a document.
  */
 typedef struct sr_pdf_preview_t {
-    const char *reason;                /* NULL: there is a drawing; else a sentence for the signer */
-    const apr_array_header_t *unknown; /* with a reason: characters (const char *) that cannot be drawn. Or NULL */
-    /* {"width":w,"height":h,"paths":[{"d":"M…","stroke":s},…]}, as SVG's paths, filled where there is no stroke; or
-     * {"width":w,"height":h,"type":"image/png","image":"…"} in base64. A field shows it as large as it fits, in the
-     * middle. If there are captions, "captions":[…] has the paths of each. */
+    const char *reason;                /* NULL if there is a drawing; otherwise a sentence for the signer */
+    const apr_array_header_t *unknown; /* with a reason: the characters (const char *) that cannot be drawn; or NULL */
+    /* {"width":w,"height":h,"paths":[{"d":"M…","stroke":s},…]}, with paths as in SVG that are filled if they have no
+     * stroke. Or {"width":w,"height":h,"type":"image/png","image":"…"} in base64. A field shows the drawing centred and
+     * as large as it fits. If there are captions, "captions":[…] has the paths of each. */
     const char *drawing;
     apr_size_t length;
 } sr_pdf_preview_t;
-/* Of a signature, `captions` and `ink`, `text` or `image` alone are looked at. Errors: SR_EUNAVAILABLE. */
+/* Only `captions` and one of `ink`, `text` and `image` of the signature are used. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, const sr_pdf_signature_t *signature,
                            apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- compose.c
- * A new document from texts: A4, as many pages as it needs. `what` is
- *   {"title":"…","second":"…",                  the title in another language, which labels have, too
- *    "subtitle":"…","banner":"…",               above all else on each page, in red
+ * Makes a new document from texts. It has A4 pages, as many as it needs. `what` is
+ *   {"title":"…","second":"…",                 the title, and the title in a second language, which labels also have
+ *    "subtitle":"…","banner":"…",              the banner is red, at the top of each page
  *    "sections":[{"heading":"…","panel":true,"items":[{"heading":"…","rows":[…]},…]},…],
- *    "seal":"…",                                beneath the place for a signature
- *    "sealRows":[["label","value","code"],…],"qr":"…",      beside it; a QR code of this text,
- *    "qrText":"…",                              which is read as this one
+ *    "seal":"…",                               text below the area for a signature
+ *    "sealRows":[["label","value","code"],…],  text beside this area
+ *    "qr":"…","qrText":"…",                    a QR code of the first text, and the alternative text of its image
  *    "footer":"…","language":"en","dir":"rtl","time":"2026-11-20T18:09:23Z"}
- * and a row is {"note":"…"}, {"event":["when","what","who"]}, {"label":"…","mark":…,"alternative":"…"} of
- * sr_pdf_mark, with what is read to those who cannot see it, or
- * ["label","value"], or ["label","value","code"] for what has no words, such as hashes, and is broken anywhere; or
- * ["label","value","label","value"], side by side where both are short. With "dir":"rtl" the page is mirrored: columns
- * begin on the right. All but `time`, when it was made, may be left out. Texts are of any script, at most 32 KiB each,
- * and never cut, but for banner and footer (three lines) and what is beside the seal. The document is tagged: it has
- * headings, lists of labels and values, a table of events, paragraphs and figures. The same request has the same
- * answer, byte by byte, on one system.
+ *
+ * A row is one of
+ *   {"note":"…"}
+ *   {"event":["when","what","who"]}
+ *   {"label":"…","mark":…,"alternative":"…"}   a signature of sr_pdf_mark with its alternative text
+ *   ["label","value"]
+ *   ["label","value","code"]                   a value without words, such as a hash, which may be broken anywhere
+ *   ["label","value","label","value"]          side by side if both values are short
+ *
+ * With "dir":"rtl" the page is mirrored, and columns begin on the right. Only "time", the time of creation, is required.
+ * Texts may be of any script and have at most 32 KiB each. They are never cut, except banner and footer (three lines)
+ * and the texts beside the seal. The document is tagged: it has headings, lists of labels and values, a table of events,
+ * paragraphs and figures. On one system, the same request always makes the same bytes.
  */
-#define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)8 << 20) /* of `what` as JSON text */
+#define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)8 << 20) /* of `what` as JSON text, in bytes */
 
 typedef struct sr_pdf_composed_t {
-    const char *reason; /* NULL: there is a document; else plain words that go on after "cannot be composed: " */
+    const char *reason; /* NULL if there is a document; otherwise plain text that continues "cannot be composed: " */
     sr_pdf_output_t *document;
     int pages;
     struct {
-        int page; /* 0-based */
+        int page; /* from 0 */
         double rect[4];
-    } field; /* where nothing is written, so that a signature can be seen there: for sr_pdf_prepare */
+        /* An empty area for a visible signature, for sr_pdf_prepare. */
+    } field;
 } sr_pdf_composed_t;
-/* Errors: SR_EUNAVAILABLE when no worker can be had, or this system has no fonts. */
+/* Makes the document. Errors: SR_EUNAVAILABLE if no worker is available, or if this system has no fonts. */
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- mark.c */
-/* The signature that is seen in what was appended with it, as sr_pdf_compose draws it: an array of texts. NULL: it was
- * not found, takes more than so many bytes, or is encrypted otherwise than `cipher` says. New reference. */
+/* Extracts the visible signature from an appended revision, in the form that sr_pdf_compose draws: an array of texts.
+ * Returns a new reference, or NULL if it was not found, takes more than `most` bytes, or is not encrypted as `cipher`
+ * says. */
 json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most,
                     apr_pool_t *pool);
 #define SR_PDF_LARGE_MARK ((apr_size_t)64 << 10)
-/* The same. One of more than SR_PDF_LARGE_MARK bytes is scaled down by a worker to what a composed document can show.
- * Errors: SR_EUNAVAILABLE. */
+/* Does the same. A signature of more than SR_PDF_LARGE_MARK bytes is scaled down by a worker to the resolution that a
+ * composed document can show. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const void *revision, apr_size_t size,
                                 const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool);
-/* Whether what was appended belongs to an encrypted document. */
+/* Returns true if the appended revision belongs to an encrypted document. */
 bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size);
-/* How a worker says that a document is encrypted; its method is 0 if it is not, or if it cannot be read. A wrong key
- * finds another mark or none. Errors: SR_EUNAVAILABLE. */
+/* Asks a worker how a document is encrypted. The method is 0 if it is not encrypted, or if it cannot be read. With a
+ * wrong key, sr_pdf_mark finds another signature or none. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- verify.c */
 typedef struct sr_pdf_found_t {
-    const char *field;    /* full name of its field */
-    sr_cms_state_t state; /* of the document's bytes that it covers */
-    const char *fault;    /* why it is not SR_CMS_INTACT */
-    bool whole;           /* intact, and it covers every byte of the file but itself: nothing came later */
-    apr_off_t covers;     /* the file's size when it was signed; 0 when that cannot be told */
-    int later;            /* incremental updates after it; -1 when that cannot be told */
-    /* What later updates changed that is not explained by later signatures, form filling, validation data or metadata,
-     * in plain words; and the names of form fields that were filled in later. Both end with NULL, or are NULL when that
-     * cannot be told. Of the last signature: what was appended after it. */
+    const char *field;    /* full name of the field */
+    sr_cms_state_t state; /* of the bytes of the document that the signature covers */
+    const char *fault;    /* why the state is not SR_CMS_INTACT */
+    bool whole; /* intact, and covers every byte of the file except its own value: nothing was appended after it */
+    apr_off_t covers; /* size of the file when it was signed; 0 if unknown */
+    int later;        /* number of incremental updates after it; -1 if unknown */
+    /* `changes`, in plain text: what later updates changed and what later signatures, form filling, validation data or
+     * metadata do not explain. `filled`: the names of the form fields that were filled in later. Both end with NULL, or
+     * are NULL if the changes are unknown. For the last signature they describe what was appended after it. */
     const char *const *changes, *const *filled;
-    const char *name, *reason, *contact; /* as the signer wrote them: claims; NULL if missing */
-    apr_time_t claimed;                  /* /M, the signer's clock; 0 if missing */
-    sr_cms_result_t signer;              /* `state` and `fault` there are those of the CMS alone */
+    const char *name, *reason, *contact; /* as the signer wrote them, not verified; NULL if missing */
+    apr_time_t claimed;                  /* /M, the clock of the signer; 0 if missing */
+    sr_cms_result_t signer;              /* its `state` and `fault` are those of the CMS alone */
 } sr_pdf_found_t;
 
 typedef enum sr_pdf_conclusion_t {
-    SR_PDF_SIGNED,    /* every signature is intact, later ones explain what was added, one covers the whole document */
-    SR_PDF_EXTENDED,  /* every signature is intact, and something was appended after the last */
-    SR_PDF_CHANGED,   /* none is broken, and between two of them something was changed that nothing explains */
+    SR_PDF_SIGNED, /* every signature is intact, later ones explain what was added, and one covers the whole document */
+    SR_PDF_EXTENDED,  /* every signature is intact, and something was appended after the last one */
+    SR_PDF_CHANGED,   /* no signature is broken, but something was changed between two of them that nothing explains */
     SR_PDF_BROKEN,    /* a signature is broken */
-    SR_PDF_UNCHECKED, /* none is broken, and some, or what came between them, cannot be checked */
+    SR_PDF_UNCHECKED, /* no signature is broken, but a signature, or what was changed between signatures, cannot be
+                         checked */
     SR_PDF_UNSIGNED,
     SR_PDF_UNREADABLE /* `verdict` and `reason` say why */
 } sr_pdf_conclusion_t;
 
 typedef struct sr_pdf_verification_t {
     sr_pdf_conclusion_t conclusion;
-    sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED but for SR_PDF_UNREADABLE */
-    const char *reason;         /* of SR_PDF_REFUSED: plain words that go on after "cannot be verified: " */
-    bool validation;            /* what was added after the last is data for validation alone, says the worker */
-    bool changed;               /* between signatures something was changed that nothing explains */
-    bool incomparable;          /* what was changed between signatures cannot be told */
-    sr_pdf_found_t *signatures; /* in the order they were made, broken ones first where that cannot be told */
+    sr_pdf_verdict_t verdict;   /* SR_PDF_ACCEPTED unless the conclusion is SR_PDF_UNREADABLE */
+    const char *reason;         /* for SR_PDF_REFUSED: plain text that continues "cannot be verified: " */
+    bool validation;            /* according to the worker, only validation data was added after the last signature */
+    bool changed;               /* something was changed between signatures that nothing explains */
+    bool incomparable;          /* it is unknown what was changed between signatures */
+    sr_pdf_found_t *signatures; /* in the order in which they were made; those of unknown order come first */
     int count;
 } sr_pdf_verification_t;
 
-/* Checks the signatures that a PDF reader shows. `descriptor` as for sr_pdf_probe, and nobody may write to it. A
- * worker says where signatures are, another one, which sees the signatures and not the document, checks them; bytes are
- * hashed here. A worker that was taken over can say that a signature of others is intact, but not that one is ours
- * (sr_cms_match). What changed between signatures is a worker's word alone, too: it could leave a change out. */
+/* Checks the signatures that a PDF reader shows. `descriptor` is used as in sr_pdf_probe, and nobody may write to the
+ * file meanwhile. One worker finds the signatures. Another worker, which sees the signatures but not the document,
+ * checks them. This process computes the digests. A worker that was taken over by a hostile document can claim that a
+ * signature of somebody else is intact, but not that a signature was made by this service (sr_cms_match). It could also
+ * hide a change between signatures, because only a worker compares revisions. */
 sr_error_t *sr_pdf_verify(sr_pdf_verification_t *verification, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                           const sr_cms_context_t *context, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- result.c */
-/* "signed", "extended", "changed", "broken", "unchecked", "unsigned", "unreadable" */
+/* Returns "signed", "extended", "changed", "broken", "unchecked", "unsigned" or "unreadable". */
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion);
-/* "intact", "broken", "unchecked" */
+/* Returns "intact", "broken" or "unchecked". */
 const char *sr_cms_state_name(sr_cms_state_t state);
-/* The conclusion in plain words; why, when it is SR_PDF_UNREADABLE. */
+/* Returns the conclusion in plain text. For SR_PDF_UNREADABLE it is the reason. */
 const char *sr_pdf_verification_reason(const sr_pdf_verification_t *found);
-/* {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
+/* Returns {"conclusion","reason","signatures":[{"field","state","fault"|null,"whole","covers"|null,"laterUpdates"|null,
  * "changes":[…]|null,"filled":[…]|null,"ours","name"|null,"reason"|null,"contact"|null,"claimedAt"|null,
- * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}:
- * what docs/api.md calls a verification. The caller's reference. */
+ * "signer":{…}|null,"algorithm"|null,"expired","trust","distrust"|null}]}. docs/api.md calls it a verification. The
+ * caller owns the reference. */
 json_t *sr_pdf_verification_json(const sr_pdf_verification_t *found);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c: how many workers one process may have, and for which requests. A request goes to a new worker, to the worker
- * of the request before it in the same HTTP request, or to one that has answered requests of the same scope (idle.c).
- * Places are counted by class, so that pages to be shown never take those of documents to be created or signed. The
- * mutex is never held while a process starts or answers. */
+/* pool.c: how many workers one process may have, and for which requests. A request is sent to the worker that served
+ * the previous request of the same HTTP request, or else to an idle worker of the same scope (idle.c), or else to a new
+ * worker. Permits are counted by class, so that pages to be shown never use the permits of documents to be created or
+ * signed. The mutex is never held while a process starts or answers. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SHOW_TIMEOUT (5 * APR_USEC_PER_SEC)
-#define KEPT(shared) (4 * (shared)->limit[SR_PDF_WORK]) /* at most: each takes a megabyte */
+#define KEPT(shared) (4 * (shared)->limit[SR_PDF_WORK]) /* limit of workers that are kept; each takes a megabyte */
 
 static apr_status_t destroy(void *data)
 {
@@ -65,8 +65,8 @@ sr_error_t *sr_pdf_pool_create(sr_pdf_pool_t **workers, const sr_pdf_options_t *
     return NULL;
 }
 
-/* --- places. HTTP requests that have a worker already come first: they end sooner then, and few workers are kept
- * meanwhile. Each place that becomes free wakes one waiting thread. */
+/* --- permits. HTTP requests that already have a worker have priority, so that they end sooner and fewer workers are
+ * kept. Each permit that is released wakes one waiting thread. */
 
 static bool may_enter(const sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on)
 {
@@ -74,7 +74,7 @@ static bool may_enter(const sr_pdf_shared_t *shared, sr_pdf_class_t class, bool 
     return goes_on || !shared->queues[class][true].waiting;
 }
 
-/* Wakes one of those who wait, if there is a place. */
+/* Wakes one waiting thread if there is a permit. */
 static void wake(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 {
     sr_pdf_queue_t *queues = shared->queues[class];
@@ -94,7 +94,7 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
     queue->waiting--;
     bool entered = may_enter(shared, class, goes_on);
     if (entered) shared->busy[class]++;
-    wake(shared, class); /* two places may have become free, and both have woken this one */
+    wake(shared, class); /* two permits may have been released, and both may have woken this thread */
     pthread_mutex_unlock(&shared->mutex);
     if (entered) return NULL;
     return sr_pdf_unavailable(pool, apr_psprintf(pool, "all %d workers stayed busy", shared->limit[class]));
@@ -108,7 +108,7 @@ void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
     pthread_mutex_unlock(&shared->mutex);
 }
 
-/* --- workers. Those in the list are ended with the pool. */
+/* --- workers. The pool ends the workers in its list when it is destroyed. */
 
 static void list(sr_pdf_shared_t *shared, pid_t from, pid_t to)
 {
@@ -157,7 +157,8 @@ sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bo
 
 sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool)
 {
-    list(workers->shared, worker->pid, 0); /* first: once it is reaped, the number may be another process's */
+    list(workers->shared, worker->pid,
+         0); /* before the worker is reaped, because its process id may then be used by another process */
     return sr_pdf_worker_end(worker, pool);
 }
 
@@ -169,7 +170,8 @@ void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_poo
 
 /* --- the requests of one HTTP request */
 
-/* Parts with the worker that the pool keeps: it waits for the next request of the scope, or it ends. */
+/* Gives up the worker that the pool keeps. It becomes idle and waits for the next request of the scope, or it is ended.
+ */
 static void part_with(sr_pdf_pool_t *workers, bool trusted)
 {
     sr_pdf_worker_t worker = workers->worker;

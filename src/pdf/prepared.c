@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prepared.c: whether an update that should add the fields of all signers does that, as far as this can be told without
- * reading the document. New objects are the shared empty appearance, a field for each placement, in a tagged document
- * an element for each field and perhaps a leaf of its number tree, and perhaps a form; each has one form. Then come
- * the existing fields that are named (existing.c). Other objects of the document that are written again must end as
- * ours do: with the references. */
+/* prepared.c: checks that an update adds the fields of all signers, as far as this is possible without reading the
+ * document. The new objects have fixed forms: the shared empty appearance, a field for each placement, in a tagged
+ * document a structure element for each field and an optional leaf of its number tree, and an optional form. After the
+ * fields, elements and leaf come the existing fields that are named (existing.c). Other objects of the document that
+ * are rewritten must end with the references to the new objects. */
 #include "pdf/appended.h"
 #include "pdf/pdf.h"
 
@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FURTHER 16 /* objects besides a field, an element and a page for each placement */
+#define FURTHER 16 /* objects other than a field, an element and a page for each placement */
 #define SCALE 10000
-#define FARTHEST 1e9 /* as sr_pdfd_put_number writes numbers */
+#define FARTHEST 1e9 /* the limit of sr_pdfd_put_number */
 
 static const char NO_APPEARANCE[] = "it has not the empty appearance of fields";
 static const char NO_FIELD[] = "a field is not what was asked for";
@@ -30,17 +30,17 @@ typedef struct text_t {
 
 typedef struct check_t {
     const sr_pdf_appended_t *appended;
-    const apr_array_header_t *fields; /* sr_pdf_field_t: those that are added */
-    int existing;                     /* how many are there already */
-    apr_int64_t first;                /* the lowest new number */
-    apr_hash_t *pages;                /* int, index → sr_pdf_span_t, the reference to it */
-    apr_hash_t *references;           /* the same → text_t, references to the fields on it */
+    const apr_array_header_t *fields; /* the fields that are added (sr_pdf_field_t) */
+    int existing;                     /* number of existing fields */
+    apr_int64_t first;                /* the lowest new object number */
+    apr_hash_t *pages;                /* page index (int) → reference to the page (sr_pdf_span_t) */
+    apr_hash_t *references;           /* page index (int) → references to its fields (text_t) */
     const char *all;                  /* references to all fields */
     bool tagged;
-    apr_int64_t key;      /* of tags: the number of the first field in the tree */
-    sr_pdf_span_t parent; /* the reference to the element that the new ones are in */
+    apr_int64_t key;      /* in a tagged document: the key of the first field in the number tree */
+    sr_pdf_span_t parent; /* the reference to the parent of the new elements */
     apr_int64_t leaf;     /* the number of a new leaf of the tree, or 0 */
-    int fixed;            /* the new objects before those that are written again */
+    int fixed;            /* number of new objects before the rewritten ones */
     apr_pool_t *pool;
 } check_t;
 
@@ -65,7 +65,7 @@ static bool is_old(const check_t *check, const sr_pdf_object_t *object)
     return object && !object->is_stream && object->number < check->first;
 }
 
-/* Whether a dictionary has an entry: "/Key value". */
+/* Returns true if the dictionary has this entry ("/Key value"). */
 static bool has_key(const check_t *check, const sr_pdf_object_t *object, const char *entry)
 {
     sr_pdf_span_t value;
@@ -80,7 +80,7 @@ static bool is_empty_appearance(const sr_pdf_object_t *object)
            && sr_pdf_span_is(&object->body, "<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Resources<<>>/Length 0>>");
 }
 
-/* A number as sr_pdfd_put_number writes it, with the space behind it. */
+/* Takes a number as sr_pdfd_put_number writes it, with the space after it. */
 static bool take_decimal(sr_pdf_span_t *left, double wanted)
 {
     const long long scaled = llround(fmax(-FARTHEST, fmin(FARTHEST, wanted)) * SCALE);
@@ -96,7 +96,7 @@ static bool take_decimal(sr_pdf_span_t *left, double wanted)
     return (negative ? -found : found) == scaled && sr_pdf_take_text(left, " ");
 }
 
-/* The numbers of fields in a tagged document follow each other. */
+/* Takes the key of a field in the number tree of a tagged document. The keys of the fields are consecutive. */
 static bool take_key(check_t *check, int index, sr_pdf_span_t *left)
 {
     apr_int64_t key;
@@ -109,7 +109,8 @@ static bool take_key(check_t *check, int index, sr_pdf_span_t *left)
     return tagged == check->tagged && (!tagged || key == check->key + index);
 }
 
-/* All of a field but where it says what page it is on and how that is turned, which must be the same for all. */
+/* Checks all of a field. The reference to its page must be the same for all fields of that page. Its rotation may be
+ * any multiple of 90 degrees. */
 static const char *check_field(check_t *check, const sr_pdf_field_t *field, int index, int ordinal,
                                const sr_pdf_object_t *object)
 {
@@ -174,7 +175,7 @@ static void add_reference(text_t *text, apr_int64_t number, apr_pool_t *pool)
     add_text(text, reference, pool);
 }
 
-/* References as they stand in the arrays: of each page, and all. */
+/* Writes the references that the arrays must contain: for each page, and for all fields. */
 static void write_references(check_t *check)
 {
     text_t all = {0};
@@ -231,7 +232,7 @@ static const char *references_from(const check_t *check, apr_int64_t first, bool
     return text.at;
 }
 
-/* A leaf comes after the elements where the tree has leaves. */
+/* Checks the new leaf of the number tree, which follows the elements if the tree has leaves. */
 static const char *check_leaf(check_t *check, const char *numbers)
 {
     const sr_pdf_object_t *object = object_at(check, check->fixed);
@@ -244,7 +245,8 @@ static const char *check_leaf(check_t *check, const char *numbers)
     return NULL;
 }
 
-/* The element of the document that holds the new ones, or the root does; the root; the tree. */
+/* Checks the rewritten objects of the structure: the parent of the new elements, then the structure root unless it is
+ * the parent, then the number tree. */
 static const char *check_structure(const check_t *check, int *index)
 {
     const apr_int64_t first = check->first + 1 + check->fields->nelts;
@@ -258,7 +260,7 @@ static const char *check_structure(const check_t *check, int *index)
     apr_int64_t number;
     if (!is_old(check, object) || !sr_pdf_take_number(&parent, &number) || number != object->number) return NO_ELEMENT;
     if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, kids, "]>>", NULL))) return OLD_OBJECT;
-    if (!has_key(check, object, next)) { /* it is not the root */
+    if (!has_key(check, object, next)) { /* the parent is not the root */
         object = object_at(check, (*index)++);
         if (!is_old(check, object)) return NO_ELEMENT;
         if (!sr_pdf_span_ends(&object->body, apr_pstrcat(check->pool, next, ">>", NULL))) return OLD_OBJECT;
@@ -270,7 +272,8 @@ static const char *check_structure(const check_t *check, int *index)
 
 /* -------------------------------------------------------------------------------------------- what is written again */
 
-/* An object that was there before: the form, the catalog, an array of fields, or what a page's annotations are in. */
+/* Returns true if the object ends with the references. It may be the form, the catalog, an array of fields, or the
+ * object with the annotations of a page. */
 static bool ends_well(const check_t *check, const sr_pdf_object_t *object, const char *references)
 {
     static const char *const ends[] = {"]", "]>>", "]>>>>"};
@@ -279,7 +282,7 @@ static bool ends_well(const check_t *check, const sr_pdf_object_t *object, const
     return false;
 }
 
-/* For each page one object: itself, or the array of its annotations. */
+/* For each page one object is rewritten: the page itself, or its array of annotations. */
 static const char *check_pages(const check_t *check, int *index)
 {
     apr_hash_t *done = apr_hash_make(check->pool);
@@ -295,7 +298,7 @@ static const char *check_pages(const check_t *check, int *index)
     return NULL;
 }
 
-/* A form where there was none, and the catalog that refers to it now. */
+/* The document had no form: checks the new form, and the catalog that refers to it. */
 static const char *check_new_form(const check_t *check, int index)
 {
     const sr_pdf_object_t *form = object_at(check, index), *catalog = object_at(check, index + 1);
@@ -307,7 +310,7 @@ static const char *check_new_form(const check_t *check, int index)
     return sr_pdf_span_ends(&catalog->body, end) ? NULL : OLD_OBJECT;
 }
 
-/* "/SigFlags 3>>", or where the form is in the catalog "/SigFlags 3>>>>". */
+/* Returns true for "/SigFlags 3>>", or "/SigFlags 3>>>>" if the form is in the catalog. */
 static bool ends_with_flags(const sr_pdf_object_t *object)
 {
     static const char key[] = "/SigFlags ";
@@ -321,15 +324,16 @@ static bool ends_with_flags(const sr_pdf_object_t *object)
     return sr_pdf_span_ends(&left, key) && sr_pdf_take_number(&digits, &flags) && (flags & 3) == 3;
 }
 
-/* The catalog alone, with the extension. */
+/* Returns true if the object is the catalog and ends with the extension. */
 static bool is_extended(const check_t *check, const sr_pdf_object_t *object)
 {
     return is_old(check, object) && object->number == check->appended->trailer.root
            && sr_pdf_span_ends(&object->body, SR_PDF_EXTENSION ">>>>");
 }
 
-/* The array of fields, or the form, or the catalog that the form is in; or the first of them, and one of the others
- * with the flags. Then perhaps the catalog, if it was not written yet. */
+/* The document has a form. The rewritten objects are the array of fields, or the form, or the catalog that contains the
+ * form. If it is the array, the form or the catalog may follow with the flags. Finally the catalog may follow, if it
+ * was not rewritten yet. */
 static const char *check_old_form(const check_t *check, int index)
 {
     int end = check->appended->objects->nelts;
@@ -350,7 +354,7 @@ static const char *check_existing(const check_t *check, int *index)
     return NULL;
 }
 
-/* Where nothing is added: perhaps the form with other flags, and the catalog with the extension. */
+/* No field is added. The rewritten objects may be the form with new flags, and the catalog with the extension. */
 static const char *check_flags(const check_t *check, int index)
 {
     int end = check->appended->objects->nelts;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preview.c: how a signature will look. A worker draws it as it would draw it into a document. What it answers is for
- * the signer's own browser, and is looked at before: paths are numbers and letters, an image is base64. */
+/* preview.c: draws a signature before it is made. A worker draws it as it would draw it in a document. The response is
+ * sent to the signer's own browser and is checked first: paths may only contain numbers and path commands, and an image
+ * must be base64. */
 #include "pdf/preview.h"
 #include "pdf/worker.h"
 
@@ -29,8 +30,8 @@ const char *sr_pdf_signature_fault(const sr_pdf_signature_t *signature)
 typedef struct response_t {
     sr_pdf_preview_t *preview;
     sr_pdf_output_t *output;
-    const char *text; /* that was asked about, or NULL */
-    size_t captions;  /* how many were asked about */
+    const char *text; /* the typed text of the request, or NULL */
+    size_t captions;  /* the number of captions in the request */
 } response_t;
 
 static bool is_made_of(const json_t *value, const char *letters)
@@ -68,7 +69,7 @@ static bool has_paths(const json_t *drawing)
     return json_array_size(paths) > 0;
 }
 
-/* As many as were asked about, of paths alone. */
+/* Returns true if these are `wanted` captions that contain only paths. */
 static bool are_captions(const json_t *captions, size_t wanted)
 {
     for (size_t i = 0; i < json_array_size(captions); i++) {
@@ -97,7 +98,7 @@ static bool read_drawing(response_t *response, apr_pool_t *pool)
     return !sr_json_parse(&drawing, text, length, pool) && is_drawing(drawing, response->captions);
 }
 
-/* Characters are named that are in the text, and no others. */
+/* Returns the characters that cannot be drawn. Only characters of the typed text are accepted. */
 static const apr_array_header_t *read_unknown(const response_t *response, const json_t *codes, apr_pool_t *pool)
 {
     apr_array_header_t *unknown = apr_array_make(pool, 4, sizeof(const char *));

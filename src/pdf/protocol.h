@@ -1,90 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* protocol.h: how a client and sigreq-pdfd talk, shared by both so that they cannot drift apart.
+/* protocol.h: the protocol between a client and sigreq-pdfd. Both sides include this file.
  *
- * One message is a fixed header and a JSON object of `length` bytes, over a Unix stream socket of one host (so
- * in the host's byte order). A request names its operation, {"op":"probe"}, and may carry descriptors (SCM_RIGHTS,
- * with the header's first byte): the document, where it is about one, and then the result, a file in memory that the
- * client has made and sized; the worker maps it to write into it, which needs no system call that its sandbox would not
- * have anyway, and can make it no larger. The answer repeats the request's id. A worker speaks first: a message with
- * id 0 says that it has warmed up and closed its sandbox. Until then whatever goes wrong is the program's fault,
- * afterwards the document's.
+ * A message is a fixed header and a JSON object of `length` bytes, sent over a Unix stream socket of one host. Numbers
+ * in the header are in the byte order of the host. A request names its operation, {"op":"probe"}. It may carry
+ * descriptors (SCM_RIGHTS, sent with the first byte of the header): first the document, if the request is about one,
+ * and then the result. The result is a file in memory that the client has created with its final size. The worker maps
+ * it and writes into it, which needs no additional system call in its sandbox. It cannot make the file larger. The
+ * response repeats the id of the request. A worker sends the first message: a message with id 0 says that the worker
+ * has loaded its libraries and entered its sandbox. A failure before this message is the fault of the program. A
+ * failure after it is the fault of the document.
  *
- * The program that the client starts is a template, if its first message has the flag SR_PDF_TEMPLATE. It answers no
- * requests and reads no documents. Each message to it, {"cpu":seconds} with a socket, makes it fork a worker that has
- * this socket as its own, is a child of the client, and says its process id in its first message: {"pid":n}. The number
- * is the processor time that one request may take before the kernel ends the worker. A first message without the flag
- * is that of a program that cannot fork safely, and is a worker itself.
+ * The program that the client starts is a template if its first message has the flag SR_PDF_TEMPLATE. A template
+ * answers no requests and reads no documents. Each message to it is {"cpu":seconds} with a socket. It then forks a
+ * worker that uses this socket and is a child of the client. The first message of the worker contains its process id:
+ * {"pid":n}. "cpu" is the processor time that one request may use before the kernel ends the worker. If the first
+ * message of the program does not have the flag, the program cannot fork safely and is a worker itself.
  *
- *   request                                    answer
+ *   request                                    response
  *   ping                                        {}
  *   probe (document)                            {"verdict":"accepted","report":"<text form of model.h, pages.c>"}
  *                                               {"verdict":"not-pdf"} {"verdict":"password"}
  *                                               {"verdict":"refused","reason":"it has no pages"}
  *                                               {"verdict":"forbidden","reason":"its permissions …"}
- *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG
- *     "page":0,"width":w,"png":false              or, if "png" is false, perhaps of JPEG
+ *   render (document, result)                   {"length":n,"width":w,"height":h,"gray":true}: n bytes of PNG.
+ *     "page":0,"width":w,"png":false              They may be JPEG if "png" is false
  *   text (document, result)                     {"length":n}: n bytes of JSON (pdf.h)
  *     "page":0
- *   The last two also answer                    {"refused":"it is password protected"}
+ *   Both may also respond                       {"refused":"it is password protected"}
  *                                               {"missing":true}: the document has no such page
- *                                               {"unavailable":"…"}: not on this system
+ *                                               {"unavailable":"…"}: this system cannot do it
  *   normalise (document, result)                {"length":n}: the rewritten document
- *   prepare (document, result)                  {"length":n}: what is to be appended
- *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?},…], the last: a field of the document
+ *   prepare (document, result)                  {"length":n}: the bytes to append
+ *     "fields":[{"signer","page","rect":[x0,y0,x1,y1],"existing"?},…]. "existing" names a field of the document
  *   confirm (document)                          {"confirmed":true} or {"confirmed":false,"reason":"…"}
- *     "fields" as in prepare, "size" of what       whether the rest is what prepare makes of it
- *     was prepared
- *   fill (document, result)                     {"length":n,"contents":offset}: the same, and where "<" is in it
- *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"} for what the signer has sent
- *     "time","test"; "existing":[…]: for each
- *     place of the signer a name or null, or absent
- *     and "ink", "text" or "image" (base64),
- *     perhaps "captions" (model.h, caption.c)
- *   The last three also answer                  {"fault":"document","reason":"…"}
- *                                               {"fault":"damaged","reason":"…"}: it has to be normalised
+ *     "fields" as in prepare, "size" of the        it confirms that the rest of the file is what
+ *     document before it was prepared              prepare makes of the document
+ *   fill (document, result)                     {"length":n,"contents":offset}: the same. The offset is that of "<"
+ *     "signer","name","reason","contact",       {"fault":"signature","reason":"…"}: the signer sent bad input
+ *     "time","test". "existing":[…] is optional
+ *     and has a name or null for each place of the
+ *     signer. "ink", "text" or "image" (base64).
+ *     Optional "captions" (model.h, caption.c)
+ *   normalise, prepare and fill may also respond
+ *                                               {"fault":"document","reason":"…"}
+ *                                               {"fault":"damaged","reason":"…"}: the document must be normalised
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
- *     "ink", "text" or "image", and perhaps       {"fault":"signature","reason":"…","unknown":[n,…]}:
- *     "captions", as in fill                      code points that no font has; may be absent
+ *     "ink", "text" or "image", and optional      {"fault":"signature","reason":"…","unknown":[n,…]}:
+ *     "captions", as in fill                      code points that no font has; may be missing
  *   signatures (document)                       {"verdict":"accepted","signatures":[{"field":"a.b","range":[0,b,c,d],
  *                                               "later":0,"subfilter","time","name","reason","contact",
- *                                               "fault"},…]}, or as of probe. What cannot be told is left
- *                                               out ("later" is -1 then); "fault" is there when the signature
- *                                               does not cover what it must. But for the last one there
- *                                               are "changes":["page 1: its content",…] and
- *                                               "filled":["a field",…]: what happened until the last signature (pdf.h);
- *                                               without them that cannot be told. Beside "signatures": "appended":[…],
- *                                               the changes after the last one, and "validation":true where those are
- *                                               data for validation alone.
+ *                                               "fault"},…]}, or the other responses of probe.
+ *                                               Unknown members are left out ("later" is then -1).
+ *                                               "fault" is present if the signature does not cover
+ *                                               what it must. Each signature except the last has
+ *                                               "changes":["page 1: its content",…] and
+ *                                               "filled":["a field",…]: what was changed until the
+ *                                               last signature (pdf.h). They are left out if that is
+ *                                               unknown. Next to "signatures" is "appended":[…], the
+ *                                               changes after the last signature, and
+ *                                               "validation":true if they are only data for
+ *                                               validation.
  *   compose (result)                            {"length":n,"pages":p,"field":{"page":0,"rect":[x0,y0,x1,y1]}}: n
- *     what pdf.h says                           bytes of PDF
+ *     the members that pdf.h lists              bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
- *   reduce (document, result)                   {"length":n}: an image object and its mask, as a signed document has
- *                                               them, with as many pixels as compose can show
+ *   reduce (document, result)                   {"length":n}: an image object and its mask, as in a signed document,
+ *                                               with the resolution that compose can show
  *                                               {"refused":"…"}: compose would not draw it
- *   key (document)                              {"cipher":"aes256","key":hex} of an encrypted document, or {}
+ *   key (document)                              {"cipher":"aes256","key":hex} for an encrypted document, or {}
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
  *     "signatures":[{"der":base64,"length":n},…]  "expired":false,"premature":false,"timestamp":false,"time":0,
- *     of which what is missing to n is zeros,     "fault","algorithm","distrust","hash","signer":{"name","subject",
+ *     zeros follow the DER up to n bytes,         "fault","algorithm","distrust","hash","signer":{"name","subject",
  *     "now":microseconds, "anchors":PEM           "issuer","serial","sha256","key","from":s,"until":s},
- *                                                 "digest","attributes","signature"},…]}: as sr_cms_result_t, one for
- *                                               each, the last three in base64. The worker sees no document, and says
- *                                               which digest it must have.
+ *                                                 "digest","attributes","signature"},…]}: one
+ *                                               sr_cms_result_t for each. The last three members are
+ *                                               in base64. The worker does not see the document. It
+ *                                               returns the digest that the document must have.
  */
 #ifndef SR_PDF_PROTOCOL_H
 #define SR_PDF_PROTOCOL_H
 
 #include "base/base.h"
 
-#define SR_PDF_MAGIC 0x31525053u /* raise the digit ("SPR1") when messages change their meaning */
-#define SR_PDF_SOCKET 3          /* the worker's descriptor */
-#define SR_PDF_DESCRIPTORS 2     /* that one request may carry */
+#define SR_PDF_MAGIC 0x31525053u /* increase the digit ("SPR1") when the meaning of a message changes */
+#define SR_PDF_SOCKET 3          /* the descriptor of the worker's socket */
+#define SR_PDF_DESCRIPTORS 2     /* the greatest number that one request may carry */
 
-#define SR_PDF_MIN_WIDTH 16 /* pixels of a page that is shown */
+#define SR_PDF_MIN_WIDTH 16 /* pixels; width of a page image */
 #define SR_PDF_MAX_WIDTH 4000
 
-#define SR_PDF_MAX_QUESTION (24 << 20) /* 100,000 fields, the most that can be configured, take about 14 MB */
-#define SR_PDF_MAX_ANSWER (4 << 20)    /* 20,000 pages, each with a box of its own, take about 2 MB */
-#define SR_PDF_MAX_REASON 200          /* bytes of printable ASCII */
+/* Limits in bytes. 100,000 fields, the greatest number that can be configured, take about 14 MB. */
+#define SR_PDF_MAX_QUESTION (24 << 20)
+#define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages that all have different boxes take about 2 MB */
+#define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
 
 #define SR_PDF_OP_PING "ping"
 #define SR_PDF_OP_PROBE "probe"
@@ -100,22 +107,22 @@
 #define SR_PDF_OP_KEY "key"
 #define SR_PDF_OP_CHECK "check"
 
-/* What each operation may write into its result. */
-#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour, where it cannot be compressed */
+/* Size limits of the results, in bytes. */
+#define SR_PDF_MAX_PNG ((apr_size_t)192 << 20) /* the largest raster in colour if it cannot be compressed */
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
-#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20)  /* 600 x 144 pixels take 350 kB where they cannot be compressed */
+#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20)  /* 600 x 144 pixels take 350 kB if they cannot be compressed */
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
-/* Signature dictionaries keep so many bytes free for a CMS, twice as many digits. 2.7 kB are needed without a time
- * stamp. */
+/* Signature dictionaries reserve this number of bytes for a CMS, and two digits for each byte. A CMS without a
+ * timestamp needs 2.7 kB. */
 #define SR_PDF_CONTENTS_BYTES 16384
 #define SR_PDF_CONTENTS_DIGITS ((apr_size_t)2 * SR_PDF_CONTENTS_BYTES)
 
-/* What stands before the "<" of those digits: "/ByteRange", this with the lengths and padded with spaces to the
- * width, "/Contents". The client makes it too, to see that what it has signed is what readers will check. */
+/* The text before the "<" of those digits is "/ByteRange", then this format, padded with spaces to the width, then
+ * "/Contents". The client makes the same text to verify that readers will check exactly what it has signed. */
 #define SR_PDF_RANGE_FORMAT "[0 %llu %llu %llu]"
 #define SR_PDF_RANGE_WIDTH 36
 
@@ -123,51 +130,52 @@
 #define SR_PDF_FAULT_DAMAGED "damaged"
 #define SR_PDF_FAULT_SIGNATURE "signature"
 
-/* In the catalog's /Extensions: PAdES signatures in a document of ISO 32000-1 (ETSI EN 319 142-1). */
+/* An entry of /Extensions in the catalog: PAdES signatures in a document of ISO 32000-1 (ETSI EN 319 142-1). */
 #define SR_PDF_EXTENSION "/ESIC<</BaseVersion/1.7/ExtensionLevel 2>>"
-#define SR_PDF_FIELD_LABEL "Signature" /* /TU: what screen readers call a field */
+#define SR_PDF_FIELD_LABEL "Signature" /* /TU: the name that screen readers announce for a field */
 
-/* Colours of appearances in PDF/A: sRGB and its gray by formulas of their own (ISO 32000-2, 8.6.5), so that no output
- * intent has to allow them. The resources make DeviceRGB mean that (8.6.5.6). */
+/* Colours of appearances in PDF/A: sRGB and its gray as CIE-based colour spaces (ISO 32000-2, 8.6.5), which no output
+ * intent has to allow. The resources make DeviceRGB an alias for it (8.6.5.6). */
 #define SR_PDF_RGB                                                                                                     \
     "[/CalRGB<</WhitePoint[.9505 1 1.089]/Gamma[2.2 2.2 2.2]"                                                          \
     "/Matrix[.4124 .2126 .0193 .3576 .7152 .1192 .1805 .0722 .9505]>>]"
 #define SR_PDF_GRAY "[/CalGray<</WhitePoint[.9505 1 1.089]/Gamma 2.2>>]"
 #define SR_PDF_RESOURCES "<</ColorSpace<</DefaultRGB" SR_PDF_RGB ">>>>"
 
-/* The resources of a caption: a font for the text that is not seen, only found and copied. Readers have it, and need
- * not even that (text rendering mode 3). The second one is for PDF/A. */
+/* The resources of a caption: a font for its invisible text, which readers can search and copy. Readers have this font,
+ * and do not draw with it (text rendering mode 3). The second definition is for PDF/A. */
 #define SR_PDF_CAPTION_FONT "/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>"
 #define SR_PDF_CAPTION_RESOURCES "<<" SR_PDF_CAPTION_FONT ">>"
 #define SR_PDF_CAPTION_ARCHIVAL "<<" SR_PDF_CAPTION_FONT "/ColorSpace<</DefaultRGB" SR_PDF_RGB ">>>>"
 
-/* An image as an uploaded signature. */
+/* Limits of an image that was uploaded as a signature. */
 #define SR_PDF_MAX_IMAGE_BYTES (1 << 20)
 #define SR_PDF_MAX_IMAGE_PIXELS 4000000
 #define SR_PDF_MAX_TYPED 200 /* characters of a typed signature */
 
 #define SR_PDF_OP_SIGNATURES "signatures"
 
-#define SR_PDF_MAX_CHANGES 20     /* that are named of one signature, and "and more" */
-#define SR_PDF_MAX_SIGNATURES 500 /* an update each: cross-reference chains end at 512 */
+#define SR_PDF_MAX_CHANGES 20     /* the greatest number that is listed for one signature, before "and more" */
+#define SR_PDF_MAX_SIGNATURES 500 /* each needs an update, and chains of cross-reference sections have at most 512 */
 
 typedef enum sr_pdf_verdict_t {
     SR_PDF_ACCEPTED,
-    SR_PDF_NOT_PDF,  /* no PDF at all, or damaged beyond what qpdf recovers */
-    SR_PDF_PASSWORD, /* it asks for a password, or is encrypted in an unknown way */
-    SR_PDF_REFUSED,  /* a PDF that cannot be signed here, or too costly to read; `reason` says why */
-    SR_PDF_FORBIDDEN /* a PDF that opens without a password and does not permit signing; `reason` says what */
+    SR_PDF_NOT_PDF,  /* not a PDF, or damaged beyond what qpdf can recover */
+    SR_PDF_PASSWORD, /* it needs a password, or is encrypted in an unknown way */
+    SR_PDF_REFUSED,  /* a PDF that cannot be signed here, or that costs too much to read; `reason` says why */
+    SR_PDF_FORBIDDEN /* a PDF that opens without a password but does not permit signing; `reason` says which
+                        permission is missing */
 } sr_pdf_verdict_t;
 
-/* Indexed by sr_pdf_verdict_t. */
+/* Names of the members of sr_pdf_verdict_t. */
 #define SR_PDF_VERDICT_NAMES                                                                                           \
     {                                                                                                                  \
         "accepted", "not-pdf", "password", "refused", "forbidden"                                                      \
     }
 
-#define SR_CMS_MAX_SERIAL 128 /* digits of a certificate's serial number: the standard has 40 */
+#define SR_CMS_MAX_SERIAL 128 /* digits of the serial number of a certificate; RFC 5280 allows 40 */
 
-/* Indexed by sr_cms_state_t, by sr_cms_trust_t; the hash functions that prove something. */
+/* Names of the members of sr_cms_state_t and of sr_cms_trust_t, and the hash functions that are accepted. */
 #define SR_CMS_STATE_NAMES                                                                                             \
     {                                                                                                                  \
         "intact", "broken", "unchecked", NULL                                                                          \
@@ -185,35 +193,36 @@ typedef enum sr_pdf_verdict_t {
 
 typedef struct sr_pdf_header_t {
     uint32_t magic;
-    uint32_t id;     /* of the request; 0: the worker's greeting */
-    uint32_t flags;  /* SR_PDF_TEMPLATE */
+    uint32_t id;     /* of the request; 0: the greeting of the worker */
+    uint32_t flags;  /* SR_PDF_TEMPLATE or 0 */
     uint32_t length; /* of the JSON text that follows */
 } sr_pdf_header_t;
 
-#define SR_PDF_TEMPLATE 2u /* in a first message: it is a template's */
+#define SR_PDF_TEMPLATE 2u /* in the first message of a template */
 
 typedef enum sr_pdf_wire_t {
     SR_PDF_WIRE_OK,
-    SR_PDF_WIRE_CLOSED,  /* the other side is gone */
+    SR_PDF_WIRE_CLOSED,  /* the peer has closed the connection */
     SR_PDF_WIRE_LATE,    /* the deadline passed */
-    SR_PDF_WIRE_GARBAGE, /* not this protocol, or too long */
+    SR_PDF_WIRE_GARBAGE, /* not a message of this protocol, or too long */
     SR_PDF_WIRE_FAILED   /* errno says why */
 } sr_pdf_wire_t;
 
-/* Monotonic microseconds: deadlines are points of this clock, so that setting the time moves none. */
+/* The monotonic clock in microseconds. Deadlines are times of this clock, so that setting the system time does not
+ * change them. */
 int64_t sr_pdf_clock(void);
 
-/* Sends one message. `descriptors` is NULL, or SR_PDF_DESCRIPTORS of them, of which those before the first -1 go
- * along. */
+/* Sends one message. `descriptors` is NULL or an array of SR_PDF_DESCRIPTORS, of which those before the first -1 are
+ * sent. They remain the caller's. */
 sr_pdf_wire_t sr_pdf_send(int socket, uint32_t id, uint32_t flags, const char *text, const int *descriptors,
                           int64_t deadline);
 
-/* Waits until a message has begun to arrive, or the other side is gone. */
+/* Waits until a message begins to arrive, or until the peer closes the connection. */
 sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline);
 
-/* Receives one message of at most `limit` bytes; *text (NUL-terminated, header->length bytes) is in `pool`.
- * With `descriptors` not NULL so many may come along (the others are -1) and are the caller's to close; with NULL
- * the kernel drops any. */
+/* Receives one message of at most `limit` bytes. *text is in `pool`. It has header->length bytes and a terminating NUL.
+ * `descriptors`, if not NULL, is an array of SR_PDF_DESCRIPTORS that receives descriptors, which the caller closes; the
+ * rest are -1. If it is NULL, the kernel drops descriptors that arrive. */
 sr_pdf_wire_t sr_pdf_receive(sr_pdf_header_t *header, const char **text, int *descriptors, int socket, apr_size_t limit,
                              int64_t deadline, apr_pool_t *pool);
 

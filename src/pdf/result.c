@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result.c: what sr_pdf_verify found, as JSON: the one form that the API answers with and sigreqctl prints. */
+/* result.c: the result of sr_pdf_verify as JSON. The API responds with it, and sigreqctl prints it. */
 #include "pdf/pdf.h"
 
 const char *sr_pdf_conclusion_name(sr_pdf_conclusion_t conclusion)
@@ -15,7 +15,7 @@ const char *sr_cms_state_name(sr_cms_state_t state)
     return names[state];
 }
 
-/* True if the document has signatures of this service and others: readers of the result must tell them apart. */
+/* Returns true if the document has signatures of this service and of others, so that the reason must mention this. */
 static bool is_mixed(const sr_pdf_verification_t *found)
 {
     int ours = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: the requests whose answers are documents. What a worker has written nobody can change any more (output.c),
- * and the digest to be signed is made here, of these very bytes. No key is near: the caller has the CMS made and
- * gives it back. */
+/* seal.c: the requests whose responses are documents. Nobody can change what a worker has written after it is sealed
+ * (output.c), and the digest to be signed is computed here from exactly these bytes. This file has no access to the
+ * key: the caller makes the CMS and passes it in. */
 #include "pdf/appended.h"
 #include "pdf/preview.h"
 #include "pdf/worker.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PIECE ((apr_size_t)256 << 10) /* of a document, hashed while it is in the cache */
+#define PIECE ((apr_size_t)256 << 10) /* a document is hashed in pieces that fit into the processor's cache */
 
 typedef struct response_t {
     sr_pdf_fault_t fault;
@@ -53,7 +53,7 @@ static bool read_answer(void *result, const json_t *json, apr_pool_t *pool)
     return !response->has_contents || read_size(&response->contents, json, "contents", response->length);
 }
 
-/* Asks, and where no worker has an answer says whose fault it is. */
+/* Sends a request. If no worker could answer it, the fault is that of the document. */
 static sr_error_t *ask(response_t *response, sr_pdf_output_t *output, sr_pdf_pool_t *workers, const char *op,
                        const char *text, int descriptor, apr_pool_t *pool)
 {
@@ -70,7 +70,7 @@ static sr_error_t *ask(response_t *response, sr_pdf_output_t *output, sr_pdf_poo
     return NULL;
 }
 
-/* The same, and the result's bytes, which are few enough to be held in memory. */
+/* Does the same, and reads the result, which is small enough for memory. */
 static sr_error_t *ask_for_bytes(response_t *response, unsigned char **bytes, sr_pdf_pool_t *workers, const char *op,
                                  const char *text, int descriptor, apr_pool_t *pool)
 {
@@ -114,7 +114,7 @@ static apr_status_t free_digest(void *data)
     return APR_SUCCESS;
 }
 
-/* A digest by another hash function than SHA-256, or NULL. */
+/* Begins a digest by another hash function than SHA-256. Returns NULL for SHA-256. */
 static EVP_MD_CTX *begin_other(const char *name, apr_pool_t *pool)
 {
     if (!name || !strcmp(name, "SHA256")) return NULL;
@@ -124,7 +124,7 @@ static EVP_MD_CTX *begin_other(const char *name, apr_pool_t *pool)
     return digest;
 }
 
-/* Ends a copy of `digest` after some more bytes. */
+/* Finishes a copy of `digest` after it has read some more bytes. */
 static void digest_with(unsigned char *hash, const sr_sha256_t *digest, const void *more, apr_size_t length,
                         apr_pool_t *pool)
 {
@@ -133,7 +133,7 @@ static void digest_with(unsigned char *hash, const sr_sha256_t *digest, const vo
     sr_sha256_end(hash, copy);
 }
 
-/* Either may be NULL. */
+/* Reads a document into both digests. Each of them may be NULL. */
 static sr_error_t *digest_document(sr_sha256_t *digest, EVP_MD_CTX *other, int descriptor, apr_off_t size,
                                    apr_pool_t *pool)
 {
@@ -148,7 +148,7 @@ static sr_error_t *digest_document(sr_sha256_t *digest, EVP_MD_CTX *other, int d
     return NULL;
 }
 
-/* Whether the bytes around the digits say of themselves what will be signed. */
+/* Returns true if the bytes around the digits of the CMS state exactly the byte ranges that will be signed. */
 static bool is_sound(const sr_pdf_revision_t *revision, apr_off_t size)
 {
     static const char before[] = "/ByteRange", between[] = "/Contents<";
@@ -172,7 +172,8 @@ static const char *date_of(const sr_pdf_signature_t *signature, apr_pool_t *pool
     return apr_pstrdup(pool, date);
 }
 
-/* For each place of the signer the name of the existing field, or null; NULL if there are no existing ones. */
+/* Makes an array with the name of the existing field, or null, for each place of the signer. Returns NULL if the signer
+ * has no existing field. */
 static json_t *existing_json(const sr_pdf_signature_t *signature)
 {
     json_t *names = json_array();
@@ -202,7 +203,8 @@ static const char *signature_json(const sr_pdf_signature_t *signature, const cha
     return sr_json_text(request, pool);
 }
 
-/* Documents are known by their SHA-256, whatever is signed. A document is only read for what is not known of it. */
+/* Computes the digest of the revision, and the SHA-256 of the document, which identifies it whatever hash function is
+ * signed. The document is only read if one of these digests is not known yet. */
 static sr_error_t *digest_revision(sr_pdf_revision_t *revision, int descriptor, apr_off_t size,
                                    const sr_pdf_signature_t *signature, apr_pool_t *pool)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show.c: a page as an image, and as text. What a worker answers is looked at before anybody else sees it: an image
- * is a PNG or JPEG of the size asked for, a text is JSON. */
+/* show.c: a page as an image and as text. The response of a worker is checked before it is used: an image must be a PNG
+ * or JPEG of the requested width, and a text must be JSON. */
 #include "pdf/worker.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 typedef struct shown_t {
     const char *reason, *unavailable;
     bool missing, costly;
-    int width; /* asked for */
-    bool png;  /* the same */
+    int width; /* the requested width */
+    bool png;  /* the image must be a PNG */
     sr_pdf_output_t *output;
     sr_pdf_image_t *image;
     sr_pdf_text_t *text;
@@ -21,7 +21,7 @@ static int number_at(const unsigned char *bytes)
     return (int)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3]);
 }
 
-/* The signature, the first chunk's size and type, and the size of the image in it. */
+/* Checks the PNG signature and the head of the first chunk, and reads the size of the image. */
 static bool read_png(sr_pdf_image_t *image, const unsigned char *bytes, apr_size_t length)
 {
     static const unsigned char start[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
@@ -32,7 +32,8 @@ static bool read_png(sr_pdf_image_t *image, const unsigned char *bytes, apr_size
     return true;
 }
 
-/* The segments before the one with the size of the image (ITU-T T.81, B.1 and B.2.2), which libjpeg writes first. */
+/* Skips the segments before the frame header, which contains the size of the image (ITU-T T.81, B.1 and B.2.2). libjpeg
+ * writes these segments first. */
 static bool read_jpeg(sr_pdf_image_t *image, const unsigned char *bytes, apr_size_t length)
 {
     if (length < 4 || bytes[0] != 0xff || bytes[1] != 0xd8) return false;
@@ -43,7 +44,8 @@ static bool read_jpeg(sr_pdf_image_t *image, const unsigned char *bytes, apr_siz
             image->width = segment[7] << 8 | segment[8];
             return true;
         }
-        if ((segment[1] & 0xf0) != 0xe0 && segment[1] != 0xdb) return false; /* APPn, DQT */
+        if ((segment[1] & 0xf0) != 0xe0 && segment[1] != 0xdb)
+            return false; /* only APPn and DQT segments are skipped */
         at += 2 + (apr_size_t)(segment[2] << 8 | segment[3]);
     }
     return false;

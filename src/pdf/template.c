@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: the process that workers are forked from (pdfd/template.c). It is started when the first worker is
- * needed, and again when it has died. Some workers are asked for ahead of time: the template forks them while others
- * answer, so that nobody waits for it.
+/* template.c: the template process, which forks the workers (pdfd/template.c). It is started when the first worker is
+ * needed, and again after it has died. Some workers are ordered ahead of time, so that requests do not wait for the
+ * template.
  *
- * A worker is a child of this process. Until it is taken it is in the template's process group, which is how those are
- * ended and reaped whose process id nobody has read. */
+ * A worker is a child of this process. Until it is taken, it belongs to the process group of the template. When the
+ * template ends, workers whose process id nobody has read are killed and reaped through this group.
+ */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #include "metrics/metrics.h"
 
-/* Spares that died before they were taken, and a template that was found dead, are replaced without a word. */
+/* Pre-forked workers that died before they were taken, and a template that has died, are replaced without a message. */
 #define TRIES (SR_PDF_SPARES + 2)
 
 static void close_spares(sr_pdf_template_t *template)
@@ -35,7 +36,7 @@ void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool)
     while (waitpid(-group, NULL, 0) > 0 || errno == EINTR) continue;
 }
 
-/* Asks for a worker: what it greets on is *socket. False when the template is gone. */
+/* Orders a worker from the template. *socket receives its greeting. Returns false if the template is gone. */
 static bool order(int *socket, sr_pdf_shared_t *shared, int64_t deadline)
 {
     const apr_interval_time_t show = shared->options.show_timeout, work = shared->options.timeout;
@@ -62,11 +63,12 @@ static void order_spares(sr_pdf_shared_t *shared, int64_t deadline)
         template->spare_count++;
 }
 
-/* A fork takes a millisecond: a template that takes so long for one is replaced, while the request still has time. */
+/* A fork takes a millisecond. If the template takes longer than this, it is replaced while the request still has time.
+ */
 #define FORK_US (APR_USEC_PER_SEC)
 
-/* With the template's mutex held: a socket on which a worker greets or has greeted; or *worker is one that needs no
- * greeting, since the program does not fork. */
+/* Takes a socket on which a worker has sent its greeting or will send it. If the program does not fork, *worker is the
+ * started program itself, which needs no greeting, and *socket is -1. The caller holds the template's mutex. */
 static sr_error_t *take_socket(int *socket, sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, int64_t deadline,
                                apr_pool_t *pool)
 {
@@ -94,7 +96,7 @@ static sr_error_t *take_socket(int *socket, sr_pdf_worker_t *worker, sr_pdf_shar
     return sr_pdf_unavailable(pool, "the template of the workers ends at once");
 }
 
-/* The worker's greeting. */
+/* Receives the greeting of a worker, which contains its process id. */
 static sr_pdf_wire_t greet(sr_pdf_worker_t *worker, int socket, int64_t deadline, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
@@ -116,7 +118,7 @@ static bool lock(pthread_mutex_t *mutex, int64_t deadline)
     return !pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
 }
 
-/* A template that is gone is noticed by the next order. One that hangs has to be ended. */
+/* Ends a template that does not answer. The next order finds out by itself if the template is gone. */
 static void give_up(sr_pdf_shared_t *shared, pid_t template, apr_pool_t *pool)
 {
     pthread_mutex_lock(&shared->template.mutex);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c: the signatures of a document, checked. Where they are a worker says; everything that makes one valid is
- * done here on the file's own bytes: the gap in the ByteRange holds hexadecimal digits and nothing else, the rest is
- * hashed, and the signature in the gap is a signature of that hash. "Whole" compares two numbers, so whatever is
- * appended, and by whom, ends it. */
+/* verify.c: checks the signatures of a document. A worker finds them. This file verifies them on the bytes of the file:
+ * the gap in the ByteRange contains hexadecimal digits and nothing else, the other bytes are hashed, and the CMS in the
+ * gap signs this digest. A signature is "whole" if it covers the size of the file, so anything that is appended ends
+ * that. */
 #include "pdf/checked.h"
 #include "pdf/listing.h"
 
@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define BLOCK_BYTES (256 << 10)
-/* Of all signatures together, with their chains and what they prove of revocation. Taken apart they use up to 20 times
- * as much memory; a signature of ours has about a kilobyte. */
+/* Limit for all signatures together, with their certificate chains and revocation data. OpenSSL needs up to 20 times
+ * this memory to decode them. A signature of this service takes about a kilobyte. */
 #define MAX_DER_BYTES (1 << 20)
-#define MAX_GAP_BYTES ((apr_off_t)2 * MAX_DER_BYTES) /* of one, in digits, with the room that it does not need */
-/* Each signature of an honest document covers a revision of its own, so that all tails together are less than the
- * file: hashing takes two passes at most. */
+#define MAX_GAP_BYTES ((apr_off_t)2 * MAX_DER_BYTES) /* limit of one gap, in digits and including its unused room */
+/* In an honest document each signature covers a revision of its own. The bytes after all gaps are then together less
+ * than the file, and hashing takes at most two passes. */
 #define MAX_PASSES 4
 
 #define TIMESTAMP "ETSI.RFC3161"
@@ -29,16 +29,16 @@ static const char COSTLY[] = "the document has too many signatures of everything
 typedef struct job_t {
     sr_pdf_found_t *signature;
     const sr_pdf_listed_t *listed;
-    int request; /* its place among those that a worker is asked about; -1: it is not */
+    int request; /* its index in the request to the worker; -1: it is not in the request */
     unsigned char digest[EVP_MAX_MD_SIZE];
-    unsigned length; /* 0: not hashed */
+    unsigned length; /* 0: not computed */
 } job_t;
 
 typedef struct verify_t {
     int descriptor;
-    apr_off_t size, budget;  /* bytes that may still be hashed */
-    apr_size_t room;         /* and be taken apart as signatures */
-    unsigned char *contents; /* of the signature at hand */
+    apr_off_t size, budget;  /* the number of bytes that may still be hashed */
+    apr_size_t room;         /* the number of CMS bytes that may still be sent to a worker */
+    unsigned char *contents; /* decoded Contents of the current signature */
     json_t *requests;
     unsigned char *block;
     apr_pool_t *pool;
@@ -46,7 +46,7 @@ typedef struct verify_t {
 
 /* ------------------------------------------------------------------------------------------------ the gap */
 
-/* "<", an even number of digits, ">": decoded in place. */
+/* Decodes "<", an even number of digits and ">" in place. */
 static bool decode_hex(unsigned char *text, apr_size_t *length)
 {
     apr_size_t digits = *length - 2;
@@ -80,7 +80,7 @@ static void set_fault(sr_pdf_found_t *signature, sr_cms_state_t state, const cha
     signature->fault = fault;
 }
 
-/* How many bytes the gap has in the file; 0 if there is no gap or it cannot be read. */
+/* Returns the size of the gap in bytes of the file, or 0 if there is no gap or it cannot be read. */
 static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
 {
     const apr_off_t *range = listed->range;
@@ -88,7 +88,7 @@ static apr_size_t gap_of(const sr_pdf_listed_t *listed, apr_off_t size)
     return readable ? (apr_size_t)(range[2] - range[1]) : 0;
 }
 
-/* Zeros at the end are told, and not sent. */
+/* Adds a CMS to the request. The zero bytes at its end are counted instead of sent. */
 static bool add_question(job_t *job, verify_t *verify, apr_size_t length)
 {
     apr_size_t used = length;
@@ -120,7 +120,7 @@ static sr_error_t *read_contents(job_t *job, verify_t *verify)
     return NULL;
 }
 
-/* One request for all of them: they come from one document, so none is less hostile than another. */
+/* Sends one request for all signatures. They come from one document, so each of them is as hostile as the others. */
 static sr_error_t *ask_about(job_t **jobs, int count, const verify_t *verify, sr_pdf_pool_t *workers,
                              const sr_cms_context_t *context)
 {
@@ -150,8 +150,8 @@ static sr_error_t *hash(EVP_MD_CTX *state, const verify_t *verify, apr_off_t fro
     return NULL;
 }
 
-/* The bytes before the gap are hashed once for all signatures (they come in the order of their gaps); each has the
- * bytes behind its own gap for itself. */
+/* The bytes before the gaps are hashed once for all signatures, which are in the order of their gaps. The bytes after
+ * its gap are hashed for each signature. */
 static sr_error_t *hash_jobs(job_t **jobs, int count, const char *name, verify_t *verify, EVP_MD_CTX *all,
                              EVP_MD_CTX *one)
 {
@@ -198,7 +198,7 @@ static bool read_digits(int *number, const char **text, int count)
     return true;
 }
 
-/* D:YYYYMMDDHHmmSSOHH'mm'; what is left out at the end has its least value (ISO 32000-2, 7.9.4). */
+/* Reads D:YYYYMMDDHHmmSSOHH'mm'. Parts that are left out at the end have their lowest value (ISO 32000-2, 7.9.4). */
 static apr_time_t read_time(const char *text)
 {
     apr_time_exp_t parts = {.tm_mday = 1, .tm_mon = 1};
@@ -239,7 +239,8 @@ static void finish(job_t *job, const verify_t *verify, const sr_cms_context_t *c
     signature->whole = signature->state == SR_CMS_INTACT && signature->covers == verify->size;
 }
 
-/* Of the last signature, and of any other that covers as much, nothing is told by itself. */
+/* Returns true for the last signature and for others that cover as many bytes. The worker reports no changes for them.
+ */
 static bool is_last(const sr_pdf_found_t *signatures, int count, int which)
 {
     for (int i = 0; i < count; i++)
@@ -247,7 +248,7 @@ static bool is_last(const sr_pdf_found_t *signatures, int count, int which)
     return true;
 }
 
-/* Whatever the worker leaves out is unknown, so that its silence makes nothing better. */
+/* What the worker does not report is unknown, so it cannot improve a result by leaving something out. */
 static void add_changes(sr_pdf_verification_t *found, const sr_pdf_list_t *list)
 {
     static const char *const none[] = {NULL};
@@ -298,7 +299,7 @@ static sr_error_t *check_all(sr_pdf_verification_t *verification, const sr_pdf_l
         const sr_pdf_listed_t *listed = &list->signatures[i];
         sr_pdf_found_t *signature = &verification->signatures[i];
         *signature = (sr_pdf_found_t){.field = listed->field,
-                                      .state = SR_CMS_BROKEN, /* until it is checked */
+                                      .state = SR_CMS_BROKEN, /* until it is verified */
                                       .fault = listed->fault,
                                       .later = listed->later,
                                       .name = listed->name,

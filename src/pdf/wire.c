@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire.c: one message of protocol.h over a Unix socket, sent or received before a deadline. It is the only file
- * that reads or writes these sockets, and both sides use it. Every call is MSG_DONTWAIT with poll() between:
- * neither side can be held up by the other, and no write raises SIGPIPE. */
+/* wire.c: sends or receives one message of protocol.h over a Unix socket before a deadline. Both sides use it, and no
+ * other file reads or writes these sockets. All calls are non-blocking (MSG_DONTWAIT), with poll() between them. So
+ * neither side can block the other, and no write raises SIGPIPE. */
 #include "pdf/protocol.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ sr_pdf_wire_t sr_pdf_wait(int socket, int64_t deadline)
     return wait_for(socket, POLLIN, deadline);
 }
 
-/* What an errno of sendmsg or recvmsg means; SR_PDF_WIRE_OK: wait and try again. */
+/* Handles an errno of sendmsg or recvmsg. SR_PDF_WIRE_OK means that the call should be repeated. */
 static sr_pdf_wire_t after_error(int socket, short events, int64_t deadline)
 {
     if (errno == EINTR) return SR_PDF_WIRE_OK;
@@ -102,7 +102,8 @@ static void close_all(int *descriptors)
     }
 }
 
-/* Takes the descriptors out of a received message. The control buffer holds no more, so the kernel drops the rest. */
+/* Takes the descriptors out of a received message. The kernel drops descriptors for which the control buffer has no
+ * room. */
 static void detach(struct msghdr *message, int *descriptors)
 {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
@@ -122,7 +123,8 @@ static sr_pdf_wire_t receive_bytes(void *buffer, apr_size_t wanted, int *descrip
         struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
         if (descriptors) {
             message.msg_control = control.bytes;
-            message.msg_controllen = CMSG_LEN(DESCRIPTORS_SIZE); /* without the padding, which could hold one more */
+            message.msg_controllen =
+                CMSG_LEN(DESCRIPTORS_SIZE); /* without the padding, which would have room for one more */
         }
         ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
         if (count == 0) return SR_PDF_WIRE_CLOSED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.c: one process of sigreq-pdfd: started, greeted, watched, ended. posix_spawn and not fork, because httpd
- * has threads and much memory; waitpid for its own pids alone, because httpd has other children. */
+/* worker.c: starts, observes and ends one process of sigreq-pdfd. It uses posix_spawn instead of fork, because httpd
+ * has threads and much memory. It calls waitpid only for its own process ids, because httpd has other children. */
 #include "pdf/worker.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause)
     return sr_error_because(error, pool, "%s", cause);
 }
 
-/* One arena, because RLIMIT_AS counts the 64 MB that each one reserves. Symbols are bound by the template, once for all
- * workers, which do not get all libraries (src/pdfd/libraries.c). */
+/* One malloc arena, because RLIMIT_AS counts the 64 MB that each arena reserves. The template binds all symbols once
+ * for all workers, because workers do not keep all libraries (src/pdfd/libraries.c). */
 static char *const ENVIRONMENT[] = {
     (char *)"PATH=/usr/bin:/bin", (char *)"LC_ALL=C.UTF-8", (char *)"MALLOC_ARENA_MAX=1", (char *)"LD_BIND_NOW=1", NULL,
 };
@@ -36,8 +36,8 @@ static int add_actions(posix_spawn_file_actions_t *actions, int socket)
     return failed;
 }
 
-/* httpd's threads block signals and ignore SIGPIPE: the worker starts with neither. It leads a process group of
- * its own, or Ctrl-C on a terminal would end it while httpd still answers its last requests. */
+/* Threads of httpd block signals and ignore SIGPIPE. The worker starts with no signal blocked or ignored. It leads its
+ * own process group, because Ctrl-C on a terminal would otherwise end it while httpd still serves its last requests. */
 static int add_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -108,7 +108,7 @@ static void forget(sr_pdf_worker_t *worker)
     *worker = (sr_pdf_worker_t){.socket = -1};
 }
 
-/* ECHILD: somebody ignores SIGCHLD in this process, and the kernel has reaped it. */
+/* If waitpid fails with ECHILD, this process ignores SIGCHLD and the kernel has reaped the worker. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
 {
     if (waitpid(worker->pid, NULL, WNOHANG) == 0) return false;
@@ -116,7 +116,7 @@ bool sr_pdf_worker_reap(sr_pdf_worker_t *worker)
     return true;
 }
 
-/* A worker sends nothing unasked: what can be read is the end. */
+/* A worker sends nothing unless it is asked, so its socket is only readable after it has ended. */
 bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker)
 {
     struct pollfd end = {.fd = worker->socket, .events = POLLIN};
@@ -143,7 +143,7 @@ sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool)
     pid_t pid = worker->pid, reaped;
     struct rusage used = {0};
     int status = 0;
-    kill(pid, SIGKILL); /* no effect on one that has ended already: its own status is kept */
+    kill(pid, SIGKILL); /* has no effect on a process that has ended, and its exit status is kept */
     while ((reaped = wait4(pid, &status, 0, &used)) < 0 && errno == EINTR) continue;
     forget(worker);
     return (sr_pdf_death_t){.text = death_text(pid, reaped, status, pool),

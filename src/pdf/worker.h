@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker.h: what the files of src/pdf share: one worker process, the template that they are forked from, the pool that
- * says who may have one, one request, and what a long answer comes in. Private to src/pdf. */
+/* worker.h: shared by the files of src/pdf. One worker process, the template that forks workers, the pool that limits
+ * them, one request, and the file for a long answer. Private to src/pdf. */
 #ifndef SR_PDF_WORKER_H
 #define SR_PDF_WORKER_H
 
@@ -12,24 +12,26 @@
 typedef struct sr_pdf_worker_t {
     pid_t pid; /* 0: no process */
     int socket;
-    uint32_t asked; /* requests so far: the next one's id is one more */
+    uint32_t asked; /* number of requests so far; the next request has this number plus 1 as its id */
 } sr_pdf_worker_t;
 
-/* Showing a page is work that a signer can ask for as often as they like: it has places of its own, so that creating,
- * signing and checking never wait for it. So has what anybody can ask for without a token or a link. */
+/* Classes of requests. A signer can request pages as often as they like, so SR_PDF_SHOW has permits of its own, and
+ * creating, signing and checking (SR_PDF_WORK) never wait for pages. SR_PDF_PUBLIC, for requests without a token or a
+ * link, has its own permits for the same reason. */
 typedef enum sr_pdf_class_t { SR_PDF_WORK, SR_PDF_SHOW, SR_PDF_PUBLIC, SR_PDF_CLASSES } sr_pdf_class_t;
 
-#define SR_PDF_SPARES 2 /* workers that are forked before anybody needs them */
+#define SR_PDF_SPARES 2 /* workers that are forked ahead of time */
 
-/* The template of a process, and its spares. template.c */
+/* The template process and its pre-forked workers. template.c */
 typedef struct sr_pdf_template_t {
     pthread_mutex_t mutex;
     sr_pdf_worker_t process;
-    int spares[SR_PDF_SPARES]; /* sockets of workers that were asked for, and have greeted or will; the oldest first */
+    int spares[SR_PDF_SPARES]; /* sockets of workers that were ordered from the template, oldest first; they have sent
+                                  their greeting or will */
     int spare_count;
 } sr_pdf_template_t;
 
-/* Those who wait for a place. */
+/* Threads that wait for a permit. */
 typedef struct sr_pdf_queue_t {
     pthread_cond_t freed;
     int waiting;
@@ -47,94 +49,97 @@ typedef struct sr_pdf_idle_t {
 /* What all pools of a process share. */
 typedef struct sr_pdf_shared_t {
     sr_pdf_options_t options;
-    pid_t owner; /* the process that made it: a fork that clears its pools ends nobody's workers */
+    pid_t owner; /* the process that made it; in a forked child, clearing the pool must not end the workers of its
+                    parent */
     sr_pdf_template_t template;
     pthread_mutex_t mutex;
-    /* Under the mutex. */
-    int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* requests under way */
-    sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: of HTTP requests that have a worker */
-    int kept;                                        /* workers that wait for the next request about their document */
-    sr_pdf_idle_t *idle;                             /* workers whose requests are over, the oldest first */
+    /* The following members are protected by the mutex. */
+    int limit[SR_PDF_CLASSES], busy[SR_PDF_CLASSES]; /* permits, and requests that are being served */
+    sr_pdf_queue_t queues[SR_PDF_CLASSES][2];        /* [1]: HTTP requests that already have a worker */
+    int kept;            /* workers that wait for the next request of the same HTTP request */
+    sr_pdf_idle_t *idle; /* workers whose HTTP requests have ended, oldest first */
     int idle_count, idle_room;
-    pid_t *alive; /* workers that are used, kept or idle; 0: a free place */
+    pid_t *alive; /* all workers that are busy, kept or idle; 0: a free entry */
     int alive_room;
-    int64_t pinged; /* when a ping was last answered; 0: never */
-    /* Requests for pages, of all processes that share the memory. gate.c */
+    int64_t pinged; /* time of the last answer to a ping (sr_pdf_clock); 0: never */
+    /* Requests for pages of all processes that share the memory. gate.c */
     apr_uint64_t *visits;
-    int visit_room, visit_room_of_all; /* how many this process and all of them may have under way */
+    int visit_room, visit_room_of_all; /* the greatest number for this process, and for all processes */
 } sr_pdf_shared_t;
 
 struct sr_pdf_pool_t {
     sr_pdf_shared_t *shared;
-    bool is_public; /* its requests have the places of SR_PDF_PUBLIC */
-    /* Of a pool for one document: */
-    bool keeps;             /* the worker, from one request to the next */
-    const char *scope;      /* of the later HTTP requests that it may answer; NULL: none */
-    sr_pdf_worker_t worker; /* the one that is kept */
-    int64_t latest;         /* no request may end later (sr_pdf_clock); 0: without a bound */
+    bool is_public; /* its requests use the permits of SR_PDF_PUBLIC */
+    /* Only for a pool of one HTTP request: */
+    bool keeps;             /* it keeps its worker from one request to the next */
+    const char *scope;      /* the worker may answer later HTTP requests of this scope; NULL: none */
+    sr_pdf_worker_t worker; /* the worker that is kept */
+    int64_t latest;         /* time at which every request must have ended (sr_pdf_clock); 0: no bound */
     int64_t used;           /* processor time of its requests, in microseconds */
 };
 
 /* ---------------------------------------------------------------------------------------------- worker.c */
-/* Starts the program and waits for its greeting. On failure (SR_EUNAVAILABLE) there is no process. *template: it forks
- * workers and answers no requests. */
+/* Starts the program and waits for its greeting. *template is set to true if the program forks workers and answers no
+ * requests. Returns SR_EUNAVAILABLE on failure. Then no process is left. */
 sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const sr_pdf_options_t *options,
                                 int64_t deadline, apr_pool_t *pool);
-/* True when the process had ended by itself; it is then reaped and there is none. Never waits. */
+/* Returns true if the process had ended by itself. It is then reaped and *worker is empty. Does not wait. */
 bool sr_pdf_worker_reap(sr_pdf_worker_t *worker);
 
-/* True while the process can be asked. Never waits. */
+/* Returns true if the worker can be asked. Does not wait. */
 bool sr_pdf_worker_lives(const sr_pdf_worker_t *worker);
 
 typedef struct sr_pdf_death_t {
-    const char *text; /* what it died of */
+    const char *text; /* cause of the death, for the log */
     int64_t used;     /* processor time in microseconds */
 } sr_pdf_death_t;
 /* Kills and reaps the process, if there is one. The text is in `pool`. */
 sr_pdf_death_t sr_pdf_worker_end(sr_pdf_worker_t *worker, apr_pool_t *pool);
-/* The processor time that it has used so far, in microseconds. */
+/* Returns the processor time that the worker has used so far, in microseconds. */
 int64_t sr_pdf_worker_used(const sr_pdf_worker_t *worker);
 
 /* -------------------------------------------------------------------------------------------- template.c */
-/* A worker that no document has reached: a spare, or a new one. SR_EUNAVAILABLE when there is none until the deadline.
- */
+/* Takes a worker that has read no document: a pre-forked or a new one. Returns SR_EUNAVAILABLE if none is ready before
+ * the deadline. */
 sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, int64_t deadline, apr_pool_t *pool);
-/* Ends the template and its spares. */
+/* Ends the template and its pre-forked workers. */
 void sr_pdf_template_end(sr_pdf_shared_t *shared, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ gate.c */
 void sr_pdf_gate_create(sr_pdf_shared_t *shared, const sr_pdf_options_t *options, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pool.c */
-/* A place for one request, or SR_EUNAVAILABLE when there is none until the deadline. `goes_on`: of an HTTP request
- * that has a worker already. */
+/* Waits for a permit for one request. Returns SR_EUNAVAILABLE if there is none before the deadline. `goes_on`: the HTTP
+ * request already has a worker. */
 sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, bool goes_on, int64_t deadline,
                               apr_pool_t *pool);
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class);
-/* The worker that the pool keeps, or an idle one of its scope, or a new one. `fresh`: no idle one. */
+/* Takes the worker that the pool keeps, or else an idle one of its scope, or else a new one. `fresh`: idle ones are not
+ * used. */
 sr_error_t *sr_pdf_pool_lend(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, bool fresh, int64_t deadline,
                              apr_pool_t *pool);
-/* Keeps it for the next request about the document, if the pool does, or ends it. */
+/* Keeps the worker for the next request of the pool if the pool does so, and otherwise ends it. */
 void sr_pdf_pool_return(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
-/* Ends one that failed. */
+/* Ends a worker that failed. */
 sr_pdf_death_t sr_pdf_pool_end(sr_pdf_pool_t *workers, sr_pdf_worker_t *worker, apr_pool_t *pool);
-/* Passes a message to the owner of the pool. */
+/* Calls the `notice` function of the pool's owner. */
 void sr_pdf_pool_notice(const sr_pdf_pool_t *workers, const char *message);
-/* The error for "no worker can be had", with its cause. */
+/* Makes the error for "no worker is available", with its cause. */
 sr_error_t *sr_pdf_unavailable(apr_pool_t *pool, const char *cause);
 
 /* ------------------------------------------------------------------------------------------------ idle.c */
-/* An idle worker of the scope. False if there is none. */
+/* Takes an idle worker of the scope. Returns false if there is none. */
 bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_t *pool);
-/* False if the worker must not be used again, or there is no room: the caller ends it. */
+/* Adds a worker to the idle ones. Returns false if it must not be used again, or if there is no room. The caller then
+ * ends it. */
 bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- output.c */
-/* A new output with room for so many bytes. One that `output` had (else its descriptor is -1) is closed. `output` must
- * live as long as the pool, which closes it. */
+/* Makes a new output with room for `room` bytes. The file that `output` had before is closed; its descriptor is -1 if
+ * it had none. `output` must live as long as the pool, which closes it. */
 sr_error_t *sr_pdf_output_begin(sr_pdf_output_t *output, apr_size_t room, apr_pool_t *pool);
-/* Cuts it to the length that an answer says (NULL: 0) and seals it. False when that is no possible length, or the
- * worker can still change it. */
+/* Cuts the file to the length that the response contains (NULL: 0) and seals it. Returns false if the length is not
+ * possible, or if the worker can still change the file. */
 bool sr_pdf_output_end(sr_pdf_output_t *output, const json_t *length);
 
 /* ---------------------------------------------------------------------------------------------- client.c */
@@ -143,18 +148,21 @@ typedef struct sr_pdf_request_t {
     sr_pdf_class_t class;
     const char *text;            /* the JSON object; NULL: {"op":"<op>"} */
     int descriptor;              /* the document, or -1 */
-    sr_pdf_output_t *output;     /* for a result of many bytes, or NULL */
-    apr_size_t room;             /* the most bytes of it */
-    apr_interval_time_t timeout; /* of processor time; 0: the pool's */
+    sr_pdf_output_t *output;     /* for a result of many bytes; or NULL */
+    apr_size_t room;             /* size limit of the output */
+    apr_interval_time_t timeout; /* processor time that it may use; 0: that of the pool */
     bool goes_on;                /* the HTTP request keeps another worker meanwhile */
-    /* Reads the answer (and the output, already sealed) into `result`; false if it is not a valid answer. */
+    /* Reads the response, and the output, which is already sealed, into `result`. Returns false if the response is not
+     * valid. */
     bool (*read)(void *result, const json_t *response, apr_pool_t *pool);
     void *result;
 } sr_pdf_request_t;
 
-/* Puts a request. Success with *failed set when the workers that were asked failed, and the request is to blame. */
+/* Sends a request and reads its response. It succeeds with *failed set if the request is to blame: the workers that it
+ * was sent to died or took too long. */
 sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, apr_pool_t *pool);
-/* A worker has read hostile bytes, so its words are shown to nobody unless they look like ours. */
+/* Returns true if a text of a worker is short printable ASCII. Other texts are never shown, because the worker has read
+ * hostile bytes. */
 bool sr_pdf_is_plain(const char *text);
 
 #endif
