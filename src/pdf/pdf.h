@@ -277,10 +277,10 @@ sr_error_t *sr_pdf_preview(sr_pdf_preview_t *preview, sr_pdf_pool_t *workers, co
  *   ["label","value","code"]                   a value without words, such as a hash, which may be broken anywhere
  *   ["label","value","label","value"]          side by side if both values are short
  *
- * With "dir":"rtl" the page is mirrored, and columns begin on the right. Only "time", the time of creation, is required.
- * Texts may be of any script and have at most 32 KiB each. They are never cut, except banner and footer (three lines)
- * and the texts beside the seal. The document is tagged: it has headings, lists of labels and values, a table of events,
- * paragraphs and figures. On one system, the same request always makes the same bytes.
+ * With "dir":"rtl" the page is mirrored, and columns begin on the right. Only "time", the time of creation, is
+ * required. Texts may be of any script and have at most 32 KiB each. They are never cut, except banner and footer
+ * (three lines) and the texts beside the seal. The document is tagged: it has headings, lists of labels and values, a
+ * table of events, paragraphs and figures. On one system, the same request always makes the same bytes.
  */
 #define SR_PDF_MAX_COMPOSE_TEXT ((apr_size_t)8 << 20) /* of `what` as JSON text, in bytes */
 

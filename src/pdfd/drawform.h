@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawform.h: what drawform.cc, which is C++, does for normalise.c, which is C. */
+/* drawform.h: drawform.cc, which is C++, for normalise.c, which is C. */
 #ifndef SR_PDFD_DRAWFORM_H
 #define SR_PDFD_DRAWFORM_H
 
@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* A document with its form drawn, rewritten: free() it. NULL when that cannot be done. */
+/* Returns a rewritten document in which the fields of the form are drawn. The caller calls free(). Returns NULL on
+ * failure. */
 unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t length);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fontmap.h: what fontmap.c and typeset.c share. */
+/* fontmap.h: shared by fontmap.c and typeset.c. */
 #ifndef SR_PDFD_FONTMAP_H
 #define SR_PDFD_FONTMAP_H
 
@@ -7,7 +7,7 @@
 
 #include <pango/pango.h>
 
-/* Every PangoFont of this map. */
+/* Every PangoFont of this font map has this type. */
 typedef struct sr_pdfd_sized_t {
     PangoFont parent;
     sr_pdfd_font_t *font;
@@ -16,11 +16,11 @@ typedef struct sr_pdfd_sized_t {
     PangoFontMetrics metrics;
 } sr_pdfd_sized_t;
 
-/* The only one. */
+/* Returns the only font map. It is never freed. */
 PangoFontMap *sr_pdfd_font_map(void);
-/* How the map is asked for a style. New reference. */
+/* Returns the description with which the map is asked for a style. New reference. */
 PangoFontDescription *sr_pdfd_font_description(sr_pdfd_style_t style, double size);
-/* The glyph of a font: for a character that no font has, the one for that. */
+/* Returns the glyph of a font. For a character that no font has, it is the glyph for missing characters. */
 hb_codepoint_t sr_pdfd_glyph_of(PangoGlyph glyph);
 
 #endif

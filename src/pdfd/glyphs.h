@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glyphs.h: fonts, which fonts.c finds for glyphs.c (typed signatures) and fontmap.c (composed documents). */
+/* glyphs.h: the fonts that fonts.c loads for glyphs.c (typed signatures) and fontmap.c (composed documents). */
 #ifndef SR_PDFD_GLYPHS_H
 #define SR_PDFD_GLYPHS_H
 
@@ -7,16 +7,16 @@
 
 #include <hb.h>
 
-#define SR_PDFD_EM 1000.0 /* units of a typed signature's drawing that the size of any font is */
+#define SR_PDFD_EM 1000.0 /* the size of each font in the drawing of a typed signature, in units of the drawing */
 
 typedef struct sr_pdfd_font_t {
     hb_font_t *font;
-    double scale;                  /* from its units to the drawing's */
-    struct _PangoCoverage *has;    /* once they are needed: its characters (fontmap.c) */
-    struct _cairo_font_face *face; /* and the font as cairo wants it (typeset.c) */
+    double scale;                  /* from font units to units of the drawing */
+    struct _PangoCoverage *has;    /* set when it is first needed: the characters of the font (fontmap.c) */
+    struct _cairo_font_face *face; /* set when it is first needed: the font for cairo (typeset.c) */
 } sr_pdfd_font_t;
 
-/* Later ones of these may fall back on earlier ones. */
+/* Later styles may fall back on earlier ones. */
 typedef enum sr_pdfd_style_t {
     SR_PDFD_TYPED,
     SR_PDFD_PLAIN,
@@ -26,7 +26,7 @@ typedef enum sr_pdfd_style_t {
 } sr_pdfd_style_t;
 
 /* ----------------------------------------------------------------------------------------------- fonts.c */
-/* The fonts for a style, the best first; NULL behind the last. */
+/* Returns font `index` of a style; the best font has index 0. Returns NULL after the last one. */
 sr_pdfd_font_t *sr_pdfd_font(sr_pdfd_style_t style, int index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// rules.h: one step from a revision to the next: what changed, and which of it has an explanation (rules.cc).
+// rules.h: one step from a revision to the next: what changed, and which changes have an explanation (rules.cc).
 #ifndef SR_PDFD_RULES_H
 #define SR_PDFD_RULES_H
 
@@ -8,19 +8,19 @@
 namespace sr
 {
 
-// A form field that was added or filled in. What a certification or a lock of an earlier signature says of it is
-// judged per signature.
+// A form field that was added or filled in. Whether a certification or a lock of an earlier signature permits that is
+// decided for each signature.
 struct Touched {
     std::string name;
-    bool visible_field; // a new field that can be seen
-    bool is_protection; // a document timestamp or a field that shows nothing: always allowed (PAdES, LTA)
+    bool visible_field; // a new field that is visible
+    bool is_protection; // a document timestamp or an invisible field, which is always permitted (PAdES, LTA)
     bool is_signature;
 };
 
-// What changed without an explanation: an object of the older revision, or 0, and a text where the rule knows one.
+// A change without an explanation: an object of the older revision or 0, and a text if the rule knows one.
 struct Unexplained {
     int number;
-    std::string text; // empty: to be found by where the object is used
+    std::string text; // empty: the text is found from the uses of the object
 };
 
 class Step
@@ -30,7 +30,7 @@ class Step
     {
     }
     void run();
-    // All annotations are there in their order, and between or after them new widgets of signatures alone.
+    // Returns true if all annotations are still there in their order, and only widgets of signatures were added.
     bool has_grown(QPDFObjectHandle old_list, QPDFObjectHandle new_list);
 
     Revision &before, &after;
@@ -42,7 +42,7 @@ class Step
   private:
     struct Field {
         std::string name;
-        std::string type; // effective, "/Sig"
+        std::string type; // including an inherited one; "/Sig"
         bool value_changed = false, being_signed = false;
     };
 
@@ -76,7 +76,7 @@ class Step
     {
         return number && !before.entry(number);
     }
-    // The change of an object is explained if it is used under these keys alone.
+    // Marks the change of an object as explained if it is only used under these keys.
     void explain(const QPDFObjectHandle &reference, const std::set<std::string> &keys);
     bool is_used_as(int number, const std::set<std::string> &keys, int nesting = 0) const;
     void complain(int number, const std::string &text = "")
@@ -84,16 +84,16 @@ class Step
         unexplained.push_back({number, text});
     }
 
-    std::set<int> changed; // objects that both have, with other values
+    std::set<int> changed; // objects that both revisions have with different values
     std::set<int> explained;
     std::set<int> new_widgets;
     std::set<std::string> field_names;
-    int budget = 100000; // fields
+    int budget = 100000; // limit on fields
 };
 
-// The keys whose values differ.
+// Returns the keys whose values differ.
 std::set<std::string> differing_keys(QPDFObjectHandle one, QPDFObjectHandle other);
-// The text of a field's own name.
+// Returns the partial name of a field.
 std::string own_name(const QPDFObjectHandle &field);
 
 } // namespace sr

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3), for the readers that need to know where in the
- * file something stands, which qpdf does not tell: xref.c, covers.c and tidy.c; and for writer.c. Inline, so that a
- * test links one file. */
+/* scan.h: the tokens of PDF syntax (ISO 32000-2, 7.2 and 7.3). xref.c, covers.c and tidy.c use it because they need
+ * offsets in the file, which qpdf does not report, and writer.c uses it too. The functions are inline, so that a test
+ * links a single file. */
 #ifndef SR_PDFD_SCAN_H
 #define SR_PDFD_SCAN_H
 
@@ -68,8 +68,8 @@ static inline void skip_string(cursor_t *c)
     }
 }
 
-/* Skips one token: a name, a string, a bracket, or a run of anything else. Returns what it began with; 'D' and
- * 'd' stand for the brackets of a dictionary. */
+/* Skips one token: a name, a string, a bracket or a run of regular characters. Returns its first character, 'D' for
+ * "<<", 'd' for ">>", or 0 at the end. */
 static inline int skip_token(cursor_t *c)
 {
     skip_space(c);
@@ -92,7 +92,8 @@ static inline int skip_token(cursor_t *c)
     return first;
 }
 
-/* Skips a value: one token, all of an array or a dictionary, or a reference of three tokens. */
+/* Skips a value: one token, a whole array or dictionary, or a reference of three tokens. Returns false if there is
+ * none. */
 static inline bool skip_value(cursor_t *c)
 {
     int depth = 0, token;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* structure.h: which element of its logical structure each part of a composed document belongs to: noted by structure.c
- * while the pages are drawn. */
+/* structure.h: records, while the pages are drawn, which structure element each part of a composed document belongs to.
+ */
 #ifndef SR_PDFD_STRUCTURE_H
 #define SR_PDFD_STRUCTURE_H
 
@@ -13,14 +13,15 @@ typedef struct sr_pdfd_structure_t {
     apr_array_header_t *elements, *contents; /* sr_pdfd_element_t, sr_pdfd_content_t */
 } sr_pdfd_structure_t;
 
-/* One with the element of the document alone. */
+/* Returns a structure that only has the element of the document. */
 sr_pdfd_structure_t *sr_pdfd_structure(apr_pool_t *pool);
-/* Adds an element behind the others of its parent, and returns its number. Without a structure: SR_PDFD_DOCUMENT. */
+/* Adds an element after the other children of its parent and returns its number. If `structure` is NULL, it returns
+ * SR_PDFD_DOCUMENT. */
 int sr_pdfd_element(sr_pdfd_structure_t *structure, int parent, const char *type);
-/* The same for an image, which is not seen by everybody: the text says what it shows. */
+/* Does the same for an image, with an alternative text. */
 int sr_pdfd_figure(sr_pdfd_structure_t *structure, int parent, const char *alternative);
 const char *sr_pdfd_element_type(const sr_pdfd_structure_t *structure, int element);
-/* What is drawn between these two on a page (from 0) is content of the element. */
+/* What is drawn on a page (from 0) between these two calls is content of the element. */
 void sr_pdfd_content_begin(cairo_t *context, sr_pdfd_structure_t *structure, int element, int page);
 void sr_pdfd_content_end(cairo_t *context, const sr_pdfd_structure_t *structure, int element);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typeset.h: paragraphs of composed documents, which typeset.c breaks into lines and draws. */
+/* typeset.h: the paragraphs of composed documents, which typeset.c breaks into lines and draws. Lengths are in points.
+ */
 #ifndef SR_PDFD_TYPESET_H
 #define SR_PDFD_TYPESET_H
 
@@ -7,34 +8,34 @@
 
 #include <cairo.h>
 
-/* How a paragraph looks. Sizes are points. */
+/* The style of a paragraph. */
 typedef struct sr_pdfd_look_t {
     sr_pdfd_style_t style;
-    double size, leading; /* of the letters; from line to line at least */
+    double size, leading; /* font size, and the least distance from one line to the next */
     uint32_t colour;      /* 0xRRGGBB */
 } sr_pdfd_look_t;
 
 typedef struct sr_pdfd_paragraph_t sr_pdfd_paragraph_t;
 
-/* Reads what pango reads from files: to be called before the sandbox closes. */
+/* Loads what pango reads from files. Call it before the sandbox is entered. */
 void sr_pdfd_typeset_warm_up(void);
-/* Sets a text (valid UTF-8, of any script) in lines of that width; SR_PDFD_CODE is broken anywhere, all else between
- * words while that is possible. `language`: of it, as far as known (BCP 47). NULL for a text with nothing to see. Lives
- * as long as the pool. */
+/* Breaks a text (valid UTF-8 of any script) into lines of this width. SR_PDFD_CODE may be broken anywhere, other text
+ * is broken between words if possible. `language` is its language if known (BCP 47). Returns NULL for a text without
+ * visible characters. The paragraph lives as long as the pool. */
 sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *look, double width, const char *language,
                                        apr_pool_t *pool);
-/* Of NULL: 0 */
+/* Returns the number of lines; 0 for NULL. */
 int sr_pdfd_paragraph_lines(const sr_pdfd_paragraph_t *paragraph);
-/* Of a line, from 0: how far its fonts reach above its base and below. 0 and 0 behind the last. */
+/* Returns the extents of a line (from 0) above and below its base line; 0 after the last line. */
 void sr_pdfd_paragraph_extents(double *above, double *below, const sr_pdfd_paragraph_t *paragraph, int line);
-/* How wide a line is. */
+/* Returns the width of a line. */
 double sr_pdfd_paragraph_width(const sr_pdfd_paragraph_t *paragraph, int line);
-/* How wide it may be. */
+/* Returns the width that lines may have. */
 double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph);
-/* The least distance from this line to the next. 0 behind the last. */
+/* Returns the least distance from this line to the next; 0 after the last line. */
 double sr_pdfd_paragraph_leading(const sr_pdfd_paragraph_t *paragraph, int line);
-/* Draws a line with its base at `y`, from `x` on, or with `right`, if it is the only one, to the end of the room from
- * there on; nothing behind the last. It leaves no ink far beyond its extents. */
+/* Draws a line with its base line at `y`, beginning at `x`. With `right`, a paragraph of one line ends at `x` plus its
+ * room. Draws nothing after the last line. It draws nothing far outside the extents. */
 void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragraph, int line, double x, double y,
                             bool right);
 
