@@ -206,6 +206,26 @@ BEGIN
     RETURN E'ok\n' || p.representation;
 END $$
 
+-- A part of a list, in one of the two orders of the index.
+-- @macro PAGE(way) SELECT 'ok', p.uuid,
+--            CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
+--            p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
+--     FROM (SELECT page.*, sum(page.size)
+--                      OVER (ORDER BY page.created_at way, page.id way ROWS UNBOUNDED PRECEDING) AS total
+--           FROM (SELECT s.representation, octet_length(s.representation) AS size,
+--                        s.representation_version AS version, s.uuid, s.created_at, s.id
+--                 FROM sigreq.submission s
+--                 WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
+--                   AND s.environment = t.environment
+--                   AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
+--                   AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
+--                                             WHERE g.submission_id = s.id
+--                                               AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
+--                   AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
+--                 ORDER BY s.created_at way, s.id way
+--                 LIMIT p_limit) page) p
+--     ORDER BY p.created_at way, p.id way
+
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), without NULLs: each
 -- direction is then one range of the index, whatever is asked. The scalar subquery cannot become a hash join over
 -- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
@@ -238,48 +258,12 @@ BEGIN
             low_at := p_at;
             low_id := p_id;
         END IF;
-        RETURN QUERY
-        SELECT 'ok', p.uuid,
-               CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
-               p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
-        FROM (SELECT page.*, sum(page.size)
-                         OVER (ORDER BY page.created_at, page.id ROWS UNBOUNDED PRECEDING) AS total
-              FROM (SELECT s.representation, octet_length(s.representation) AS size,
-                           s.representation_version AS version, s.uuid, s.created_at, s.id
-                    FROM sigreq.submission s
-                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
-                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-                      AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
-                                                WHERE g.submission_id = s.id
-                                                  AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
-                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
-                    ORDER BY s.created_at, s.id
-                    LIMIT p_limit) page) p
-        ORDER BY p.created_at, p.id;
+        RETURN QUERY @PAGE(ASC);
     ELSE
         IF (p_at, p_id) < (high_at, high_id) THEN
             high_at := p_at;
             high_id := p_id;
         END IF;
-        RETURN QUERY
-        SELECT 'ok', p.uuid,
-               CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
-               p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
-        FROM (SELECT page.*, sum(page.size)
-                         OVER (ORDER BY page.created_at DESC, page.id DESC ROWS UNBOUNDED PRECEDING) AS total
-              FROM (SELECT s.representation, octet_length(s.representation) AS size,
-                           s.representation_version AS version, s.uuid, s.created_at, s.id
-                    FROM sigreq.submission s
-                    WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
-                      AND s.environment = t.environment
-                      AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
-                      AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
-                                                WHERE g.submission_id = s.id
-                                                  AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
-                      AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
-                    ORDER BY s.created_at DESC, s.id DESC
-                    LIMIT p_limit) page) p
-        ORDER BY p.created_at DESC, p.id DESC;
+        RETURN QUERY @PAGE(DESC);
     END IF;
 END $$

@@ -156,6 +156,26 @@ FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
+-- A part of a list, in one of the two orders of the index; empty if it is not the wanted one.
+-- @macro PAGE(is_newer, way) SELECT 'ok', page.uuid,
+--        CASE WHEN total - size < (SELECT bytes FROM b)
+--             THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
+--                   FROM submission r WHERE r.id = page.id) END,
+--        total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
+--     SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
+--     SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
+--     FROM submission s
+--     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
+--       AND s.environment = (SELECT environment FROM me)
+--       AND (s.created_at, s.id) < (SELECT CASE newer WHEN is_newer THEN high_at ELSE -2 END, high_id FROM b)
+--       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
+--       AND ((SELECT states FROM b) IS NULL
+--            OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
+--                                                AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
+--       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
+--     ORDER BY s.created_at way, s.id way
+--     LIMIT (SELECT n FROM b))) page
+
 -- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
 -- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
 -- order in which the range gives them; only the representations that are answered are then read into the result.
@@ -180,43 +200,9 @@ me AS MATERIALIZED (
     WHERE @CALLER(t))
 SELECT 'unauthorized', NULL, NULL, NULL, NULL, NULL WHERE NOT EXISTS (SELECT 1 FROM me)
 UNION ALL
-SELECT 'ok', page.uuid,
-       CASE WHEN total - size < (SELECT bytes FROM b)
-            THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
-                  FROM submission r WHERE r.id = page.id) END,
-       total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
-    SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
-    FROM submission s
-    WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
-      AND s.environment = (SELECT environment FROM me)
-      AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN -2 ELSE high_at END, high_id FROM b)
-      AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
-      AND ((SELECT states FROM b) IS NULL
-           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
-                                               AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
-      AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
-    ORDER BY s.created_at DESC, s.id DESC
-    LIMIT (SELECT n FROM b))) page
+@PAGE(0, DESC)
 UNION ALL
-SELECT 'ok', page.uuid,
-       CASE WHEN total - size < (SELECT bytes FROM b)
-            THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
-                  FROM submission r WHERE r.id = page.id) END,
-       total - size < (SELECT bytes FROM b) AND representation_version < (SELECT version FROM b), created_at, id FROM (
-    SELECT *, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS total FROM (
-    SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
-    FROM submission s
-    WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
-      AND s.environment = (SELECT environment FROM me)
-      AND (s.created_at, s.id) < (SELECT CASE WHEN newer THEN high_at ELSE -2 END, high_id FROM b)
-      AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
-      AND ((SELECT states FROM b) IS NULL
-           OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
-                                               AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
-      AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
-    ORDER BY s.created_at, s.id
-    LIMIT (SELECT n FROM b))) page
+@PAGE(1, ASC)
 
 -- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
 -- @answer
