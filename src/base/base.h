@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.h: what every layer may use. No httpd.h, no database, no PDF.
+/* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · time.c · text.c · template.c · rate.c · accept.c ·
- * descriptor.c · process.c · caption.c
+ * Sections: error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · text.c · template.c · rate.c ·
+ * accept.c · descriptor.c · process.c · caption.c
  *
- * Pools: out-parameters come first, pools last. `result_pool` holds what is returned, `scratch_pool` may be
- * cleared as soon as the call is over; a function with one `pool` uses it for both.
- */
+ * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
+ * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
 #ifndef SR_BASE_H
 #define SR_BASE_H
 
@@ -19,24 +18,24 @@
 #include <stdint.h>
 
 /* ------------------------------------------------------------------------------------------------ error.c
- * A function that can fail returns `sr_error_t *`: NULL is success. `message` may be shown to a client;
- * `cause` is for the log alone (it may name paths, SQL, hosts; never a secret). One table in src/http/ turns
- * the code into a status, a body and a log level; sigreqctl turns it into an exit code.
+ * A function that can fail returns `sr_error_t *`, and NULL for success. `message` may be shown to a client. `cause`
+ * is for the log only: it may name paths, SQL and hosts, but never a secret. A table in src/http/reply.c turns the
+ * code into a status, a body and a log level. sigreqctl turns it into an exit code.
  */
 typedef enum sr_code_t {
-    SR_EBADREQUEST = 1, /* what was sent is wrong; 0 is no code */
-    SR_EUNAUTHORIZED,   /* it is not known who asks: always the same message */
-    SR_EFORBIDDEN,      /* they may not */
-    SR_ENOTFOUND,       /* always the same message, whether it does not exist or is somebody else's */
-    SR_EMETHOD,         /* this cannot be done to it */
+    SR_EBADREQUEST = 1, /* the request is invalid; 0 is not a code */
+    SR_EUNAUTHORIZED,   /* the caller is not authenticated; the message is always the same */
+    SR_EFORBIDDEN,      /* the caller has no permission */
+    SR_ENOTFOUND,       /* it does not exist or belongs to another tenant; the message is the same for both */
+    SR_EMETHOD,         /* the resource does not have this method */
     SR_ETIMEOUT,        /* the client stopped sending */
-    SR_ECONFLICT,       /* its state does not allow this */
-    SR_ETOOLARGE,       /* more was sent than is allowed; the message has the limit */
-    SR_EMEDIATYPE,      /* another type is expected */
-    SR_ECONTENT,        /* it exists and cannot be shown */
-    SR_ETOOMANY,        /* the same is allowed later */
-    SR_EINTERNAL,       /* a defect of ours */
-    SR_EUNAVAILABLE,    /* database, disk or helper are away */
+    SR_ECONFLICT,       /* the state of the resource does not allow the action */
+    SR_ETOOLARGE,       /* the request is too large; the message has the limit */
+    SR_EMEDIATYPE,      /* the media type or content coding is not supported */
+    SR_ECONTENT,        /* the content exists but cannot be processed or shown */
+    SR_ETOOMANY,        /* too many requests; the same request is allowed later */
+    SR_EINTERNAL,       /* a defect of this program or of its data */
+    SR_EUNAVAILABLE,    /* the database, the disk, memory or the helper is not available */
     SR_CODE_COUNT
 } sr_code_t;
 
@@ -44,33 +43,36 @@ typedef struct sr_error_t {
     sr_code_t code;
     const char *message; /* UTF-8, safe for clients */
     const char *cause;   /* for the log, or NULL */
-    const char *file;    /* where it was made */
+    const char *file;    /* the source file and line that made the error */
     int line;
-    int retry_after;                /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: http's default */
-    const struct sr_error_t *child; /* the error that this one comes from, or NULL */
+    int retry_after;                /* seconds, for SR_ETOOMANY and SR_EUNAVAILABLE; 0: the default of http */
+    const struct sr_error_t *child; /* the error that caused this one, or NULL */
 } sr_error_t;
 
-/* All of the error lives in `pool`, which must outlive its reader (in a request: r->pool). */
+/* Makes an error. All of it is allocated in `pool`, which must live as long as the error is used (in a request:
+ * r->pool). */
 sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_t code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Sets the private cause of an error and returns it. */
+/* Sets the cause, which only the log shows, and returns the error. */
 sr_error_t *sr_error_because(sr_error_t *error, apr_pool_t *pool, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets the error that this one comes from, in a pool that lives as long, and returns it. The log shows both. */
+/* Sets the error that caused this one, and returns this one. `child` must be in a pool that lives as long. The log
+ * shows both. */
 sr_error_t *sr_error_from(sr_error_t *error, const sr_error_t *child);
-/* A copy in another pool, with all that it comes from: for who clears the pool of the first. NULL of NULL. */
+/* Copies an error and the errors that caused it into `pool`, so that the pool of the original can be cleared. Returns
+ * NULL for NULL. */
 sr_error_t *sr_error_copy(const sr_error_t *error, apr_pool_t *pool);
-/* For the log: "message (cause)", and the same of each error that it comes from, with the places where they were made
- * if wanted. Never for clients. */
+/* Returns the text for the log: "message (cause)" of this error and of each error that caused it. If `places` is
+ * true, the text also has the source file and line of each. Never send this text to a client. */
 const char *sr_error_text(const sr_error_t *error, bool places, apr_pool_t *pool);
 
-/* Sets after how many seconds the client may try again, and returns the error. */
+/* Sets the time after which the client may try again, rounded up to seconds, and returns the error. */
 sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
 
 #define sr_error(pool, code, ...) sr_error_make((pool), __FILE__, __LINE__, (code), __VA_ARGS__)
 
-/* Returns from the caller with the error of `expr`, if it has one. */
+/* Evaluates `expr` and returns its error from the calling function if it has one. */
 #define SR_TRY(expr)                                                                                                   \
     do {                                                                                                               \
         sr_error_t *sr_try_ = (expr);                                                                                  \
@@ -78,69 +80,71 @@ sr_error_t *sr_error_retry(sr_error_t *error, apr_interval_time_t wait);
     } while (0)
 
 /* ------------------------------------------------------------------------------------------------- json.c
- * jansson with our strictness (docs/api.md, Errors): duplicate keys, depth over 64, NUL, invalid UTF-8 and numbers
- * out of range are refused. Every json_t made here is released when its pool is.
+ * JSON by jansson with stricter rules (docs/api.md, Errors): duplicate keys, a depth over 64, NUL, invalid UTF-8 and
+ * numbers out of range are refused. A json_t made by these functions is released with its pool.
  */
 #define SR_JSON_MAX_DEPTH 64
 
-/* Once in a process, before it has threads: from now on a lack of memory is noticed. Not in httpd's parent, which
- * unloads this code while jansson stays. */
+/* Makes jansson's allocations report a lack of memory. Call it once in a process, before threads start. httpd's
+ * parent must not call it, because the parent unloads this code while jansson stays loaded. */
 void sr_json_watch_memory(void);
 
-/* Parses any JSON value. On failure the error is SR_EBADREQUEST and its message is the reason alone, such as
- * "unexpected token near 'x' at line 1 column 4"; or SR_EUNAVAILABLE when there is no memory. */
+/* Parses any JSON value. Errors: SR_EBADREQUEST, whose message is only the reason, such as "unexpected token near 'x'
+ * at line 1 column 4"; SR_EUNAVAILABLE if there is no memory. */
 sr_error_t *sr_json_parse(json_t **value, const char *text, apr_size_t length, apr_pool_t *pool);
-/* The same, but a text of more than `max_values` values is refused before it takes memory for them: for what clients
- * send. Each comma and each opening bracket counts as one. */
+/* Like sr_json_parse, for text from clients: a text with more than `max_values` values is refused before memory is
+ * allocated for them. Each comma and each opening bracket counts as one value. */
 sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                   apr_pool_t *pool);
-/* The same of what we have written ourselves, such as a row of the database: what is wrong with it is SR_EINTERNAL. */
+/* Like sr_json_parse, for text that this program wrote, such as a row of the database. Errors in it are SR_EINTERNAL.
+ */
 sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool);
-/* The same, but a number out of range is read as null: so that the check of the value it stands for refuses it, with
- * that value's own message. */
+/* Like sr_json_parse_bounded, but an integer out of range becomes the nearest integer that jansson can hold, and a
+ * real out of range becomes null. The check of that member then refuses it with the message of that member. */
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                    apr_pool_t *pool);
-/* Ties a json_t (whose reference is taken over) to a pool, and returns it. */
+/* Registers a json_t to be released with the pool, and returns it. Takes over the caller's reference. */
 json_t *sr_json_own(json_t *value, apr_pool_t *pool);
-/* Compact text of a value, in `pool`. */
+/* Returns the compact JSON text of a value, in `pool`. */
 const char *sr_json_text(const json_t *value, apr_pool_t *pool);
-/* The string at `key`, or NULL when absent, null or no string. It belongs to the object. */
+/* Returns the string at `key`, or NULL if it is absent, null or not a string. The text belongs to the object. */
 const char *sr_json_string(const json_t *object, const char *key);
-/* A JSON string, or JSON null for NULL: for json_pack-free building of objects. New reference. */
+/* Returns a JSON string, or JSON null if `text` is NULL. New reference. */
 json_t *sr_json_string_or_null(const char *text);
 
 /* --------------------------------------------------------------------------------------------------- id.c
  * Identifiers and secrets, all from the kernel's CSPRNG (getrandom).
  */
 #define SR_UUID_LENGTH 36
-/* Fills in random bytes. Never fails: it aborts where getrandom does. */
+/* Fills `data` with random bytes. It aborts the process if getrandom fails. */
 void sr_random_fill(void *data, apr_size_t length);
-/* A new random UUID (RFC 9562 version 4), lower case. Never fails: it aborts where getrandom does. */
+/* Returns a new random UUID (RFC 9562, version 4) in lower case. It aborts the process if getrandom fails. */
 const char *sr_uuid_make(apr_pool_t *pool);
-/* True for the 8-4-4-4-12 form in hexadecimal, either case. */
+/* Returns true for the form 8-4-4-4-12 in hexadecimal digits of either case. */
 bool sr_uuid_valid(const char *text);
 
 /* ----------------------------------------------------------------------------------------------- secret.c
- * The text without signing links, for logs. Of a uuid the first 8 characters stay; anything else is hidden wholly. What
- * has at most 8 characters is no link and stays. Returns the very same pointer if there is nothing to hide.
+ * Removes signing links from text for logs. The first 8 characters of a uuid are kept; any other secret is removed
+ * completely. A text of at most 8 characters is not a link and is kept. If nothing has to be removed, the functions
+ * return `text` itself.
  */
-/* Hides each occurrence of `secret`. */
+/* Removes each occurrence of `secret`. */
 const char *sr_secret_hide(const char *text, const char *secret, apr_pool_t *pool);
-/* Hides what follows each `prefix`, up to the next slash, question mark or space. */
+/* Removes the text between each `prefix` and the next slash, question mark or space. */
 const char *sr_secret_hide_after(const char *text, const char *prefix, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- digest.c */
 #define SR_SHA256_HEX_LENGTH 64
-/* SHA-256 of some bytes as lower-case hexadecimal. */
+/* Returns the SHA-256 of some bytes as lower-case hexadecimal digits. */
 const char *sr_sha256_hex(const void *data, apr_size_t length, apr_pool_t *pool);
 
 typedef struct sr_sha256_t sr_sha256_t;
-/* Incremental form; released with the pool. */
+/* Begins an incremental SHA-256. The state is released with the pool. */
 sr_sha256_t *sr_sha256_begin(apr_pool_t *pool);
-/* Another one that has got the same bytes so far. */
+/* Returns a copy of the state, which has hashed the same bytes so far. */
 sr_sha256_t *sr_sha256_copy(const sr_sha256_t *state, apr_pool_t *pool);
 void sr_sha256_update(sr_sha256_t *state, const void *data, apr_size_t length);
-/* `digest` has room for 32 bytes. After the end nothing can be added. */
+/* Writes 32 bytes to `digest`. Nothing can be added to the state afterwards. */
 void sr_sha256_end(unsigned char *digest, sr_sha256_t *state);
 const char *sr_sha256_end_hex(sr_sha256_t *state, apr_pool_t *pool);
 
@@ -151,109 +155,118 @@ typedef enum sr_cipher_method_t {
     SR_CIPHER_AES128,
     SR_CIPHER_AES256
 } sr_cipher_method_t;
-/* How the strings and streams of a PDF are encrypted. */
+/* How the strings and streams of a PDF are encrypted (ISO 32000-2, 7.6). */
 typedef struct sr_cipher_t {
     sr_cipher_method_t method;
-    unsigned char key[32]; /* of the file */
+    unsigned char key[32]; /* the file encryption key; `length` is its length in bytes */
     apr_size_t length;
 } sr_cipher_t;
 
-#define SR_CIPHER_MORE 32 /* bytes that encrypting adds, at most */
+#define SR_CIPHER_MORE 32 /* bytes that encryption adds, at most */
 const char *sr_cipher_name(const sr_cipher_t *cipher);
-/* From the name and lower-case hexadecimal. False when they do not go together. */
+/* Makes a cipher from a method's name and a key in lower-case hexadecimal digits. Returns false if they are not valid
+ * together. */
 bool sr_cipher_read(sr_cipher_t *cipher, const char *name, const char *key);
-/* Lower-case hexadecimal: half as many bytes. False when it is not. */
+/* Decodes `count` lower-case hexadecimal digits into count / 2 bytes. Returns false if the text has other characters.
+ */
 bool sr_cipher_unhex(unsigned char *bytes, const char *digits, apr_size_t count);
-/* What is in an object; the same gives the same. There is room for SR_CIPHER_MORE more bytes. */
+/* Encrypts the data of the object `number` `generation`. The same data and key always give the same result. `out`
+ * must have room for `length` + SR_CIPHER_MORE bytes. */
 void sr_cipher_encrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
                        int generation, const void *data, apr_size_t length);
-/* False when it was not encrypted so. There is room for as much as is read. */
+/* Decrypts the data of an object. Returns false if the data was not encrypted with this method and key. `out` must
+ * have room for `length` bytes. */
 bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *cipher, apr_int64_t number,
                        int generation, const void *data, apr_size_t length);
 
 /* ------------------------------------------------------------------------------------------------- time.c
  * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON.
  */
-/* Now, in whole milliseconds: what is stored is then exactly what JSON shows, so that it can be compared with. */
+/* Returns the current time, in whole milliseconds. A stored time is then exactly the time in JSON, so that the two
+ * can be compared. */
 apr_time_t sr_time_now(void);
-/* For tests: sr_time_now returns this time from now on, in all threads. 0: the host's clock again. */
+/* For tests: sr_time_now returns this time from now on, in all threads. 0: it uses the host's clock again. */
 void sr_time_stop(apr_time_t at);
-/* "2026-11-20T18:09:23.123Z" */
+/* Returns a text of the form "2026-11-20T18:09:23.123Z". */
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
-/* As a JSON string, or JSON null for 0. New reference. */
+/* Returns the same as a JSON string, or JSON null for 0. New reference. */
 json_t *sr_time_json(apr_time_t when);
 #define SR_TIME_PRINTED 40
-/* A time in UTC as the format of strftime(3) says; "" if it has no place. */
+/* Formats a time in UTC with a format of strftime(3). The text is "" if it does not fit. */
 void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t when)
     __attribute__((format(strftime, 2, 0)));
-/* Reads an ISO 8601 date ("2026-11-20", midnight UTC) or date-time with Z or an offset. False when it is none. */
+/* Reads an ISO 8601 date ("2026-11-20", which is midnight UTC) or a date-time with Z or an offset. Returns false for
+ * other text. */
 bool sr_time_parse(apr_time_t *when, const char *text);
 
 /* ------------------------------------------------------------------------------------------------- text.c */
-/* True for well-formed UTF-8 without NUL, surrogates or overlong forms. */
+/* Returns true for well-formed UTF-8 without NUL, surrogates or overlong forms. */
 bool sr_text_is_utf8(const char *text, apr_size_t length);
-/* True when the text has no character but white space (Unicode White_Space, and no-width characters). */
+/* Returns true if the text has only white space (Unicode White_Space) and characters without width. */
 bool sr_text_is_blank(const char *text);
-/* The next code point of a NUL-terminated text, which moves on; 0 at the end. A malformed byte is U+FFFD. */
+/* Returns the next code point of a NUL-terminated text and advances *text; 0 at the end. A malformed byte gives
+ * U+FFFD. */
 uint32_t sr_text_next(const char **text);
-/* The text with control characters, line separators and malformed bytes replaced by U+FFFD: for messages and for
- * the log. The very same pointer when there is none, so it also tells whether a text has any. */
+/* Returns the text with control characters, line separators and malformed bytes replaced by U+FFFD, for messages and
+ * for the log. Returns `text` itself if nothing is replaced, so a caller can compare the pointers. */
 const char *sr_text_printable(const char *text, apr_pool_t *pool);
-/* A copy without the characters that change the direction of text (U+202E and the like). */
+/* Returns a copy without the characters that change the direction of text (U+202E and others). */
 const char *sr_text_undirected(const char *text, apr_pool_t *pool);
-/* The text in lower case, for searching (simple mapping, all scripts). */
+/* Returns the text in lower case, for searches (simple case mapping of all scripts). */
 const char *sr_text_fold(const char *text, apr_pool_t *pool);
-/* Reads a decimal number of at most nine digits and nothing else. False, and the number is 0, for any other text. */
+/* Reads a decimal number of one to nine digits. For any other text it returns false and sets the number to 0. */
 bool sr_text_number(int *number, const char *text);
-/* True for a decimal number from 1 to 65535: apr_uri_parse takes any number and keeps its last 16 bits. */
+/* Returns true for a decimal number from 1 to 65535. apr_uri_parse accepts any number and keeps its last 16 bits. */
 bool sr_text_is_port(const char *text);
-/* What is wrong with a name, such as "must have at most 500 characters"; NULL: nothing. Whether it may be blank is the
- * caller's. The text is one that is shown in messages, headers and mail: UTF-8 without control characters. */
+/* Returns the fault of a name, such as "must have at most 500 characters", or NULL if it has none. Names are shown in
+ * messages, headers and mail, so they must be UTF-8 without control characters. The function does not check whether a
+ * name is blank. */
 const char *sr_text_fault(const char *text, apr_size_t longest, apr_pool_t *pool);
-/* The form of an email address in the contract: ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
+/* Returns true if the text matches the pattern of email addresses in the contract: ^[^\s@]+@[^\s@]+\.[^\s@]+$ */
 bool sr_text_is_email(const char *text);
-/* Number of characters (code points) of valid UTF-8. */
+/* Returns the number of code points of valid UTF-8. */
 apr_size_t sr_text_length(const char *text);
-/* The first characters of a text, with an ellipsis if it has more. */
+/* Returns the first characters of a text, followed by an ellipsis if the text is longer. */
 const char *sr_text_cut(const char *text, apr_size_t characters, apr_pool_t *pool);
-/* Bytes as lower-case hexadecimal. */
+/* Returns bytes as lower-case hexadecimal digits. */
 const char *sr_text_hex(const void *data, apr_size_t length, apr_pool_t *pool);
-/* True for exactly so many lower-case hexadecimal digits. */
+/* Returns true if the text is exactly `length` lower-case hexadecimal digits. */
 bool sr_text_is_hex(const char *text, apr_size_t length);
-/* Decodes %41 and the like (RFC 3986, 2.1) where they stand; only the bytes of `only`, unless it is NULL. Returns false
- * if a % is followed by something else than two digits, or by those of NUL: it is left as it is. */
+/* Decodes percent-encoded bytes (RFC 3986, 2.1) in place. If `only` is not NULL, only the bytes in `only` are
+ * decoded. Returns false if a % is not followed by two hexadecimal digits, or if they stand for NUL; such a sequence
+ * is left as it is. */
 bool sr_text_decode_percent(char *text, const char *only);
-/* Stands for the base URL in stored JSON text (model's views), where no control character can stand for itself;
- * http puts the URL in. */
+/* Stands for the base URL in stored JSON text (the representations of src/model). JSON text cannot contain this byte
+ * itself. src/http replaces it by the URL. */
 #define SR_BASE_URL_PLACEHOLDER '\x01'
-/* A view with the base URL in the place of each mark. */
+/* Returns the text with each base URL placeholder replaced by `base_url`. */
 const char *sr_text_with_base(const char *view, const char *base_url, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- template.c
- * Text or HTML with places to be filled; template.c says which.
+ * Text or HTML with placeholders. template.c describes their syntax.
  */
 typedef struct sr_template_t {
-    const json_t *texts; /* what {{:key}} is; or NULL */
-    const char *plurals; /* the plural categories of their language (sr_language_plurals), or NULL: always "other" */
-    const char *(*piece)(const char *name, apr_pool_t *pool); /* what {{>name}} is, or NULL; it may give NULL */
-    bool plain;                                               /* the template is no HTML: nothing is escaped */
-    bool together;     /* what is filled into a text is not isolated from it (Unicode, UAX 9) */
-    bool keep_unknown; /* a place whose value is not there stays as it is, instead of being empty */
+    const json_t *texts; /* the texts for {{:key}}, or NULL */
+    const char *plurals; /* the plural categories of the texts' language (sr_language_plurals); NULL: always "other" */
+    const char *(*piece)(const char *name, apr_pool_t *pool); /* returns the template of {{>name}}, or NULL; or NULL */
+    bool plain;                                               /* the template is plain text: values are not escaped */
+    bool together;     /* values in a text are not isolated from its direction (Unicode, UAX 9) */
+    bool keep_unknown; /* a placeholder without a value is kept, instead of being replaced by nothing */
 } sr_template_t;
 const char *sr_template_fill(const char *text, const json_t *values, const sr_template_t *template, apr_pool_t *pool);
 
-/* Files that are embedded at build time (tools/embed): a table of them ends with a row without a file. */
+/* A file that is embedded at build time (tools/embed). A table of them ends with a row without a file. */
 typedef struct sr_embedded_t {
-    const char *name, *file; /* the same but for the hash in the second */
+    const char *name, *file; /* `file` is `name` with a hash of the content in it */
     struct {
         const char *bytes;
         apr_size_t length;
-    } forms[3]; /* as it is, gzip, brotli; bytes NULL: not there */
+    } forms[3]; /* uncompressed, gzip, brotli; bytes is NULL if the form does not exist */
 } sr_embedded_t;
 
 /* ------------------------------------------------------------------------------------------------- rate.c
- * How often something may happen, counted over all processes that share the table. Until sr_rate_use the table is this
- * process's own. All functions are safe in threads and take some nanoseconds.
+ * Rate limits, counted over all processes that share one table. Until sr_rate_use is called, the table belongs to
+ * this process alone. All functions are safe in threads and take some nanoseconds.
  */
 typedef struct sr_rate_t {
     apr_uint32_t times; /* 0: no limit */
@@ -262,87 +275,89 @@ typedef struct sr_rate_t {
 
 typedef struct sr_rate_state_t {
     apr_uint32_t left;         /* how many more are allowed now */
-    apr_interval_time_t whole; /* until as many are allowed as ever */
-    apr_interval_time_t wait;  /* until one more is allowed; 0: now */
+    apr_interval_time_t whole; /* the time until the whole limit is available again */
+    apr_interval_time_t wait;  /* the time until one more is allowed; 0: it is allowed now */
 } sr_rate_state_t;
 
-/* What is counted: data of a kind ("token") under one limit; NULL where it is no limit. Nobody outside of the processes
- * that share the table can work the key out. */
+/* Makes the key of what is counted: data of a kind ("token") under one limit (NULL if the key has no limit). The key
+ * depends on a secret of the table, so nobody outside the processes that share it can compute a key. */
 apr_uint64_t sr_rate_key(const char *kind, const void *data, apr_size_t length, const sr_rate_t *rate);
-/* Counts one, if it is allowed. *state (may be NULL) is not set if there is no limit. */
+/* Counts one event and returns true if the limit allows it. *state (may be NULL) is not set if there is no limit. */
 bool sr_rate_take(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
-/* Counts `count` at once if all are allowed, or none; state->wait is the time until all are. More than rate->times are
- * never allowed. */
+/* Counts `count` events and returns true if the limit allows all of them; otherwise it counts none. state->wait is
+ * the time until all are allowed. A `count` above rate->times is never allowed. */
 bool sr_rate_take_some(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count,
                        apr_time_t now);
-/* Counts `count` less: what was taken was not needed. */
+/* Subtracts `count` events that were counted but did not happen. */
 void sr_rate_give_back(apr_uint64_t key, const sr_rate_t *rate, apr_uint32_t count, apr_time_t now);
-/* Whether one more is allowed, without counting it. *state is set only if the key was counted before. */
+/* Returns true if the limit allows one more event, without counting it. *state is set only if the key was counted
+ * before. */
 bool sr_rate_has(sr_rate_state_t *state, apr_uint64_t key, const sr_rate_t *rate, apr_time_t now);
-/* Remembers a key for a period, or until its place is needed. */
+/* Remembers a key for a period. It may be forgotten earlier if another key needs its entry. */
 void sr_rate_remember(apr_uint64_t key, apr_interval_time_t period, apr_time_t now);
 bool sr_rate_remembers(apr_uint64_t key, apr_interval_time_t period, apr_time_t now);
 void sr_rate_forget(apr_uint64_t key);
 
-/* "100/s", "60/min", "1000/h", "1/d"; false for anything else. */
+/* Reads a limit such as "100/s", "60/min", "1000/h" or "1/d". Returns false for any other text. */
 bool sr_rate_parse(sr_rate_t *rate, const char *text);
-/* "100 per second" */
+/* Returns a text such as "100 per second". */
 const char *sr_rate_text(const sr_rate_t *rate, apr_pool_t *pool);
 
-/* From now on this block of so many bytes, of zeros at first, is the table. */
+/* Makes a block of sr_rate_size() bytes, filled with zeros at first, the table from now on. */
 apr_size_t sr_rate_size(void);
 void sr_rate_use(void *block);
 
-/* The limits of requests at one place. */
+/* The limits of requests in one location. */
 typedef enum sr_rate_of_t {
-    SR_RATE_TOKEN,    /* of one bearer token */
-    SR_RATE_LINK,     /* of one signing link */
-    SR_RATE_ADDRESS,  /* of one address of a client */
-    SR_RATE_FAILURES, /* of one address: wrong tokens and links */
-    SR_RATE_VERIFY,   /* of one address: documents that it has checked on the public page */
+    SR_RATE_TOKEN,    /* requests with one bearer token */
+    SR_RATE_LINK,     /* requests to one signing link */
+    SR_RATE_ADDRESS,  /* requests from one client address */
+    SR_RATE_FAILURES, /* wrong tokens and links from one client address */
+    SR_RATE_VERIFY,   /* checks on the public verification page from one client address */
     SR_RATE_COUNT
 } sr_rate_of_t;
-/* The limits of invitations at one place, in the same structure. */
+/* The limits of invitations in one location, stored in the same structure. */
 typedef enum sr_mail_rate_of_t {
-    SR_MAIL_RATE_ORGANIZATION,      /* of one organisation */
-    SR_MAIL_RATE_RECIPIENT,         /* of one organisation to one address */
-    SR_MAIL_RATE_TEST_ORGANIZATION, /* the same of the test environment */
+    SR_MAIL_RATE_ORGANIZATION,      /* invitations of one organisation */
+    SR_MAIL_RATE_RECIPIENT,         /* invitations of one organisation to one email address */
+    SR_MAIL_RATE_TEST_ORGANIZATION, /* the same two limits for the test environment */
     SR_MAIL_RATE_TEST_RECIPIENT,
     SR_MAIL_RATE_COUNT
 } sr_mail_rate_of_t;
 _Static_assert((int)SR_MAIL_RATE_COUNT <= (int)SR_RATE_COUNT, "both kinds are in sr_rates_t");
 typedef struct sr_rates_t {
     sr_rate_t of[SR_RATE_COUNT];
-    unsigned given; /* a bit for each that was configured */
+    unsigned given; /* a set of bits: the limits that were configured */
 } sr_rates_t;
 
 /* ------------------------------------------------------------------------------------------------ accept.c
- * What a client accepts (RFC 9110, 12.5): headers such as "text/html, application/json;q=0.5".
+ * Content negotiation (RFC 9110, 12.5): headers such as "text/html, application/json;q=0.5".
  */
 typedef struct sr_accept_t {
     const char *name; /* without parameters */
-    int weight;       /* q in thousandths; 0: refused, or q is malformed */
+    int weight;       /* q in thousandths; 0: not acceptable, or q is malformed */
 } sr_accept_t;
-/* Reads the next element of a header, which is changed. *rest begins as a copy of it, or NULL. False at the end. */
+/* Reads the next element of a header. *rest is at first a copy of the header's value, which is changed, or NULL.
+ * Returns false at the end. */
 bool sr_accept_next(sr_accept_t *element, char **rest);
 
 /* -------------------------------------------------------------------------------------------- descriptor.c */
-/* Reads so many bytes from an offset, in as many calls as it takes. Returns how many there are, which are fewer at the
- * end of the file, or -1 with errno. */
+/* Reads `length` bytes at an offset, with as many system calls as needed. Returns the number of bytes read, which is
+ * smaller at the end of the file, or -1 with errno set. */
 apr_ssize_t sr_descriptor_read(int descriptor, void *bytes, apr_size_t length, apr_off_t offset);
-/* The descriptor is closed with the pool. */
+/* Closes the descriptor when the pool is destroyed. */
 void sr_descriptor_own(int descriptor, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- process.c */
-/* A name of this process, without a '.'. Each call makes another one. */
+/* Returns a new unique name for this process, without a '.'. */
 const char *sr_process_name(apr_pool_t *pool);
-/* True if the process of this name is certainly dead: it was one of this machine and does not exist any more. `own` is
- * a name of this process. */
+/* Returns true if the process with this name is certainly dead: it ran on this machine and does not exist any more.
+ * `own` is a name of the calling process. */
 bool sr_process_is_dead(const char *own, const char *name);
 
 /* ----------------------------------------------------------------------------------------------- caption.c */
-/* The height of a caption's line in a field that is so many points high, as displayed; 0: it has no caption. The
- * signature has the rest of the field, above the line. */
+/* Returns the height in points of the caption's line in a field of this height, or 0 if such a field has no caption.
+ * The signature is shown above that line. */
 double sr_caption_line(double height);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http.h: HTTP alone. Knows no resource of the API: it is handed a table of routes and walks it.
+/* http.h: the HTTP layer. It knows no resource of the API. Its callers give it a table of routes.
  *
  * Sections: router.c · rate.c · reply.c · compress.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c ·
  * multipart.c · query.c
- */
+ *
+ * Everything that these functions return lives in the pool of the request (r->pool), unless the comment says
+ * otherwise. */
 #ifndef SR_HTTP_H
 #define SR_HTTP_H
 
@@ -15,166 +17,179 @@
 #define SR_HTTP_PARAMS 4
 #define SR_HTTP_JSON "application/json"
 
-/* One request of ours. All of it lives in r->pool. */
+/* One request that this module handles. Everything in it lives in r->pool. */
 typedef struct sr_http_t sr_http_t;
 struct sr_http_t {
     request_rec *r;
     apr_pool_t *pool;
-    const char *base_url;               /* of the location, without a slash at the end */
-    const char *path;                   /* below the base of the routes: "/signatures/…" */
-    const char *params[SR_HTTP_PARAMS]; /* what stood for each {…} of the route's path */
-    const void *context;                /* of the handlers: what they need of the location */
-    void *state;                        /* of the handlers: what they keep of this request */
-    const char *folder;                 /* where files without a name can be made */
+    const char *base_url;               /* the URL of the location, without a slash at the end */
+    const char *path;                   /* below the path that the routes are relative to: "/signatures/…" */
+    const char *params[SR_HTTP_PARAMS]; /* the text of each {name} segment of the route's path, in order */
+    const void *context; /* set by the caller for its handlers: the service and the limits of the location */
+    void *state;         /* set and read by handlers: their data about this request */
+    const char *folder;  /* the folder in which temporary files without a name are made */
     const sr_rates_t *rates;
-    bool secret_paths;              /* the first part of the path lets its holder in; else a bearer token */
-    bool is_public;                 /* anybody is let in: neither a link nor a token is looked for */
-    const struct sr_route_t *route; /* which one it was; NULL: none has this path and method */
-    /* Writes the body of an error in place of JSON; NULL: JSON. */
+    bool secret_paths; /* a secret in the first segment of the path authenticates; otherwise a bearer token does */
+    bool is_public;    /* the request needs neither a signing link nor a token */
+    const struct sr_route_t *route; /* the route of the request; NULL if no route has its path and method */
+    /* Sends an error in another form than JSON. NULL: errors are sent as JSON. */
     sr_error_t *(*show_error)(sr_http_t *http, int status, const char *message);
-    bool body_read; /* to its end: the connection can serve another request */
-    /* rate.c: what the client has to know to be let in, NULL if it named nothing; whether it was right before */
+    bool body_read; /* the request's body was read to its end, so the connection can serve another request */
+    /* Set by rate.c: the Authorization header or the uuid of the signing link, NULL if the client sent none; its rate
+     * key; and whether it was accepted within the last hour. */
     const char *credential;
     apr_uint64_t credential_key;
     bool known;
 };
 
 /* ------------------------------------------------------------------------------------------------ router.c
- * Routes are a const table, ended by a row without a path. Several rows may share a path (one per method).
- * A path is literal but for {name} segments, whose text (never empty, percent-decoded by httpd) goes to params. What
- * stands behind the name, as in "{name}.png", the segment must end with.
+ * The routes are a const table that ends with a row without a path. Several rows may have the same path with
+ * different methods. A path is compared literally except for its {name} segments. A segment's text, never empty and
+ * percent-decoded by httpd, is stored in params. If text follows the name, as in "{name}.png", the segment must end
+ * with that text.
  */
 typedef sr_error_t *(*sr_http_handler_t)(sr_http_t *http);
 typedef struct sr_route_t {
-    int method; /* M_GET (serves HEAD too), M_POST, M_DELETE */
+    int method; /* M_GET (which also serves HEAD), M_POST or M_DELETE */
     const char *path;
     sr_http_handler_t handler;
-    bool plain_errors; /* of 400 and 413: the message alone, as text/plain */
+    bool plain_errors; /* errors 400 and 413 are sent as text/plain: the message alone */
 } sr_route_t;
 
-/* Answers the request, errors included; http->route is then its row. */
+/* Finds the route, calls its handler and sends the response, also if the handler returns an error. Sets http->route. */
 void sr_http_dispatch(sr_http_t *http, const sr_route_t *routes);
 
 /* -------------------------------------------------------------------------------------------------- rate.c */
-/* Before a handler: SR_ETOOMANY if this token, link or address has asked too often, or failed too often. */
+/* Called before the handler. Errors: SR_ETOOMANY if this token, signing link or client address has sent too many
+ * requests, or if the address has used too many wrong tokens or links. */
 sr_error_t *sr_http_rate_begin(sr_http_t *http);
-/* SR_ETOOMANY if this address has checked too many documents on the public page. Counts one more. */
+/* Counts one check on the public verification page. Errors: SR_ETOOMANY if this client address has made too many. */
 sr_error_t *sr_http_rate_verify(sr_http_t *http);
-/* After it: counts a wrong token or link. The error to answer with. */
+/* Called after the handler with its error or NULL. Counts a wrong token or link. Returns the error to send, or NULL. */
 sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error);
 
 /* ------------------------------------------------------------------------------------------------- reply.c */
-/* A JSON value (its reference is taken over). */
+/* Sends a JSON value. Takes over the caller's reference to it. */
 sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
-/* Stored JSON text in which each SR_BASE_URL_PLACEHOLDER becomes the base URL. */
+/* Sends a stored JSON text, with each SR_BASE_URL_PLACEHOLDER replaced by the base URL. */
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
-/* JSON from a file, which lives as long as the request. */
+/* Sends the first `length` bytes of a file as JSON. The file must stay open until the request ends. */
 sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length);
-/* views.c: 200 with such texts (const char *) joined. When this returns they are not needed any more. */
+/* views.c: sends status 200 with the stored JSON texts (const char *) of `views` joined. The texts are not used after
+ * the function has returned. */
 sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views);
-/* 204 */
+/* Sends status 204 without a body. */
 sr_error_t *sr_http_empty(sr_http_t *http);
-/* Bytes of a type, in memory that lives as long as the process or the request. */
+/* Sends bytes of a media type. They must stay in memory until the request ends. */
 sr_error_t *sr_http_bytes(sr_http_t *http, int status, const char *type, const char *data, apr_size_t length);
-/* Content that never changes, in buckets or in one open file; with ETag, Range and If-None-Match. */
+/* Content that never changes, in buckets or in an open file. It is sent with an ETag, and Range and If-None-Match are
+ * honoured. */
 typedef struct sr_http_content_t {
-    apr_bucket_brigade *brigade; /* without an end-of-stream bucket; or NULL */
+    apr_bucket_brigade *brigade; /* the content, without an end-of-stream bucket; or NULL */
     const char *type;
-    const char *etag;          /* without quotes; NULL: for HEAD of what was not made, no length either */
-    const char *name;          /* of a download, or NULL: to be shown */
+    const char *etag; /* without quotes; NULL: the content was not made, for a HEAD request, and no length is sent */
+    const char *name; /* the file name of a download; NULL: the browser shows the content */
     const char *cache_control; /* NULL: "private, no-cache" */
-    apr_file_t *file;          /* or NULL; of the request's pool */
-    apr_off_t size;            /* how much of it, from its beginning */
+    apr_file_t *file;          /* the content, if there is no brigade; opened in the request's pool */
+    apr_off_t size;            /* how many bytes of the file are sent, from its beginning */
 } sr_http_content_t;
 sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content);
-/* A PDF file to be kept under a name, whose content has this SHA-256. */
+/* Sends a PDF as a download with this file name. `sha256` is the digest of its content and becomes its ETag. */
 sr_error_t *sr_http_pdf(sr_http_t *http, apr_bucket_brigade *brigade, const char *sha256, const char *name);
-/* 303 to an absolute URL. */
+/* Sends status 303 with an absolute URL as Location. */
 sr_error_t *sr_http_see_other(sr_http_t *http, const char *url);
-/* The answer for an error: the one place where a code becomes a status, a body and a log level. */
+/* Sends the response for an error. Only this function turns an error code into a status, a body and a log level. */
 void sr_http_error(sr_http_t *http, const sr_error_t *error);
 
 /* ---------------------------------------------------------------------------------------------- compress.c */
-/* Whether an answer of this kind is to be compressed; says in Vary that this depends on the client. */
+/* Returns true if this response should be compressed. Adds Accept-Encoding to Vary if that depends on the client. */
 bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_t length);
-/* Compresses data, in memory of the request, and sets Content-Encoding. False: nothing is changed. */
+/* Replaces *data by its gzip form, allocated in the request's pool, and sets Content-Encoding. Returns false, and
+ * changes nothing, if that would not be shorter. */
 bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length);
 
 /* -------------------------------------------------------------------------------------------------- body.c */
 typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);
-/* Hands the request's body to `sink`, piece by piece; more than `limit` bytes is SR_ETOOLARGE. SR_EUNAVAILABLE if it
- * arrives slowly and too many others do. */
+/* Reads the request's body and gives it to `sink` piece by piece. Errors: SR_ETOOLARGE if it has more than `limit`
+ * bytes; SR_EUNAVAILABLE if it arrives slowly and too many other threads wait for slow bodies already; SR_ETIMEOUT
+ * and SR_EBADREQUEST if reading fails; SR_EMEDIATYPE if it has a Content-Encoding; and the errors of `sink`. */
 sr_error_t *sr_http_read(sr_http_t *http, apr_off_t limit, sr_http_sink_t sink, void *baton);
-/* readers.c: takes a place among the threads that wait for slow bodies, or that give one a moment before it is refused;
- * false if no place is free. */
+/* readers.c: takes a place among the threads that wait for slow bodies (SR_READER_WAITS), or among those that give a
+ * body 100 ms before it is refused (SR_READER_LINGERS). Returns false if no place is free. */
 typedef enum sr_reader_t { SR_READER_WAITS, SR_READER_LINGERS } sr_reader_t;
 bool sr_http_readers_enter(int *place, sr_reader_t what);
 void sr_http_readers_leave(int place);
-/* post_config: shared memory of so many bytes, zeros at first; child_init. */
+/* sr_http_readers_size and sr_http_readers_use are for post_config: they give the size of the shared memory, and take
+ * a block of it that is filled with zeros. sr_http_readers_child_init is for child_init. */
 apr_size_t sr_http_readers_size(void);
 void sr_http_readers_use(void *block);
 void sr_http_readers_child_init(void);
 #define SR_HTTP_JSON_MAX 65536
 #define SR_HTTP_JSON_VALUES 200
-/* The JSON object of an application/json body of at most `limit` bytes and `max_values` values (sr_json_parse_bounded);
- * an absent body is an empty object. */
+/* Reads an application/json body: a JSON object in at most `limit` bytes and with at most `max_values` values
+ * (sr_json_parse_bounded). A request without a body gives an empty object. The object is released with the request's
+ * pool. */
 sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit, apr_size_t max_values);
 /* A field of an application/x-www-form-urlencoded body. */
 typedef struct sr_http_field_t {
     const char *name;
-    const char **value; /* left alone when absent */
+    const char **value; /* not set if the form or query does not have the name */
 } sr_http_field_t;
-/* Fills the values of a table ended by a NULL name; fields it does not name are left out. */
+/* Reads a form body and sets the values of the fields in a table that ends with a NULL name. Other fields are
+ * ignored. Errors: SR_EMEDIATYPE, SR_ETOOLARGE, and SR_EBADREQUEST for a malformed form. */
 sr_error_t *sr_http_read_form(sr_http_t *http, const sr_http_field_t *fields);
-/* Checks the media type of the body; *parameters (may be NULL) is what follows it. Errors: SR_EMEDIATYPE. */
+/* Checks the media type of the request's body. Sets *parameters (unless it is NULL) to the text after the type.
+ * Errors: SR_EMEDIATYPE. */
 sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **parameters);
 
 /* ------------------------------------------------------------------------------------------------- file.c
- * The one file of a request.
+ * Reading the single file of a request.
  */
 typedef struct sr_http_file_sink_t {
-    sr_error_t *(*begin)(void *baton, const char *name); /* when the file begins; `name` is NULL if it has no name */
-    sr_http_sink_t data;                                 /* its bytes */
+    sr_error_t *(*begin)(void *baton,
+                         const char *name); /* called when the file begins; `name` is NULL if it has none */
+    sr_http_sink_t data;                    /* called with each piece of the file */
     void *baton;
     apr_off_t max_file, max_request;
 } sr_http_file_sink_t;
-/* Reads the part `file` of a form, or the body if it has this type (NULL: only forms). Errors: SR_EMEDIATYPE;
- * SR_ETOOLARGE; SR_EBADREQUEST for a malformed form, and "Exactly 1 file must be provided" for none, an empty one or
- * several. */
+/* Reads the part `file` of a form, or the whole body if it has the media type `type` (NULL: only forms are accepted).
+ * Errors: SR_EMEDIATYPE; SR_ETOOLARGE; SR_EBADREQUEST for a malformed form, and with "Exactly 1 file must be
+ * provided" if there is no file, an empty one or more than one. */
 sr_error_t *sr_http_read_one_file(sr_http_t *http, const char *type, const sr_http_file_sink_t *sink);
-/* Errors: SR_EBADREQUEST for a part in an encoding that is not supported. */
+/* Checks the Content-Transfer-Encoding of a part. Errors: SR_EBADREQUEST unless it is absent, binary, 8bit or 7bit. */
 sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool);
 bool sr_http_is_file(const sr_part_t *part);
 
 /* ------------------------------------------------------------------------------------------------ bearer.c */
-/* The bearer token as it was sent, or NULL. */
+/* Returns the bearer token of the Authorization header, or NULL if there is none. */
 const char *sr_http_bearer(const sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------- agent.c */
-/* The User-Agent, printable and not too long, or NULL. */
+/* Returns the User-Agent header, printable and cut to 500 bytes, or NULL. */
 const char *sr_http_user_agent(sr_http_t *http);
-/* Whether the client likes JSON better than HTML (RFC 9110, 12.5.1); HTML where it does not say. */
+/* Returns true if the Accept header prefers JSON to HTML (RFC 9110, 12.5.1). Without a preference, HTML is sent. */
 bool sr_http_prefers_json(sr_http_t *http);
-/* Whether a browser only fetches in advance: nobody has asked to see it yet. */
+/* Returns true if a browser prefetches the page, so no person has opened it yet. */
 bool sr_http_is_prefetch(sr_http_t *http);
-/* Whether a request that changes something comes from a page of another site (Origin, RFC 6454). */
+/* Returns true if a page of another site made the request (Sec-Fetch-Site, or Origin of RFC 6454). Checked for
+ * requests that change something. */
 bool sr_http_is_foreign(sr_http_t *http);
 
 /* --------------------------------------------------------------------------------------------- negotiate.c */
-/* Whether it has said that it takes this encoding of content. */
+/* Returns true if the Accept-Encoding header allows this content coding. */
 bool sr_http_accepts_encoding(sr_http_t *http, const char *encoding);
 
 /* ------------------------------------------------------------------------------------------------- query.c
- * The query string, percent-decoded, each name at most once.
+ * The parameters of the query string, percent-decoded. Each name may occur once.
  */
 typedef struct sr_query_param_t {
     const char *name;
-    const char **value; /* left alone when absent */
+    const char **value; /* not set if the form or query does not have the name */
 } sr_query_param_t;
-/* Fills the values of a table ended by a NULL name. Errors: SR_EBADREQUEST for what is unknown, repeated or
- * no UTF-8. */
-/* Decodes a name or value of a query or form where it stands: "+" is a space there. False if it is malformed. */
+/* Decodes a name or value of a query or form in place. A "+" is a space there. Returns false if it is malformed. */
 bool sr_http_decode(char *text);
+/* Sets the values of the parameters in a table that ends with a NULL name. Errors: SR_EBADREQUEST if a parameter is
+ * unknown, repeated or not UTF-8. */
 sr_error_t *sr_http_query(sr_http_t *http, const sr_query_param_t *params);
 
 #endif
