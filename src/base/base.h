@@ -100,7 +100,7 @@ sr_error_t *sr_json_parse_bounded(json_t **value, const char *text, apr_size_t l
  */
 sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool);
 /* Like sr_json_parse_bounded, but an integer out of range becomes the nearest integer that jansson can hold, and a
- * real out of range becomes null. The check of that member then refuses it with the message of that member. */
+ * number that a double cannot hold becomes null. The check of that member then refuses it with its own message. */
 sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t length, apr_size_t max_values,
                                    apr_pool_t *pool);
 /* Registers a json_t to be released with the pool, and returns it. Takes over the caller's reference. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.h: the module's configuration. directives.def is the one place where a directive is described. */
+/* conf.h: the configuration of the module. directives.def describes each directive, and the types below are the types
+ * of their values. */
 #ifndef SR_CONF_H
 #define SR_CONF_H
 
@@ -16,7 +17,7 @@ typedef const char *sr_conf_URL;       /* without a slash at the end, or "" */
 typedef const char *sr_conf_LINK;      /* http:// or https://, or "" */
 typedef const char *sr_conf_ANCESTORS; /* sources separated by spaces, or "" */
 typedef sr_origin_t sr_conf_ORIGIN;
-typedef bool sr_conf_ACTIVE;      /* refuse */
+typedef bool sr_conf_ACTIVE;      /* true for "refuse" */
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
 typedef apr_int64_t sr_conf_TIME;           /* microseconds */
@@ -31,17 +32,17 @@ typedef sr_rates_t sr_conf_MAIL_RATES;
 #define SR_FIELDS_PROCESS_PROCESS(kind, field) sr_conf_##kind field;
 #define SR_FIELDS_PROCESS_LOCATION(kind, field)
 
-/* What holds at one place of the URL space (httpd's per-directory configuration). Every field has a value, its
- * default where nothing was said; `set` has a bit for each directive that was given. */
+/* The configuration of one location (httpd's per-directory configuration). Every field has a value, by default that
+ * of directives.def. `set` has a bit for each directive that was given. */
 typedef struct sr_conf_t {
     apr_uint64_t set;
-    const char *location; /* path where Sigreq was given last, "" for "/"; NULL where it never was */
+    const char *location; /* path of the section with the last "Sigreq", "" for "/"; NULL: none */
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(LOCATION, scope, kind, field)
 #include "conf/directives.def"
 #undef SR_DIRECTIVE
 } sr_conf_t;
 
-/* What holds for the whole process (the main server's configuration). */
+/* The configuration of the whole process (of the main server). */
 typedef struct sr_conf_process_t {
     apr_uint64_t set;
 #define SR_DIRECTIVE(scope, kind, name, field, def, min, max, help) SR_FIELDS_OF(PROCESS, scope, kind, field)
@@ -56,37 +57,39 @@ void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
 
 const sr_conf_t *sr_conf_of_request(const request_rec *r);
 const sr_conf_process_t *sr_conf_of_process(server_rec *server);
-/* The folder of "maildir:/folder", or NULL. */
+/* Returns the folder of "maildir:/folder", or NULL for another value. */
 const char *sr_conf_maildir(const char *smtp);
-/* Whether "Sigreq On" stands in that server, or in the main one for all. */
+/* Returns true if "Sigreq On" applies in this server, or in the main server for all. */
 bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
 
-/* rates.c: adds values ("token=100/s link=20/s") to what is there: NULL, or what is wanted. */
+/* rates.c: adds limits ("token=100/s link=20/s") to `rates`. Returns NULL, or a text that describes the expected
+ * values. */
 typedef enum sr_conf_limited_t { SR_CONF_REQUESTS, SR_CONF_INVITATIONS } sr_conf_limited_t;
 const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limited_t what, const char *text);
-/* Lays an inner section's limits over those around it. */
+/* Replaces limits in `merged` by those that an inner section gives. */
 void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over);
 
-/* databases.c: the servers (server_rec *) with a database of their own that a service uses: virtual hosts, and the main
- * server, whose database is that of all others. For child_init. */
+/* databases.c: returns the servers (server_rec *) that have a database of their own which the service uses: virtual
+ * hosts, and the main server, whose database is used by all other servers. For child_init. */
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
 
-/* How many sections say "Sigreq On", and the folder of documents that one of them has for a server; NULL if it does not
- * serve it. */
+/* Returns the number of sections with "Sigreq On", and the documents folder that one of them has in a server; NULL if
+ * that section does not apply to the server. */
 int sr_conf_sections(void);
 const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
-/* sharing.c: a part of sr_conf_check. */
+/* sharing.c: the part of sr_conf_check about folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
-/* writable.c: whether httpd's user can write to a folder. */
+/* writable.c: returns true if httpd's user can write to a folder. */
 bool sr_conf_can_write(const char *folder);
-/* A warning for each folder of documents that httpd's user cannot write to. */
+/* Logs a warning for each documents folder that httpd's user cannot write to. */
 void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server);
 
-/* pre_config: forgets what an earlier reading of the configuration found. */
+/* pre_config: forgets what was found when the configuration was read before. */
 void sr_conf_reset(apr_pool_t *pconf);
-/* Whether "Sigreq On" stands anywhere. */
+/* Returns true if there is a "Sigreq On" anywhere. */
 bool sr_conf_is_used(void);
-/* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */
+/* check_config, which `httpd -t` also runs. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one message in the log
+ * per fault. */
 int sr_conf_check(apr_pool_t *ptemp, server_rec *main_server);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.h: what call.c and mail.c share: one transfer by libcurl, of either kind. Others use jobs.h. */
+/* call.h: one transfer by libcurl, an HTTP call or a mail. Shared by call.c and mail.c. Other files use jobs.h. */
 #ifndef SR_CALL_H
 #define SR_CALL_H
 
@@ -7,25 +7,26 @@
 
 struct sr_call_t {
     CURL *easy;
-    struct curl_slist *headers; /* of an HTTP call; made once */
+    struct curl_slist *headers; /* the request headers of an HTTP call; made once */
     const sr_jobs_options_t *options;
     bool is_mail;
-    struct curl_slist *mail_headers, *recipients; /* of a mail, until it is over */
-    const char *body;                             /* of a mail the message, headers and all */
-    size_t length, sent;                          /* of the body */
-    size_t received;                              /* of the answer */
-    int status;                                   /* once the answer's headers are complete */
-    const char *forbidden;                        /* what kind of address it was that may not be called */
-    bool tried;                                   /* there was one that may */
-    char error[CURL_ERROR_SIZE];                  /* libcurl's words */
-    char said[CURL_ERROR_SIZE];                   /* ours, where they are put together; of a mail, the server's */
+    struct curl_slist *mail_headers, *recipients; /* of a mail; freed when it has been sent */
+    const char *body;            /* of an HTTP call the JSON text, of a mail the message with its headers */
+    size_t length, sent;         /* bytes of the body, and how many of them libcurl has taken */
+    size_t received;             /* bytes of the response so far */
+    int status;                  /* set when the headers of the final response are complete */
+    const char *forbidden;       /* the kind of an address that the call may not connect to, or NULL */
+    bool tried;                  /* libcurl has tried to connect to an address that is allowed */
+    char error[CURL_ERROR_SIZE]; /* libcurl's error message */
+    char said[CURL_ERROR_SIZE];  /* the message of the result; of a mail, the server's last error reply */
 };
 
-/* The handle as new, with what holds for both. */
+/* Resets the easy handle and sets the options that HTTP calls and mails have in common. The limits are in
+ * milliseconds. Returns the handle. */
 CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms);
-/* libcurl's read function: it sends the body, whose reader is the call. */
+/* A read function for libcurl that sends the body of `call`. */
 size_t sr_call_send(char *buffer, size_t size, size_t count, void *call);
-/* What a mail took besides the handle. */
+/* Frees the lists of a mail: its headers and its recipients. */
 void sr_mail_release(sr_call_t *call);
 
 #endif

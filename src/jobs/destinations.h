@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* destinations.h: what a job thread knows of destinations, and how its transfers are shared among organisations and
- * their destinations. Private to src/jobs. */
+/* destinations.h: what a job thread knows about destinations, and how its transfers are shared among organisations
+ * and among their destinations. Private to src/jobs. */
 #ifndef SR_DESTINATIONS_H
 #define SR_DESTINATIONS_H
 
@@ -16,18 +16,18 @@ typedef enum sr_destination_state_t {
     SR_DESTINATION_DEAD
 } sr_destination_state_t;
 
-/* A destination of an organisation, while it has transfers and for a time after them. */
+/* A destination of an organisation. It is kept while it has transfers, and for up to 10 minutes after them. */
 typedef struct sr_destination_t {
     int database;
     apr_int64_t organization;
     char name[256];
-    sr_destination_state_t state; /* as its last call showed it */
-    int taken, calling;           /* its transfers, and those whose call is under way */
-    bool stalled;                 /* one of those calls has taken long already */
+    sr_destination_state_t state; /* decided by its last call; destinations.c has the diagram */
+    int taken, calling;           /* the number of its transfers, and of those whose call is under way */
+    bool stalled;                 /* one of its calls under way has taken 1 s or longer */
     apr_time_t used_at;
 } sr_destination_t;
 
-/* Where the walk over an organisation's NEW destinations ended. */
+/* The name of the last NEW destination of an organisation that got a transfer. The next claims begin after it. */
 typedef struct sr_cursor_t {
     int database;
     apr_int64_t organization;
@@ -41,22 +41,22 @@ typedef struct sr_destinations_t {
     int first;
 } sr_destinations_t;
 
-/* Microseconds that only ever increase, whatever happens to the host's clock. */
+/* Returns a monotonic time in microseconds (CLOCK_MONOTONIC). Changes of the host's clock do not affect it. */
 apr_time_t sr_jobs_clock(void);
-/* Finds a destination. One that is not known is made, and is NEW. */
+/* Finds a destination, or adds it in the state NEW. */
 sr_destination_t *sr_destinations_find(sr_destinations_t *all, int database, apr_int64_t organization,
                                        const char *name);
-/* The destination has got a transfer. */
+/* Counts a new transfer of the destination. */
 void sr_destinations_take(sr_destinations_t *all, sr_destination_t *destination);
-/* A call of the destination has ended. */
+/* Sets the state of a destination after one of its calls has ended. `took` is in microseconds. */
 void sr_destinations_judge(sr_destination_t *destination, bool answered, apr_interval_time_t took);
-/* True if a call that is under way for so long counts as slow. */
+/* Returns true if a call that has been under way for this time counts as slow. */
 bool sr_destinations_is_stalled(apr_interval_time_t since);
-/* True if a slow destination has more transfers than its share. */
+/* Returns true if a slow destination has more transfers than its share. */
 bool sr_destinations_is_full(const sr_destinations_t *all, const sr_destination_t *destination);
-/* How many calls of the destination may be under way. */
+/* Returns how many calls of the destination may be under way at the same time. */
 int sr_destinations_calls(const sr_destinations_t *all, const sr_destination_t *destination);
-/* Adds to a batch what SR_OP_JOB_BATCH needs to know of shares. */
+/* Adds to `batch` the shares that SR_OP_JOB_BATCH takes into account. */
 void sr_destinations_shares(json_t *batch, sr_destinations_t *all, int database);
 
 #endif

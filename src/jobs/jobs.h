@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.h: the queue of jobs: the calls of webhooks, and invitations by mail. No httpd.h: src/run gives it a thread and
- * databases.
+/* jobs.h: the queue of jobs: webhook calls and invitations by mail. It does not include httpd.h. src/run gives it a
+ * thread and the databases.
  *
  * Sections: address.c · call.c · mail.c (letter.c) · maildir.c · kinds.c · queue.c
  *
- * A job is a row of the table `job`. It is written by the transaction that makes it necessary, with the time at which
- * it is due. It is claimed, and the claim is committed, before anything is sent for it. The process that made the claim
- * records the result. Whether a job that failed is tried again is a property of its kind (kinds.def): a webhook is
- * called at most once. Everything that has to survive is in the store. queue.c has the diagram of a job's states.
- */
+ * A job is a row of the table `job`. The transaction that makes the job necessary inserts the row, with the time at
+ * which it is due. A process claims the job and commits the claim before it sends anything. The same process records
+ * the result. Whether a failed job is tried again is a property of its kind (kinds.def). A webhook is called at most
+ * once. Everything that must survive a crash is in the database. queue.c has the diagram of a job's states. */
 #ifndef SR_JOBS_H
 #define SR_JOBS_H
 
@@ -23,95 +22,99 @@ typedef struct sr_jobs_options_t sr_jobs_options_t;
 typedef struct sr_job_kind_t sr_job_kind_t;
 
 /* ---------------------------------------------------------------------------------------------- address.c */
-/* What kind of address it is when nobody may be called there ("loopback", "private", …), or NULL. Forms that hold an
- * IPv4 address (mapped, NAT64, 6to4, …) are what that is. `allowed` (apr_ipsubnet_t *) are exceptions. */
+/* Returns the kind of an address that must not be called ("loopback", "private", …), or NULL if it may be called. An
+ * IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4, …) is judged by that IPv4 address. Addresses in
+ * `allowed` (apr_ipsubnet_t *) are exceptions. */
 const char *sr_address_forbidden(const struct sockaddr *address, const apr_array_header_t *allowed);
-/* Reads the addresses of this host's interfaces: they are forbidden too from then on. One thread at a time, which is
- * also the one that asks. */
+/* Reads the addresses of this host's interfaces. They are forbidden from then on. Call it only from the thread that
+ * calls sr_address_forbidden. */
 void sr_address_refresh(void);
 
 /* ------------------------------------------------------------------------------------------------- call.c
- * One HTTP call: POST, JSON, no redirects, no proxy; 5 s to connect, 15 s in all; the answer is read to at most 64 KiB
- * and thrown away. An easy handle is used again and again, a connection never.
+ * One HTTP call: POST of JSON, without redirects or a proxy. Connecting may take 5 s and the whole call 15 s. At most
+ * 64 KiB of the response are read and thrown away. An easy handle is used again, a connection is not.
  */
 typedef struct sr_call_t sr_call_t;
 
 typedef struct sr_call_result_t {
-    int status;         /* of the answer (HTTP's, or SMTP's last), or 0 when none came */
-    bool success;       /* 2xx */
-    const char *error;  /* why not, in words for those who registered the URL; the call's until it is begun again */
-    const char *detail; /* what the log says instead, or NULL */
-    bool unaccepted;    /* it failed, perhaps for a time, and it is certain that the other side has accepted nothing */
+    int status;        /* the status of the HTTP response or of the last SMTP reply; 0: there was none */
+    bool success;      /* the status is 2xx */
+    const char *error; /* why the call failed, in words for the owner of the URL; valid until the call is begun again */
+    const char *detail; /* more precise text for the log, or NULL */
+    bool unaccepted;    /* the call failed, perhaps only for now, and it is certain that the other side has accepted
+                           nothing */
 } sr_call_result_t;
 
-/* The options must live as long as the call. */
+/* Makes a call, which is released with the pool. The options must live as long. Errors: SR_EINTERNAL. */
 sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, apr_pool_t *pool);
-/* Prepares the handle; body and URL must live until the call is over. *easy is what to put into a multi handle, with
- * the call as CURLINFO_PRIVATE. */
+/* Prepares a call. `url` and `body` must live until the call has ended. Returns the handle for a libcurl multi
+ * handle, with the call as CURLINFO_PRIVATE. */
 CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
 
 /* ------------------------------------------------------------------------------------------------- mail.c
- * One invitation by SMTP, in the signer's language, on the same kind of handle; STARTTLS and AUTH where the server
- * wants them; 20 s in all.
+ * One invitation by SMTP, in the signer's language, with the same kind of handle. STARTTLS and AUTH are used if the
+ * server offers or needs them. Sending may take 20 s.
  */
 typedef struct sr_mail_templates_t {
-    const char *text; /* its first line is "Subject: …", then an empty line */
+    const char *text; /* plain text; its first line is "Subject: …", followed by an empty line */
     const char *html;
-} sr_mail_templates_t; /* as base/template.c fills them: with the members of sr_invitation_row, and the texts "mail" */
+} sr_mail_templates_t; /* templates of base/template.c. Their values are the members of sr_invitation_row, their texts
+                          are the texts "mail" of the catalogue */
 extern const sr_mail_templates_t sr_mail_builtin;
 
 typedef struct sr_mail_t {
-    const char *url;             /* smtp://host:port or smtps://…, or NULL */
-    const char *folder;          /* instead of a server: mails are files there. Or NULL; neither: no mail is sent */
-    const char *test_to;         /* address that gets the invitations of the test environment, or NULL: the signers */
+    const char *url;     /* smtp://host:port or smtps://host:port, or NULL */
+    const char *folder;  /* mails are written as files into this folder instead of being sent; or NULL. Without both, no
+                            mail is sent */
+    const char *test_to; /* the address that gets all invitations of the test environment; NULL: the signers get them */
     const char *user, *password; /* or NULL */
     const char *from_name, *from_address;
     sr_mail_templates_t templates;
-    const sr_mail_templates_t *translated; /* by the number of the language (sr_language), or NULL: the same for all */
+    const sr_mail_templates_t *translated; /* by language number (sr_language); NULL: all use `templates` */
 } sr_mail_t;
 
-/* As sr_call_begin, of an invitation (the body of model's sr_invitation_row). NULL if it cannot be sent: *fault says
- * why. */
+/* Like sr_call_begin, for an invitation (the body of sr_invitation_row). Returns NULL and sets *fault if it cannot be
+ * sent. */
 CURL *sr_mail_begin(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char **fault,
                     apr_pool_t *pool);
-/* The same invitation as a file of the mail's folder. */
+/* Writes the invitation as a file into mail->folder. *result says whether that succeeded. */
 void sr_mail_keep(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, sr_call_result_t *result,
                   apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- maildir.c */
-/* Writes a message into a new file of the folder: NULL, or what failed, for the log. */
+/* Writes a message to a new file in the folder. Returns NULL, or the fault as text for the log. */
 const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ kinds.c
- * A job that is claimed, and what its kind says. kinds.def has the kinds.
+ * A claimed job and its kind. kinds.def lists the kinds.
  */
 typedef struct sr_job_t {
     const sr_job_kind_t *kind;
-    apr_int64_t id, organization; /* organization 0: the service's own job */
-    int attempts;                 /* that have failed before */
+    apr_int64_t id, organization; /* organization is 0 for jobs of the service itself */
+    int attempts;                 /* the number of attempts that have failed */
     apr_time_t due_at;
     const char *destination;
     const char *url, *token; /* or NULL */
-    const json_t *body;      /* an object */
+    const json_t *body;      /* a JSON object */
 } sr_job_t;
 
 typedef enum sr_repeat_t {
-    SR_REPEAT_NEVER,      /* at most one attempt. If its process dies, the job is "interrupted, outcome unknown" */
-    SR_REPEAT_UNACCEPTED, /* again if it is certain that the other side has accepted nothing */
-    SR_REPEAT_FAILED      /* again whenever it failed or was interrupted: for work that may be done twice */
+    SR_REPEAT_NEVER,      /* at most one attempt; if its process dies, the result is "interrupted, outcome unknown" */
+    SR_REPEAT_UNACCEPTED, /* try again if it is certain that the other side has accepted nothing */
+    SR_REPEAT_FAILED      /* try again whenever it failed or was interrupted; for work that may be done twice */
 } sr_repeat_t;
 
 #define SR_JOB_UNCOUNTED (-1)
 
-struct sr_job_kind_t { /* kinds.def says what each is */
+struct sr_job_kind_t { /* kinds.def describes the members */
     const char *name;
     sr_repeat_t repeat;
     int attempts;
     apr_interval_time_t pause, lease;
     int most, metric;
-    /* Begins an attempt. Returns a handle for libcurl: the attempt ends with its transfer. NULL: the attempt is over
-     * already, and *result says how it went. It runs in the thread of all jobs, so it must not wait. */
+    /* Begins an attempt. Returns a libcurl handle, and the attempt ends with its transfer; or NULL if the attempt has
+     * ended already, and *result is set. It runs in the thread that serves all jobs, so it must not block. */
     CURL *(*begin)(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
 };
 
@@ -119,27 +122,30 @@ struct sr_job_kind_t { /* kinds.def says what each is */
 typedef struct sr_jobs_t sr_jobs_t;
 
 struct sr_jobs_options_t {
-    int databases; /* how many; each is asked for by its number */
+    int databases; /* the number of databases; they are numbered from 0 */
     sr_store_source_t *(*database)(void *baton, int number, apr_pool_t *pool);
-    /* Something for the log; grave: an administrator should see it. */
+    /* Writes a message to the log. grave: an administrator should see it. */
     void (*notice)(void *baton, bool grave, const char *message);
     void *baton;
-    const char *agent;                 /* User-Agent */
-    const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called though they are not public */
-    const char *authorities;           /* PEM: those who verify https receivers and mail servers; NULL: the system's */
-    const sr_mail_t *mail;             /* or NULL */
-    const sr_job_kind_t *kinds;        /* what this process can run. NULL: those of kinds.def */
+    const char *agent;                 /* the User-Agent header */
+    const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called although they are not public */
+    const char *authorities;    /* PEM text: the certificate authorities for https receivers and mail servers; NULL: the
+                                   system's */
+    const sr_mail_t *mail;      /* or NULL */
+    const sr_job_kind_t *kinds; /* the kinds that this process can run; NULL: those of kinds.def */
     int kind_count;
 };
 
-/* Makes the queue; nothing runs yet. The pool is the thread's own until it has returned. */
+/* Makes the queue. No job runs yet. The thread that runs the queue is the only user of the pool until it has
+ * returned. */
 sr_error_t *sr_jobs_create(sr_jobs_t **jobs, const sr_jobs_options_t *options, apr_pool_t *pool);
-/* Claims jobs when they are due, runs them and records the results until it is stopped: the body of a thread. */
+/* The body of the job thread. It claims jobs when they are due, runs them and records the results until sr_jobs_stop
+ * is called. */
 void sr_jobs_run(sr_jobs_t *jobs);
-/* From any thread: there may be something new in a database. */
+/* Reports, from any thread, that a job may have been written to a database. */
 void sr_jobs_wake(sr_jobs_t *jobs, int database);
-/* From any thread, and from a signal's handler: claim nothing more, wait that long for what is under way, record it,
- * and return from sr_jobs_run. A second call sets the time again. */
+/* Makes sr_jobs_run return: no job is claimed any more, jobs under way get `grace` microseconds to end, and their
+ * results are recorded. It may be called from any thread and from a signal handler. A second call replaces `grace`. */
 void sr_jobs_stop(sr_jobs_t *jobs, apr_interval_time_t grace);
 
 #endif

@@ -6,40 +6,43 @@
 #include "jobs/destinations.h"
 
 typedef struct sr_transfer_t {
-    struct sr_transfer_t *next; /* of the free ones */
+    struct sr_transfer_t *next; /* the next free transfer */
     sr_call_t *call;
-    apr_pool_t *pool;              /* of what is below */
-    sr_destination_t *destination; /* NULL: free */
+    apr_pool_t *pool;              /* holds the members below; cleared when the transfer is free again */
+    sr_destination_t *destination; /* NULL: the transfer is free */
     sr_job_t job;
     int database;
     const char *claim;
-    CURL *easy;       /* NULL: waits */
-    apr_time_t since; /* claimed, then begun; of sr_jobs_clock */
+    CURL *easy;       /* NULL: the job waits for its call to begin */
+    apr_time_t since; /* when the job was claimed, and then when its call was begun (sr_jobs_clock) */
 } sr_transfer_t;
 
 typedef struct sr_transfers_t {
     const sr_jobs_options_t *options;
     CURLM *multi;
     sr_transfer_t all[SR_TRANSFERS], *free;
-    int busy, waiting; /* transfers in use, and those of them that wait */
-    int *begun;        /* under way, of each kind of the options */
-    int stalled;       /* calls that have taken long already */
-    bool shared;       /* there are more of those: others may get their places */
+    int busy, waiting; /* the number of transfers in use, and of those that wait */
+    int *begun;        /* the number of calls under way, for each kind of the options */
+    int stalled;       /* the number of calls under way for 1 s or longer */
+    bool shared;       /* `stalled` has increased, so shares have changed and other destinations may get transfers */
     sr_destinations_t destinations;
-    /* Called for each transfer before it is free again. result is NULL if the job is released: nothing was sent. */
+    /* Called for each transfer before it becomes free. `result` is NULL if the job is released because its call was
+     * not begun. */
     void (*over)(void *baton, const sr_transfer_t *transfer, const sr_call_result_t *result);
     void *baton;
 } sr_transfers_t;
 
-/* Needs options, multi, over and baton, and makes the rest. */
+/* Makes the transfers. The caller has set options, multi, over and baton. */
 sr_error_t *sr_transfers_make(sr_transfers_t *transfers, apr_pool_t *pool);
-/* Takes a claim that was made at a time (of sr_jobs_clock) into a free transfer, of which there must be one. It waits
- * there. `row` is one of SR_OP_JOB_BATCH. Errors: SR_EINTERNAL, and the claim is not taken. */
+/* Takes a claimed job into a free transfer, where it waits. There must be a free transfer. `since` is the time of the
+ * claim (sr_jobs_clock), `row` a row of SR_OP_JOB_BATCH. *destination is set to the job's destination. Errors:
+ * SR_EINTERNAL; the job is not taken then. */
 sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers_t *transfers, int database,
                               const char *claim, apr_time_t since, const sr_job_row_t *row, apr_pool_t *pool);
-/* Begins what may begin, and ends what is over. If `stopping`, nothing is begun and all that waits is released. */
+/* Begins calls that may begin, and ends transfers whose call has ended. If `stopping` is true, no call is begun and
+ * all waiting jobs are released. */
 void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping);
-/* Ends all that is under way as interrupted. */
+/* Releases the jobs that wait, and ends all calls under way as interrupted. */
 void sr_transfers_abandon(sr_transfers_t *transfers);
 
 #endif

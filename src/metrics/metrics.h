@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h: what is counted, for those who run the service. Every layer may count; src/run shows it.
+/* metrics.h: the metrics of the service, for its operators. Every layer may count. src/run shows the numbers.
  *
- * All of it is a block of numbers, changed by atomic additions alone: any thread of any process that shares the block
- * may count at any time, and one that is killed leaves nothing half done. Until sr_metrics_use it is this process's
- * own.
+ * The numbers are in one block of memory, which is changed only by atomic operations. Any thread of any process that
+ * shares the block may count at any time, and a process that is killed leaves no number half changed. Until
+ * sr_metrics_use is called, the block belongs to this process alone.
  *
- * Sections: metrics.c · text.c
- */
+ * Sections: metrics.c · text.c */
 #ifndef SR_METRICS_H
 #define SR_METRICS_H
 
@@ -22,20 +21,20 @@ typedef enum sr_metric_t {
 
 typedef enum sr_label_t {
     SR_LABEL_NONE,
-    SR_LABEL_VERSION,     /* named */
-    SR_LABEL_ROUTE,       /* named: "GET /path"; shown as two, method and route */
-    SR_LABEL_SERVER,      /* named: whose database it is */
-    SR_LABEL_CODE,        /* of HTTP */
+    SR_LABEL_VERSION,     /* its value is named by sr_metrics_name */
+    SR_LABEL_ROUTE,       /* named: "GET /path"; shown as two labels, method and route */
+    SR_LABEL_SERVER,      /* named: the virtual host that has the database */
+    SR_LABEL_CODE,        /* the HTTP status */
     SR_LABEL_ENVIRONMENT, /* sr_environment_t */
     SR_LABEL_RESULT,      /* sr_result_t */
     SR_LABEL_KIND,        /* sr_kind_t */
     SR_LABEL_OUTCOME,     /* sr_ending_t */
     SR_LABEL_STATE,       /* sr_queue_t */
     SR_LABEL_LOSS,        /* sr_loss_t */
-    SR_LABEL_OPERATION,   /* of the PDF helper */
-    SR_LABEL_FAILURE,     /* of the database */
-    SR_LABEL_USE,         /* of the database: sr_use_t */
-    SR_LABEL_LIMIT,       /* what was too much */
+    SR_LABEL_OPERATION,   /* the operation of the PDF helper */
+    SR_LABEL_FAILURE,     /* the kind of a database failure */
+    SR_LABEL_USE,         /* the use of the database (sr_use_t) */
+    SR_LABEL_LIMIT,       /* the limit that was exceeded */
     SR_LABEL_COUNT
 } sr_label_t;
 
@@ -43,51 +42,53 @@ typedef enum { SR_RESULT_SEALED, SR_RESULT_FAILED } sr_result_t;
 typedef enum { SR_KIND_WEBHOOK, SR_KIND_INVITATION } sr_kind_t;
 typedef enum {
     SR_ENDING_SUCCESS,
-    SR_ENDING_REJECTED,    /* the answer was another than 2xx */
-    SR_ENDING_UNANSWERED,  /* none came, or nothing was sent */
-    SR_ENDING_INTERRUPTED, /* outcome unknown */
+    SR_ENDING_REJECTED,    /* the response was not 2xx */
+    SR_ENDING_UNANSWERED,  /* there was no response, or no request was sent */
+    SR_ENDING_INTERRUPTED, /* the outcome is unknown */
 } sr_ending_t;
 typedef enum { SR_QUEUE_WAITING, SR_QUEUE_UNDER_WAY } sr_queue_t;
 typedef enum { SR_USE_READ, SR_USE_WRITE } sr_use_t;
 typedef enum { SR_LOSS_DIED, SR_LOSS_LATE } sr_loss_t;
 
-/* The values of a metric's first and second label are given by their number; 0 where it has no such label. Numbers out
- * of range count for the last value. */
+/* Adds `times` to a counter. `first` and `second` are the numbers of its label values, 0 for a label that it does not
+ * have. A number out of range counts for the last value. */
 void sr_metrics_count(sr_metric_t metric, int first, int second, apr_uint64_t times);
-/* A gauge; SECONDS in microseconds. */
+/* Sets a gauge. A gauge of type SECONDS is set in microseconds. */
 void sr_metrics_set(sr_metric_t metric, int first, int second, apr_uint64_t value);
-/* All gauges are 0 again. */
+/* Sets all gauges to 0. */
 void sr_metrics_forget(void);
-/* A histogram takes one duration. */
+/* Adds one duration, in microseconds, to a histogram. */
 void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration);
-/* True for one caller of all processes, once per period; the gauge has the time of the last turn. */
+/* Returns true for one caller in all processes once per period. The gauge holds the time of the last such call. */
 bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_time_t period);
 
-/* The number of a label's value; of what it does not have, the last one ("other", where there is one). */
+/* Returns the number of a label's value. For an unknown value it returns the last number, which is "other" if the
+ * label has that value. */
 int sr_metrics_number(sr_label_t label, const char *value);
 int sr_metrics_number_of_status(int status);
-/* Names a value of a named label, before threads are started; text must live on. What is beyond the room there is
- * counts for the last one. */
+/* Names a value of a named label. Call it before threads are started. `text` must live as long as the process. A
+ * number out of range names the last value. */
 void sr_metrics_name(sr_label_t label, int number, const char *text);
 
-/* What was counted: counters and gauges as they are, a histogram's number of durations. */
+/* Returns the value of a counter or gauge, or the number of durations of a histogram. */
 apr_uint64_t sr_metrics_value(sr_metric_t metric, int first, int second);
-/* The sum of a histogram's durations. */
+/* Returns the sum of a histogram's durations, in microseconds. */
 apr_uint64_t sr_metrics_total(sr_metric_t metric, int first);
-/* A bound that so many per cent of them do not exceed; -1: longer than all bounds. */
+/* Returns a bound in microseconds that `percent` of the durations do not exceed; -1 if it is above all bounds. */
 apr_interval_time_t sr_metrics_quantile(sr_metric_t metric, int first, int percent);
-/* SR_LABEL_NONE where it has none. */
+/* Sets both labels of a metric; SR_LABEL_NONE for a label that it does not have. */
 void sr_metrics_labels(sr_metric_t metric, sr_label_t labels[2]);
-/* How many values a label has (of a named one: that are named), and one of them; NULL: not named. */
+/* Returns the number of values of a label (of a named label, those that have a name), and the text of one of them;
+ * NULL if it has no name. */
 int sr_metrics_values(sr_label_t label);
 const char *sr_metrics_text_of(sr_label_t label, int number);
 
-/* From now on this block of so many bytes, of zeros at first, is where everything is counted. */
+/* Makes a block of sr_metrics_size() bytes, filled with zeros at first, the place of all numbers from now on. */
 apr_size_t sr_metrics_size(void);
 void sr_metrics_use(void *block);
 
 /* ------------------------------------------------------------------------------------------------- text.c */
-/* Everything in Prometheus' text format, version 0.0.4. */
+/* Returns all metrics in the Prometheus text format, version 0.0.4. */
 #define SR_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 const char *sr_metrics_text(apr_pool_t *pool);
 

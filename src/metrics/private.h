@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* private.h: what the files of src/metrics share. Nobody outside this folder includes it. */
+/* private.h: declarations shared by the files of src/metrics. Other folders do not include it. */
 #ifndef SR_METRICS_PRIVATE_H
 #define SR_METRICS_PRIVATE_H
 
 #include "metrics/metrics.h"
 
-enum { SR_METRICS_BUCKETS = 15 }; /* of a histogram; the last has no bound */
+enum { SR_METRICS_BUCKETS = 15 }; /* of a histogram; the last bucket has no bound */
 typedef struct sr_metrics_bound_t {
     apr_interval_time_t longest;
     const char *seconds;
@@ -20,13 +20,14 @@ typedef struct sr_metrics_row_t {
     sr_metrics_type_t type;
     sr_metrics_shown_t shown;
     sr_label_t labels[2];
-    int rooms[2]; /* how many values of each there is room for */
-    int begin;    /* its first cell */
+    int rooms[2]; /* how many values of each label there is room for */
+    int begin;    /* the index of its first cell */
 } sr_metrics_row_t;
 extern const sr_metrics_row_t sr_metrics_rows[SR_METRIC_COUNT];
 extern const char *const sr_metrics_label_names[SR_LABEL_COUNT];
 
-/* One cell: of a histogram, the bucket (each on its own, not cumulative), behind them the sum. */
+/* Returns one cell. `offset` is 0 except for a histogram: its cells are the buckets (not cumulative), followed by the
+ * sum. */
 apr_uint64_t sr_metrics_cell(sr_metric_t metric, int first, int second, int offset);
 
 #endif

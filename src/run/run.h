@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h: adapters between httpd and the layers below: mod_dbd's connections, the SQLite writer's lock, the pool of
- * PDF helpers of this child, what documents are sealed with, whom calls trust, the delivery thread, what is counted.
+/* run.h: adapters between httpd and the layers below it: mod_dbd's connections, the lock of SQLite's writers, the PDF
+ * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
+ * metrics.
  *
- * Sections: database.c · helper.c · seal.c · authorities.c · log.c · jobs.c · mail.c · shared.c ·
- * metrics.c · status.c
- */
+ * Sections: database.c · helper.c · seal.c · authorities.c · log.c · jobs.c · mail.c · shared.c · metrics.c ·
+ * status.c
+ *
+ * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
 #define SR_RUN_H
 
@@ -16,73 +18,77 @@
 #include "store/store.h"
 
 /* ---------------------------------------------------------------------------------------------- database.c */
-/* pre_config and post_config: the lock that lets one SQLite writer in at a time, over all children. */
+/* pre_config, post_config: registers and creates the mutex that lets one process at a time write to SQLite. */
 int sr_run_lock_register(apr_pool_t *pconf);
 int sr_run_lock_create(server_rec *main_server);
-/* post_config: libpq's default for connect_timeout, before children open connections. */
+/* post_config: sets libpq's default of connect_timeout, before children open connections. */
 void sr_run_database_post_config(void);
-/* child_init: that lock, and what limits the time that the database may take. */
+/* child_init: opens the mutex in the child, and starts the limits on the time that the database may take. */
 void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
-/* The number of a server's database of those of sr_conf_databases; -1: it has none. */
+/* Returns the number of a server's database in sr_conf_databases, or -1 if it has none. */
 int sr_run_database_number(const server_rec *server);
-/* A source over mod_dbd's connections for one request (or one thread): it lends one connection at a time. */
+/* Returns a source of mod_dbd's connections for one request or one thread. It lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ helper.c */
-/* post_config: the memory in which all children count their requests for pages. */
+/* post_config: creates the shared memory in which all children count their requests for page images. */
 int sr_run_helper_create(server_rec *main_server);
-/* child_init: the child's pool of sigreq-pdfd workers; they start when first needed. NULL, with a line in the log, if
- * there can be none. */
+/* child_init: creates the child's pool of sigreq-pdfd workers, which start when they are first needed. Returns NULL,
+ * after a message in the log, if that fails. */
 sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 
 /* -------------------------------------------------------------------------------------------------- seal.c */
-/* check_config, which `httpd -t` runs too: OK, or HTTP_INTERNAL_SERVER_ERROR after one line per fault. */
+/* check_config, which `httpd -t` also runs: checks the keys. Returns OK, or HTTP_INTERNAL_SERVER_ERROR after one
+ * message in the log per fault. */
 int sr_run_seal_check(apr_pool_t *ptemp, server_rec *main_server);
-/* post_config: reads the keys, by the user who started httpd, for all children. The same results. */
+/* post_config: reads the keys for all children, with the rights of the user who started httpd. Returns OK or
+ * HTTP_INTERNAL_SERVER_ERROR. */
 int sr_run_seal_load(apr_pool_t *pconf, server_rec *main_server);
-/* What a document of this environment is sealed with. */
+/* Returns the key and certificate that seal documents of this environment. */
 const sr_cms_identity_t *sr_run_seal(sr_environment_t environment);
 
 /* ------------------------------------------------------------------------------------------- authorities.c */
-/* check_config and post_config, as for the seal: reads SigreqCACertificateFile. */
+/* check_config, post_config: checks and reads SigreqCACertificateFile, as for the seal. */
 int sr_run_authorities_check(apr_pool_t *ptemp, server_rec *main_server);
 int sr_run_authorities_load(apr_pool_t *pconf, server_rec *main_server);
-/* What was read, as PEM text; NULL: the system's are trusted. */
+/* Returns the certificates as PEM text; NULL: the system's authorities are trusted. */
 const char *sr_run_authorities(void);
 
 /* --------------------------------------------------------------------------------------------------- log.c */
-/* Takes a signing link out of the request line; `path` is what is below <location>/sign/. Returns r->uri without it. */
+/* Removes the signing link from the request line (r->the_request). `path` is the path below <location>/sign/. Returns
+ * r->uri without the link. */
 const char *sr_run_log_hide(request_rec *r, const char *path);
-/* The same where httpd has answered without looking at the path: of anything below any …/sign/. */
+/* Does the same for a request that httpd refused before it parsed the path: it removes the text after each "/sign/". */
 void sr_run_log_hide_refused(request_rec *r);
 
 /* -------------------------------------------------------------------------------------------------- jobs.c */
-/* child_init (after mod_dbd's), child_stopping: the thread that calls webhooks. */
+/* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. */
 void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
 void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful);
-/* mail.c: what the configuration says of it; NULL: none is sent. */
+/* mail.c: returns the mail settings of the configuration; NULL: no mail is sent. */
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);
-/* sr_service_t's wake; the baton is the request's server_rec. */
+/* The `wake` function of sr_service_t. Its baton is the request's server_rec. */
 void sr_run_jobs_wake(void *server);
 
 /* ------------------------------------------------------------------------------------------------ shared.c */
-/* post_config: a block of memory that all children share, of zeros at first; NULL after a line in the log. */
+/* post_config: returns a block of memory that all children share, filled with zeros at first; NULL after a message in
+ * the log. */
 void *sr_run_shared(server_rec *main_server, const char *name, apr_size_t size);
-/* post_config, before anything counts: the table of sr_rate_take. */
+/* post_config, before anything is counted: creates the shared table of sr_rate_take. */
 int sr_run_rates_create(server_rec *main_server);
 
 /* ----------------------------------------------------------------------------------------------- metrics.c */
-/* post_config, before anything counts. */
+/* post_config, before anything is counted: creates the shared memory of the metrics. */
 int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server);
-/* The answer is ready; route is a number of SR_LABEL_ROUTE. */
+/* Notes that the response is ready. `route` is a value of SR_LABEL_ROUTE. */
 void sr_run_metrics_answered(request_rec *r, int route);
-/* log_transaction of a request of ours. */
+/* log_transaction of a request that this module has handled: counts it. */
 void sr_run_metrics_count(request_rec *r);
-/* The handler sigreq-metrics. */
+/* handler: serves the metrics for `SetHandler sigreq-metrics`. */
 int sr_run_metrics_show(request_rec *r);
 
 /* ------------------------------------------------------------------------------------------------ status.c */
-/* mod_status's hook. */
+/* status_hook of mod_status. */
 int sr_run_status(request_rec *r, int flags);
 
 #endif

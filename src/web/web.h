@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.h: <location>/sign: what signers see and do; and <location>/verify (verify.c), where anybody checks a PDF.
- * routes.c is the table; link.c the page itself, action.c what is sent to it, document.c what is downloaded from it,
- * pages.c what is seen on it, assets.c and theme.c what browsers load for it. The uuid in the path identifies the
- * signer: there is no token here.
+/* web.h: the pages for people. <location>/sign is the signing page, and <location>/verify is the page on which
+ * anybody can check a PDF (verify.c). routes.c has the route table. link.c serves the signing page, action.c reads
+ * what signers send, document.c serves downloads, pages.c serves images and text of the document's pages, and
+ * assets.c and theme.c serve files that browsers load. The uuid in the path identifies the signer, so there is no
+ * token.
  *
- * How a page is made: html.c puts the values together, texts.c the words, theme.c what the administrator changed;
- * base/template.c fills them into the pieces of HTML that files.c has.
- */
+ * How an HTML page is made: html.c collects the values, texts.c the texts in the right language, and theme.c the
+ * administrator's changes. base/template.c fills them into the HTML templates that files.c holds. */
 #ifndef SR_WEB_H
 #define SR_WEB_H
 
 #include "http/http.h"
 #include "service/service.h"
 
-extern const sr_route_t sr_web_routes[];        /* below <location>/sign */
-extern const sr_route_t sr_web_verify_routes[]; /* below <location>/verify */
+extern const sr_route_t sr_web_routes[];        /* paths below <location>/sign */
+extern const sr_route_t sr_web_verify_routes[]; /* paths below <location>/verify */
 
-/* What handlers need (sr_http_t.context): the service, and what directives say of the page. */
+/* The data of the handlers (sr_http_t.context): the service, and the directives of these pages. It lives as long as
+ * the request. */
 typedef struct sr_web_t {
     const sr_service_t *service;
-    const char *theme;           /* a folder, or "" */
-    const char *frame_ancestors; /* as in a Content-Security-Policy, or "" */
+    const char *theme;           /* the folder of the theme, or "" */
+    const char *frame_ancestors; /* the sources of frame-ancestors in the Content-Security-Policy, or "" */
     apr_off_t max_file_size, max_request_size;
     const char *privacy_url, *help_url; /* links on every page, or "" */
 } sr_web_t;
@@ -29,9 +30,9 @@ static inline const sr_web_t *sr_web_of(const sr_http_t *http)
     return http->context;
 }
 
-/* What every answer below /sign begins with: its headers, and errors that are pages, for who does not want JSON. */
+/* Sets the headers of every response below /sign, and makes errors HTML pages for clients that do not ask for JSON. */
 void sr_web_begin(sr_http_t *http);
-/* The same below /verify. */
+/* Does the same below /verify. */
 void sr_web_verify_begin(sr_http_t *http);
 /* The handlers. */
 sr_error_t *sr_web_get(sr_http_t *http);
@@ -47,63 +48,64 @@ sr_error_t *sr_web_theme_file(sr_http_t *http);
 sr_error_t *sr_web_verify_get(sr_http_t *http);
 sr_error_t *sr_web_verify_post(sr_http_t *http);
 
-/* Who may put the page into a frame, as in a Content-Security-Policy. */
+/* Returns the sources of frame-ancestors in the Content-Security-Policy. */
 const char *sr_web_ancestors(sr_http_t *http);
-/* A path parameter that must be a uuid; anything else is not found. */
+/* Sets *uuid to a path parameter. Errors: SR_ENOTFOUND if it is not a uuid. */
 sr_error_t *sr_web_uuid(const char **uuid, sr_http_t *http, int param);
-/* The absolute URL of a link. */
+/* Returns the absolute URL of a signer's link. */
 const char *sr_web_link(sr_http_t *http, const char *signer);
 
 /* ----------------------------------------------------------------------------------------------- action.c
- * What a signer sends: JSON, a form, or a form with a file.
+ * The request that a signer sends: JSON, a form, or a form with a file.
  */
 typedef struct sr_web_action_t {
     sr_action_t action;
-    const sr_consent_t *consent;          /* of SR_ACTION_SIGN */
-    sr_signature_t signature;             /* the same */
+    const sr_consent_t *consent;          /* of SR_ACTION_SIGN: the text that was accepted */
+    sr_signature_t signature;             /* of SR_ACTION_SIGN */
     const char *reason;                   /* of SR_ACTION_REFUSE, or NULL */
-    const json_t *time_zone, *utc_offset; /* what the browser says, or NULL */
+    const json_t *time_zone, *utc_offset; /* the browser's time zone, or NULL */
 } sr_web_action_t;
-/* Whether the client wants JSON: it sends JSON, or a file and likes JSON better. */
+/* Returns true if the client wants JSON: it sends JSON, or it sends a file and its Accept header prefers JSON. */
 bool sr_web_answers_json(sr_http_t *http);
 sr_error_t *sr_web_read_action(sr_web_action_t *action, sr_http_t *http);
-/* A signature alone: {"signature":{…}}, or a form with it; and the time zone and the text to agree to, whose language
- * that of a caption may be. */
+/* Reads a signature without an action: {"signature":{…}}, or a form with it. Also reads the time zone and the version
+ * of the accepted text, whose language a caption may use. */
 sr_error_t *sr_web_read_signature(sr_web_action_t *action, sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------ theme.c */
 typedef struct sr_web_theme_t {
-    const json_t *settings;   /* theme.json, or NULL */
-    const char *style, *logo; /* URLs below <location>/sign/, or NULL */
+    const json_t *settings;   /* the content of theme.json, or NULL */
+    const char *style, *logo; /* URLs relative to <location>/sign/, or NULL */
 } sr_web_theme_t;
 void sr_web_theme(sr_web_theme_t *theme, sr_http_t *http);
 
 /* ------------------------------------------------------------------------------------------------- html.c */
-/* The page of a state (sr_signing_representation, which is changed by it). */
+/* Sends the signing page for a representation (sr_signing_representation), which the function changes. */
 sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer);
-/* The body of an error as a page, for who does not want JSON (sr_http_t.show_error). */
+/* Sends an error as an HTML page (sr_http_t.show_error). */
 sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message);
-/* A page of these values and texts, and of what is on every page. */
+/* Sends a page with these values and texts, and with the values that every page has. */
 sr_error_t *sr_web_reply(sr_http_t *http, int status, json_t *values, const sr_web_theme_t *theme, const json_t *texts);
 
 /* ------------------------------------------------------------------------------------------------ texts.c */
-/* The language of the answer: what the query asks for (?lang=), else the signer's locale, else what the client likes
- * best of those there are. */
+/* Returns the language of the response: the one in the query (?lang=), else the signer's locale, else the best
+ * language of the Accept-Language header. */
 const sr_language_t *sr_web_language(sr_http_t *http);
-/* Reads the query; and takes the locale of a signer. */
+/* sr_web_ask_language reads the language from the query. sr_web_use_locale takes it from the signer's locale. */
 void sr_web_ask_language(sr_http_t *http);
 void sr_web_use_locale(sr_http_t *http, const sr_signing_t *signing);
-/* "?lang=de", where the query has asked: the page's own links and forms carry it along. */
+/* Returns "?lang=de" if the query has a language, else "". The page's own links and forms repeat it. */
 const char *sr_web_language_query(sr_http_t *http);
-/* Its catalogue: {"dir", "page": texts of the HTML, "script": those of the script}; the pool's. */
+/* Sets *texts to the catalogue of the language: {"dir", "page": texts of the HTML, "script": texts of the script}. It
+ * is released with the request's pool. */
 sr_error_t *sr_web_texts(json_t **texts, sr_http_t *http, const sr_web_theme_t *theme);
-/* One text of the HTML's, as it is. */
+/* Returns one text of "page", without filling its placeholders. */
 const char *sr_web_word(const json_t *texts, const char *key);
 
 /* ------------------------------------------------------------------------------------------------ files.c */
-/* By the name with the hash; NULL: not there. */
+/* Returns the file with this hashed name, or NULL if there is none. */
 const sr_embedded_t *sr_web_asset_file(const char *file);
-/* By the name without, as a URL below <location>/sign/. */
+/* Returns the URL of the file with this name (without hash), relative to <location>/sign/. */
 const char *sr_web_asset_url(const char *name, apr_pool_t *pool);
 const char *sr_web_piece(const char *name, apr_pool_t *pool);
 
