@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* appearance.c: what is seen of a signature. The mark itself, drawn, typed or an image, is one object that all of the
- * signer's widgets show; each widget has a form that fits it in, upright as the page is displayed. Whatever was signed
- * in the test environment says so beneath it. A caption (caption.c) is a line at the bottom. In PDF/A, colours depend
- * on no device. (ISO 32000-2, 8.10 and 12.5.5) */
+/* appearance.c: the visible part of a signature. The signature drawing (drawn, typed or an image) is one object that
+ * all widgets of the signer show. Each widget has a form that scales it to its size, upright on the displayed page. In
+ * the test environment it shows the word TEST below the drawing. A caption (caption.c) is a line at the bottom. In
+ * PDF/A the colours are device-independent. (ISO 32000-2, 8.10 and 12.5.5) */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ const char *sr_pdfd_mark(sr_pdfd_mark_t *mark, sr_pdfd_update_t *update, const j
     return NULL;
 }
 
-/* Four letters of strokes in a box of 100 x 30: no font is asked for, so it looks the same everywhere. */
+/* Four letters made of strokes in a box of 100 x 30. They need no font, so they look the same everywhere. */
 #define TEST_WIDTH 100.0
 #define TEST_HEIGHT 30.0
 static const char TEST[] = "1 .78 .78 RG 3.5 w 1 J 1 j\n"
@@ -60,12 +60,12 @@ int64_t sr_pdfd_test_form(sr_pdfd_update_t *update)
     return mark.object;
 }
 
-/* A part of a widget, as wide as that. */
+/* A horizontal part of a widget. */
 typedef struct part_t {
     double bottom, width, height;
 } part_t;
 
-/* Draws `name` as large as it fits and in the middle. An image is one unit large whatever its pixels are. */
+/* Draws `name` centred and as large as it fits. An image XObject always has the size of one unit. */
 static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const part_t *part, const sr_pdfd_mark_t *mark)
 {
     const bool is_image = mark->is_image;
@@ -74,13 +74,13 @@ static void put_fitted(sr_pdfd_buffer_t *out, const char *name, const part_t *pa
     const double matrix[6] = {
         is_image ? w : scale, 0, 0, is_image ? h : scale, (part->width - w) / 2, part->bottom + (part->height - h) / 2};
     sr_pdfd_put_text(out, "q ");
-    /* A scale needs more digits than a place does. */
+    /* a scale needs more decimals than a position */
     sr_pdfd_print(out, "%.8f 0 0 %.8f ", matrix[0], matrix[3]);
     sr_pdfd_put_numbers(out, matrix + 4, 2);
     sr_pdfd_print(out, "cm %s Do Q\n", name);
 }
 
-/* Turns the form back to what the reader sees as upright. */
+/* Writes the matrix that makes the form upright on a rotated page. */
 static void put_matrix(sr_pdfd_buffer_t *out, const sr_pdfd_widget_t *widget)
 {
     double w = widget->width, h = widget->height;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* boxes.c: the visible box and the rotation of every page, run-length coded. Attributes are inherited from the
- * page tree, and values that poppler cannot read are passed over as poppler passes over them, because poppler
- * shows what will be signed. */
+/* boxes.c: the visible box and the rotation of every page, run-length encoded. Attributes are inherited from the page
+ * tree. Values that poppler ignores are ignored too, because poppler shows the page to the signer. */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 #define MAX_DEPTH 64
 #define MAX_SIDE 14400.0 /* ISO 32000-1, annex C */
 
-static const double LETTER[4] = {0, 0, 612, 792}; /* what readers show where there is no /MediaBox */
+static const double LETTER[4] = {0, 0, 612, 792}; /* the default of readers if /MediaBox is missing */
 
 typedef struct page_t {
     double box[4];
@@ -42,7 +41,7 @@ static bool read_rectangle(double *box, qpdf_data q, qpdf_oh array)
     return true;
 }
 
-/* Multiples of 90 alone turn a page; anything else leaves it upright (qpdf and poppler agree). */
+/* Only multiples of 90 turn a page. Other values are ignored by qpdf and poppler. */
 static bool read_rotation(int *rotate, qpdf_data q, qpdf_oh value)
 {
     long long degrees;
@@ -51,7 +50,7 @@ static bool read_rotation(int *rotate, qpdf_data q, qpdf_oh value)
     return true;
 }
 
-/* False when nothing of the page is visible. */
+/* Returns false if no part of the page is visible. */
 static bool read_page(page_t *page, qpdf_data q, qpdf_oh node)
 {
     double media[4], crop[4];
@@ -87,7 +86,7 @@ static bool is_same(const page_t *a, const page_t *b)
 static void add_run(apr_array_header_t *texts, const page_t *page, int count)
 {
     const double *b = page->box;
-    char text[160]; /* libc's formatting: APR's writes .5 for 0.5, which is no JSON */
+    char text[160]; /* by libc, because APR writes .5 for 0.5, which is not valid JSON */
     snprintf(text, sizeof text, "[%d,%.15g,%.15g,%.15g,%.15g,%d]", count, b[0], b[1], b[2], b[3], page->rotate);
     APR_ARRAY_PUSH(texts, const char *) = apr_pstrdup(texts->pool, text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffer.c: bytes that grow, and how PDF writes numbers and texts (ISO 32000-2, 7.3). All that sigreq-pdfd makes
- * is put together in buffers. When memory ends, the process does: its client then blames the document. */
+/* buffer.c: growing buffers, and the syntax of numbers and texts in PDF (ISO 32000-2, 7.3). sigreq-pdfd makes all its
+ * output in such buffers. If memory runs out, the process ends, and its client blames the document. */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FARTHEST 1e9 /* as model/area.c has it: what is farther out is nowhere */
+#define FARTHEST 1e9 /* the limit of model/area.c; larger numbers are not valid places */
 
 static apr_status_t release(void *data)
 {
@@ -62,7 +62,8 @@ void sr_pdfd_print(sr_pdfd_buffer_t *buffer, const char *format, ...)
     va_end(arguments);
 }
 
-/* By hand: printf takes ten times as long and has a locale, and a drawn signature has thousands of numbers. */
+/* Not by printf, which takes ten times as long and depends on the locale. A drawn signature has thousands of numbers.
+ */
 void sr_pdfd_put_number(sr_pdfd_buffer_t *buffer, double value)
 {
     char text[32], *end = text + sizeof text, *at = end;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caption.c: the small line under a signature. It is drawn as outlines, like a typed signature. Readers find and copy
- * its text: it is the /ActualText (ISO 32000-2, 14.9.4) of letters that are not painted and together about as wide as
- * the line. Readers that do not know /ActualText find these letters, of which all outside of Latin-1 are "?". */
+/* caption.c: the small line below a signature. It is drawn as outlines, like a typed signature. Readers can search and
+ * copy its text: it is the /ActualText (ISO 32000-2, 14.9.4) of invisible letters that are together about as wide as
+ * the line. Readers that do not support /ActualText find these letters instead, of which those outside Latin-1 are "?".
+ */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
 
-#define MAX_CAPTIONS 15  /* ways to order one, two or three words */
-#define LETTER_WIDTH 0.5 /* of most letters of Helvetica, for a size of 1 */
+#define MAX_CAPTIONS 15  /* the possible orders of one, two or three words */
+#define LETTER_WIDTH 0.5 /* of most letters of Helvetica at size 1 */
 static const char COLOUR[] = "0.25 0.25 0.25 rg\n";
 
-/* Marks of direction are for the outlines. */
+/* Returns true for marks of direction, which are only needed for the outlines. */
 static bool is_mark(uint32_t c)
 {
     return c == 0x200e || c == 0x200f || (c >= 0x2066 && c <= 0x2069);
@@ -26,7 +27,7 @@ static const char *plain_text(const char *text, apr_pool_t *pool)
     return plain;
 }
 
-/* In the encoding of the font, WinAnsiEncoding, in which these are as in Latin-1. */
+/* Writes the letters in WinAnsiEncoding, which is the same as Latin-1 for these characters. */
 static void put_letters(sr_pdfd_buffer_t *out, const char *text)
 {
     sr_pdfd_put_text(out, "<");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* confirm.c: the answer to "confirm": whether what follows the first bytes of a document is the update that "prepare"
- * makes of them with these fields. It is made once more and compared, byte by byte: a worker that this document has not
- * been read by before sees what another one has smuggled into a page, the catalog or the form. */
+/* confirm.c: the operation "confirm": checks that the bytes after the first part of a document are the update that
+ * "prepare" makes of this part with these fields. The update is made again and compared byte by byte. This worker has
+ * not read the document before, so it finds what a worker that was taken over has added to a page, the catalog or the
+ * form. */
 #include "pdfd/pdfd.h"
 
 #include <string.h>

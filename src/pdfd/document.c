@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* document.c: a document opened to be continued. Nothing may be repaired silently here: what qpdf repairs in memory
- * is not in the file, and an object that it cannot read is null to it and would be lost from whatever is written
- * again. The probe has sent such files to be normalised before. */
+/* document.c: opens a document to append to it. Nothing may be repaired silently, because qpdf repairs in memory and
+ * not in the file. An object that qpdf cannot read becomes null, and would be lost when the object that contains it is
+ * rewritten. The probe has sent such files to be normalised before. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 
@@ -10,7 +10,7 @@
 static apr_status_t release(void *data)
 {
     qpdf_data *q = data;
-    qpdf_get_error(*q); /* or cleanup prints it */
+    qpdf_get_error(*q); /* otherwise qpdf_cleanup prints it */
     qpdf_cleanup(q);
     return APR_SUCCESS;
 }
@@ -25,7 +25,7 @@ qpdf_data sr_pdfd_qpdf(apr_pool_t *pool)
     return *q;
 }
 
-/* qpdf resolves objects lazily and a bad one reads as null, so warnings tell what is missing, and why. */
+/* qpdf reads objects lazily, and a bad one becomes null. Only warnings show that something is missing, and why. */
 sr_pdfd_warnings_t sr_pdfd_warnings(qpdf_data q, const sr_pdfd_bytes_t *bytes)
 {
     sr_pdfd_warnings_t found = SR_PDFD_NO_WARNINGS;

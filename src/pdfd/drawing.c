@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawing.c: what a signature looks like, before it is known where it is to be seen: strokes and filled outlines, or an
- * image. As content of a form it goes into a PDF, as JSON to the browser of the signer, who sees the same. */
+/* drawing.c: a signature drawing without a place: strokes and filled outlines, or an image. It is written as the
+ * content of a form XObject into a PDF, and as JSON for the browser of the signer, so that both show the same. */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define MAX_VALUES 6
-static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink; round ends, round corners */
+static const char INK[] = "0.05 0.1 0.45 RG 0.05 0.1 0.45 rg 1 J 1 j\n"; /* blue ink, with round ends and corners */
 
-/* Like an operator of a page's content: m, l, c, h, f and S of a path; w before it for the width of a stroke. */
+/* A path operator of a content stream: m, l, c, h, f or S, or w for the width of the stroke that follows. */
 typedef struct step_t {
     double values[MAX_VALUES];
     char step;
@@ -72,7 +72,7 @@ void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *dra
 
 /* ----------------------------------------------------------------------------------------------------------- JSON */
 
-/* A step of an SVG path, whose y goes down. */
+/* Writes a step of an SVG path, where y goes down. */
 static void put_svg(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, const step_t *step)
 {
     static const char from[] = "mlch", to[] = "MLCZ";
@@ -109,7 +109,7 @@ static void put_paths(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing)
 static void put_base64(sr_pdfd_buffer_t *out, const sr_pdfd_buffer_t *bytes)
 {
     const apr_size_t length = 4 * ((bytes->size + 2) / 3);
-    unsigned char *at = sr_pdfd_grow(out, length + 1); /* EVP_EncodeBlock ends with a NUL */
+    unsigned char *at = sr_pdfd_grow(out, length + 1); /* EVP_EncodeBlock writes a NUL at the end */
     EVP_EncodeBlock(at, bytes->data, (int)bytes->size);
     out->size--;
 }

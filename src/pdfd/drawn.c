@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawn.c: a signature as it was sealed, drawn once more: the object that holds it (appearance.c, ink.c, glyphs.c) is
- * read as far as this program writes such objects: a form of paths, or an image (drawnimage.c). Anything else is not
- * drawn. */
+/* drawn.c: draws the signature of a signed document again. It only reads objects in the form in which this program
+ * writes them (appearance.c, ink.c, glyphs.c): a form with paths, or an image (drawnimage.c). Nothing else is drawn. */
 #include "pdfd/marks.h"
 #include "pdfd/pdfd.h"
 
@@ -35,7 +34,7 @@ static void draw(drawing_t *drawing, const char *name)
     drawing->count = 0;
 }
 
-/* Only names of operators and numbers: any other word ends the drawing. */
+/* Draws numbers and operators. An unknown number format ends the drawing. */
 static void interpret(drawing_t *drawing, char *content)
 {
     char *state = NULL;

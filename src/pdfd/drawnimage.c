@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* drawnimage.c: an uploaded signature as it was sealed, drawn once more: the image object, followed by its mask if it
- * has one, is read as far as image.c writes such objects. One that is written otherwise is not drawn. It is drawn with
- * no more pixels than its place can show. "reduce" answers with these pixels, as objects again. */
+/* drawnimage.c: draws the uploaded image of a signed document again. It reads the image object, followed by its mask if
+ * it has one, only in the form in which image.c writes them. It uses no more pixels than the place can show. The
+ * operation "reduce" returns these pixels as objects. */
 #include "pdf/protocol.h"
 #include "pdfd/marks.h"
 #include "pdfd/pdfd.h"
@@ -11,20 +11,20 @@
 #include <zlib.h>
 
 #define DENSITY 4.0                                       /* pixels per point: 288 dpi */
-#define MAX_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS) /* with the room that paper.c leaves around ink */
+#define MAX_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS) /* including the margin that paper.c adds around ink */
 
 typedef struct coded_t {
     int64_t width, height, length;
-    int components; /* bytes of a pixel; 0: a stencil, which has a bit */
+    int components; /* bytes of a pixel; 0: a stencil mask with one bit for each pixel */
     bool is_jpeg, is_packed, has_mask;
     const unsigned char *data;
 } coded_t;
 
-/* Pixels without a mask have none. */
+/* The samples of an image. `mask` is NULL if it has none. */
 typedef struct samples_t {
     const unsigned char *colours, *mask;
-    int step;        /* bytes of colour a pixel takes */
-    bool is_stencil; /* the mask has bits: 1 where nothing is painted */
+    int step;        /* bytes of colour for each pixel */
+    bool is_stencil; /* the mask has one bit for each pixel: 1 means that nothing is painted */
 } samples_t;
 
 static const struct {
@@ -54,7 +54,7 @@ static bool is_size(const coded_t *coded)
            && coded->height <= MAX_PIXELS / coded->width;
 }
 
-/* Whether an object begins there, of which all is there. */
+/* Reads an image object. Returns false if it has another form or is incomplete. */
 static bool read_coded(coded_t *coded, cursor_t *c)
 {
     int64_t number;
@@ -84,7 +84,7 @@ const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size
     return bytes;
 }
 
-/* The samples of an image that is no JPEG, or NULL: exactly as many as its size says. */
+/* Returns the samples of an image that is not a JPEG, or NULL if their number does not match its size. */
 static const unsigned char *unpack(const coded_t *coded, apr_pool_t *pool)
 {
     const int64_t row = coded->components ? coded->width * coded->components : (coded->width + 7) / 8;
@@ -106,7 +106,7 @@ static bool decode(samples_t *samples, const coded_t *image, apr_pool_t *pool)
     return pixels.width == image->width && pixels.height == image->height;
 }
 
-/* Reads the mask that follows an image: it has the same size. */
+/* Reads the mask that follows an image, which must have the same size. */
 static bool decode_mask(samples_t *samples, const coded_t *image, cursor_t *c, apr_pool_t *pool)
 {
     coded_t mask;
@@ -131,7 +131,7 @@ static uint32_t pixel_of(const unsigned char *colour, int step, unsigned alpha)
     return alpha << 24 | red * alpha / 255 << 16 | green * alpha / 255 << 8 | blue * alpha / 255;
 }
 
-/* NULL if there is no memory. */
+/* Returns NULL if there is no memory. */
 static cairo_surface_t *surface_of(const samples_t *samples, int width, int height)
 {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
@@ -148,7 +148,7 @@ static cairo_surface_t *surface_of(const samples_t *samples, int width, int heig
     return surface;
 }
 
-/* Paints the surface, scaled to that size, where the origin of the context is. */
+/* Paints the surface at the origin of the context, scaled to this size. */
 static void paint(cairo_t *context, cairo_surface_t *surface, double width, double height)
 {
     const double across = width / cairo_image_surface_get_width(surface);
@@ -161,7 +161,7 @@ static void paint(cairo_t *context, cairo_surface_t *surface, double width, doub
     cairo_restore(context);
 }
 
-/* The surface itself, or one with fewer pixels instead of it; NULL if there is no memory. */
+/* Returns the surface, or a smaller copy that replaces it. Returns NULL if there is no memory. */
 static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double height)
 {
     const int across = (int)ceil(width * DENSITY), down = (int)ceil(height * DENSITY);
@@ -177,8 +177,9 @@ static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double h
     return NULL;
 }
 
-/* The image as a surface with no more pixels than a place of *width x *height points can show, and how large it is
- * there. NULL if it is written otherwise than image.c does, or has more than *pixels, which it lessens. */
+/* Reads the image into a surface that has no more pixels than a place of *width x *height points can show, and sets its
+ * size in points. Returns NULL if image.c would not write it in this form, or if it has more than *pixels. Its pixels
+ * are subtracted from *pixels. */
 static cairo_surface_t *read_image(double *width, double *height, const char *object, apr_size_t length,
                                    int64_t *pixels, apr_pool_t *pool)
 {
@@ -222,14 +223,14 @@ static void put_object(sr_pdfd_buffer_t *out, cairo_surface_t *surface, const ch
     sr_pdfd_put(out, bytes, packed);
 }
 
-/* The colour without its transparency, by which cairo has multiplied it. */
+/* Returns the colour before cairo multiplied it with its alpha. */
 static unsigned char plain_colour(uint32_t colour, uint32_t alpha)
 {
     const uint32_t value = alpha ? ((colour & 0xff) * 255 + alpha / 2) / alpha : 255;
     return (unsigned char)(value < 255 ? value : 255);
 }
 
-/* Colours, and the transparency as their mask, as image.c writes them. */
+/* Writes the colours, and the alpha values as their mask, as image.c does. */
 static void put_surface(sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_pool_t *pool)
 {
     const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);

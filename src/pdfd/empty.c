@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* empty.c: the signature fields that a form has already (ISO 32000-2, 12.7.5.5): their names, where they are, and why
- * one cannot be signed. One that can is merged with its one widget, which is visible and on one page. It has no value,
- * nothing locks it, and it requires nothing that a signature here does not have. */
+/* empty.c: the signature fields that a form already has (ISO 32000-2, 12.7.5.5): their names, their places, and why a
+ * field cannot be signed. A field that can be signed is merged with its only widget, which is visible and on one page.
+ * It has no value and no lock applies to it, and it requires nothing that a signature of this service does not have. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
 #include <math.h>
 #include <string.h>
 
-#define LEAST 0.01               /* points a side */
-#define HIDDEN (1 << 1 | 1 << 5) /* of /F: Hidden, NoView */
-#define READ_ONLY 1              /* of /Ff */
+#define LEAST 0.01               /* least width and height in points */
+#define HIDDEN (1 << 1 | 1 << 5) /* of /F: Hidden and NoView */
+#define READ_ONLY 1              /* of /Ff: ReadOnly */
 
-/* Constraints of a seed value dictionary (ISO 32000-2, table 237): bits of its /Ff. */
+/* Flags in /Ff of a seed value dictionary that make a constraint mandatory (ISO 32000-2, table 237). */
 #define SEED_FILTER 1
 #define SEED_SUBFILTER (1 << 1)
 #define SEED_VERSION (1 << 2)
@@ -22,13 +22,13 @@ typedef struct walk_t {
     qpdf_data q;
     const sr_pdfd_form_t *form;
     apr_array_header_t *fields;
-    apr_hash_t *names;   /* → int, the index of a field */
-    apr_hash_t *widgets; /* int, the number of an object → int, the same */
+    apr_hash_t *names;   /* name → index of a field (int) */
+    apr_hash_t *widgets; /* object number (int) → index of a field (int) */
     int budget;
     apr_pool_t *pool;
 } walk_t;
 
-/* What a field inherits (12.7.4). */
+/* What a field inherits from its parents (12.7.4). */
 typedef struct inherited_t {
     const char *name;
     bool is_signature, has_value;
@@ -63,14 +63,14 @@ static bool lists(qpdf_data q, qpdf_oh array, const char *text)
     return false;
 }
 
-/* Which hash function a signature has depends on the key of the seal. */
+/* Returns true if all hash functions are listed, because the key of the seal decides which one is used. */
 static bool lists_hashes(qpdf_data q, qpdf_oh seed)
 {
     qpdf_oh digests = qpdf_oh_get_key(q, seed, "/DigestMethod");
     return lists(q, digests, "SHA256") && lists(q, digests, "SHA384") && lists(q, digests, "SHA512");
 }
 
-/* Whether a signature here has all that a seed value dictionary requires. */
+/* Returns true if a signature of this service has everything that a seed value dictionary requires. */
 static bool meets(qpdf_data q, qpdf_oh seed)
 {
     const int flags = integer_of(q, seed, "/Ff", 0);
@@ -82,7 +82,8 @@ static bool meets(qpdf_data q, qpdf_oh seed)
         return false;
     if (flags & SEED_VERSION && integer_of(q, seed, "/V", 1) > 3) return false;
     if (flags & SEED_DIGEST && !lists_hashes(q, seed)) return false;
-    if (qpdf_oh_is_dictionary(q, mdp) && integer_of(q, mdp, "/P", 0) != 0) return false; /* it would certify */
+    if (qpdf_oh_is_dictionary(q, mdp) && integer_of(q, mdp, "/P", 0) != 0)
+        return false; /* the signature would have to certify */
     return !qpdf_oh_is_dictionary(q, certificate) || !integer_of(q, certificate, "/Ff", 0);
 }
 
@@ -112,8 +113,8 @@ static void read_rectangle(sr_pdfd_empty_t *empty, qpdf_data q)
     }
 }
 
-/* A field whose widget is an object of its own could be signed, but pdfsig and mutool do not find the signature then,
- * and pyHanko takes the new appearance for a change. */
+/* A field whose widget is a separate object could be signed, but pdfsig and mutool do not find such a signature, and
+ * pyHanko reports the new appearance as a change. */
 static void read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
 {
     qpdf_data q = walk->q;
@@ -124,7 +125,7 @@ static void read_widget(walk_t *walk, sr_pdfd_empty_t *empty, qpdf_oh kids)
     read_rectangle(empty, q);
 }
 
-/* The widgets of other pages are looked for only where there is a field that may be signed. */
+/* Counts the pages on which each field is. Only fields that can be signed are searched. */
 static void find_page(walk_t *walk, int index)
 {
     qpdf_data q = walk->q;
@@ -154,7 +155,7 @@ static void find_pages(walk_t *walk)
 
 /* ------------------------------------------------------------------------------------------------------ the fields */
 
-/* Notes that an object belongs to a field. It must not belong to another one as well. */
+/* Records that an object belongs to a field. It must not belong to a second field. */
 static void note_object(walk_t *walk, qpdf_oh object, int index)
 {
     int *key = apr_palloc(walk->pool, 2 * sizeof *key);
@@ -187,7 +188,7 @@ static void add_field(walk_t *walk, qpdf_oh field, qpdf_oh kids, const inherited
     if (!empty->field.fault) note_object(walk, empty->object, *index);
 }
 
-/* Whether these are fields below a field, and not its widgets. */
+/* Returns true if the children of a field are fields and not its widgets. */
 static bool are_fields(qpdf_data q, qpdf_oh kids)
 {
     bool found = false;

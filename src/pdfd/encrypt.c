@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* encrypt.c: what is appended to an encrypted document is encrypted like the rest of it (ISO 32000-2, 7.6): every
- * string and stream, but not the digits of the signature, for which there is no time before the document is hashed. */
+/* encrypt.c: encrypts what is appended to an encrypted document (ISO 32000-2, 7.6): every string and stream, except the
+ * digits of the signature, which are inserted after the document is hashed. */
 #include "pdfd/encryption.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
@@ -47,7 +47,7 @@ static void decode_hex(sr_pdfd_buffer_t *out, const unsigned char *at, const uns
     if (digits % 2) sr_pdfd_put(out, &byte, 1);
 }
 
-/* Behind a backslash (7.3.4.2). */
+/* Decodes an escape sequence after its backslash (7.3.4.2). */
 static const unsigned char *decode_escape(sr_pdfd_buffer_t *out, const unsigned char *at, const unsigned char *end)
 {
     static const char letters[] = "nrtbf", meanings[] = "\n\r\t\b\f";
@@ -115,7 +115,7 @@ void sr_pdfd_encrypt_strings(sr_pdfd_update_t *update)
         if ((kind == '(' || kind == '<') && !keep) put_encrypted(made, update, token, c.at);
         else sr_pdfd_put(made, token, (apr_size_t)(c.at - token));
         keep = is_signature && kind == '/' && is_name(token, c.at, "/Contents");
-        /* a signature that is in this object is not to be encrypted, and cannot be written again */
+        /* a signature in this object must not be encrypted, so the object cannot be rewritten */
         if (!is_signature && kind == '/' && is_name(token, c.at, "/ByteRange")) update->spoils = true;
     }
     out->size = update->body;

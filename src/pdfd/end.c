@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* end.c: how the process ends, and what a build for tests does there (see pdfd.h). The helper has no environment and no
- * destructors run, so the options of the sanitizers are compiled in, and their check for leaks is called. */
+/* end.c: how the process ends, and what builds for tests do then (see pdfd.h). The helper has no environment and runs
+ * no destructors. So the options of the sanitizers are compiled in, and the leak check is called explicitly. */
 #include "pdfd/pdfd.h"
 
 #include <unistd.h>
 
 #ifdef SR_SANITIZE
-/* The libraries of the sanitizers must find these. */
+/* The libraries of the sanitizers look up these symbols. */
 #pragma GCC visibility push(default)
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
@@ -19,7 +19,7 @@ const char *__ubsan_default_options(void)
     return SR_SANITIZE;
 }
 
-/* What a library keeps until the process ends. */
+/* Memory that a library keeps until the process ends. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -27,7 +27,7 @@ const char *__lsan_default_suppressions(void)
 }
 #pragma GCC visibility pop
 
-/* Which of the two there is depends on the compiler's options. */
+/* Which of these functions exist depends on the options of the compiler. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) void __gcov_dump(void);
 __attribute__((weak)) void __gcov_reset(void);

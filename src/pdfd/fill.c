@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.c: the answer to "fill": one incremental update that gives the fields of one signer, those that were added and
- * those that the document had, their appearance and one signature dictionary, with room for the CMS, as their value.
- * Page, catalog and form stay as they are. */
+/* fill.c: the operation "fill": one incremental update that gives the fields of one signer their appearance and their
+ * value. The value is one signature dictionary for added and existing fields, with room for the CMS. Pages, catalog and
+ * form do not change. */
 #include "pdfd/pdfd.h"
 
 #include <stdio.h>
@@ -14,12 +14,12 @@ static const char FILLED[] = "this signer has signed it already";
 typedef struct fill_t {
     sr_pdfd_document_t document;
     sr_pdfd_update_t update;
-    const char *signer, *name, *reason, *contact, *time; /* reason, contact: or NULL */
-    const json_t *existing;                              /* for each place a name or null; or NULL */
-    apr_array_header_t *widgets;                         /* sr_pdfd_widget_t */
-    apr_array_header_t *captions;                        /* sr_pdfd_mark_t */
+    const char *signer, *name, *reason, *contact, *time; /* reason and contact may be NULL */
+    const json_t *existing;       /* a name or null for each place of the signer; NULL if none is an existing field */
+    apr_array_header_t *widgets;  /* sr_pdfd_widget_t */
+    apr_array_header_t *captions; /* sr_pdfd_mark_t */
     int64_t signature;
-    apr_size_t range, contents; /* offsets in what is appended */
+    apr_size_t range, contents; /* offsets in the appended bytes */
     apr_pool_t *pool;
 } fill_t;
 
@@ -39,7 +39,7 @@ static bool read_parameters(fill_t *fill, const json_t *parameters)
     return sr_pdfd_is_signer(fill->signer) && fill->name && is_date(fill->time);
 }
 
-/* 1 for the field of the signer's first placement, n for "…_n", 0 for another signer's. */
+/* Returns 1 for the field of the signer's first placement, n for "…_n", and 0 for fields of other signers. */
 static int read_ordinal(const fill_t *fill, qpdf_oh field)
 {
     qpdf_data q = fill->document.q;
@@ -54,7 +54,7 @@ static int read_ordinal(const fill_t *fill, qpdf_oh field)
     return ordinal;
 }
 
-/* `side`: of the rectangle. */
+/* `side`: the sides of the rectangle. */
 static const char *add_widget(fill_t *fill, sr_pdfd_widget_t *widget, const double side[4])
 {
     widget->width = side[widget->rotate % 180 ? 3 : 2] - side[widget->rotate % 180 ? 1 : 0];
@@ -64,7 +64,8 @@ static const char *add_widget(fill_t *fill, sr_pdfd_widget_t *widget, const doub
     return NULL;
 }
 
-/* Which of the signer's places the field of that ordinal is: existing ones are counted too. */
+/* Returns the position of a field among all places of the signer. Existing fields count too, but are not in the
+ * ordinal. */
 static int number_of(const fill_t *fill, int ordinal)
 {
     const int count = (int)json_array_size(fill->existing);
@@ -92,7 +93,7 @@ static const char *add_new(fill_t *fill, qpdf_oh field, int ordinal)
     return add_widget(fill, &widget, side);
 }
 
-/* The fields that the document had. Their signature is upright as the page is shown, whatever /MK says. */
+/* Adds the existing fields. Their signature is upright on the displayed page, whatever /MK contains. */
 static const char *find_existing(fill_t *fill)
 {
     sr_pdfd_form_t form;
@@ -102,7 +103,7 @@ static const char *find_existing(fill_t *fill)
     const apr_array_header_t *fields = sr_pdfd_empty_find(fill->document.q, &form, fill->pool);
     for (size_t i = 0; !reason && i < json_array_size(fill->existing); i++) {
         const char *name = json_string_value(json_array_get(fill->existing, i));
-        if (!name) continue; /* it was added */
+        if (!name) continue; /* a field that was added */
         const sr_pdfd_empty_t *empty = sr_pdfd_empty_named(fields, name);
         if (!empty) return NOT_EMPTY;
         sr_pdfd_widget_t widget = {.field = empty->object, .rotate = empty->rotate, .number = (int)i + 1};
@@ -157,12 +158,12 @@ static void put_signature(fill_t *fill)
     memset(sr_pdfd_grow(out, SR_PDF_CONTENTS_DIGITS), '0', SR_PDF_CONTENTS_DIGITS);
     sr_pdfd_put_text(out, end);
     sr_pdfd_object_end(&fill->update);
-    /* told from the end: what is before may have been encrypted */
+    /* counted from the end, because the text before may have been encrypted */
     fill->contents = out->size - strlen(SR_PDFD_OBJECT_END) - strlen(end) - SR_PDF_CONTENTS_DIGITS - 1;
     fill->range = fill->contents - strlen("/Contents") - SR_PDF_RANGE_WIDTH;
 }
 
-/* All but the digits and their brackets. */
+/* Writes the byte ranges: everything except the digits and their brackets. */
 static void put_range(fill_t *fill)
 {
     sr_pdfd_buffer_t *out = fill->update.out;

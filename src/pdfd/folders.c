@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folders.c: where the files are that showing a page may read: the system's fonts, for documents that name theirs
- * instead of bringing them, and poppler's tables for the scripts of East Asia. The sandbox lets the worker read
- * below these folders and nowhere else. */
+/* folders.c: the folders that a worker may read to show a page: the fonts of the system, for documents that name fonts
+ * without embedding them, and poppler's data for East Asian scripts. The sandbox permits no other folders. */
 #include "pdfd/pdfd.h"
 
 #include <fontconfig/fontconfig.h>
@@ -14,7 +13,7 @@ static bool is_below(const char *path, const char *folder)
     return !strncmp(path, folder, length) && (path[length] == '/' || !path[length]);
 }
 
-/* What is below a folder of the list already is left out; fontconfig lists parents first. */
+/* Skips a folder below another one of the list. fontconfig lists parents first. */
 static void add(apr_array_header_t *folders, const char *path)
 {
     char *real = realpath(path, NULL);
@@ -24,7 +23,7 @@ static void add(apr_array_header_t *folders, const char *path)
     free(real);
 }
 
-/* A link is followed to its file's folder, which may be elsewhere (TeX's fonts are). */
+/* Adds the folder that a symbolic link leads to, which may be elsewhere (as for the fonts of TeX). */
 static void add_linked(apr_array_header_t *folders, const char *path)
 {
     struct stat info;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fontmap.c: lets pango use the fonts of fonts.c. Its own way to find fonts (pangofc) is left out: it starts a thread
- * for fontconfig, which would have to be there before the sandbox closes and so would stay outside of it. What pango
- * needs instead are two classes: a font in one size, and a map that has the fonts for a style. */
+/* fontmap.c: lets pango use the fonts of fonts.c. pango's own font map (pangofc) starts a thread for fontconfig. It
+ * would have to be started before the sandbox is entered, and would then be outside of it. So this file implements the
+ * two classes that pango needs: a font in one size, and a map that returns the fonts for a style. */
 #include "pdfd/fontmap.h"
 
 #include <string.h>
 
-#define MAX_SETS 16 /* styles and sizes that are kept for the next request; a composed document has fewer */
+#define MAX_SETS 16 /* styles and sizes that are kept for later requests; a composed document has fewer */
 
 /* ------------------------------------------------------------------------------------------ one font in one size */
 
@@ -16,7 +16,7 @@ typedef struct sr_pdfd_sized_tClass {
 static GType sized_get_type(void);
 G_DEFINE_TYPE(sr_pdfd_sized_t, sized, PANGO_TYPE_FONT)
 
-static PangoFontMap *map; /* the only one */
+static PangoFontMap *map; /* the only font map */
 
 static PangoFontDescription *sized_describe(PangoFont *font)
 {
@@ -55,7 +55,8 @@ static void sized_get_glyph_extents(PangoFont *font, PangoGlyph glyph, PangoRect
     if (unknown && !extents.width) advance = own->metrics.approximate_char_width;
     const PangoRectangle box = {0, -own->metrics.ascent, advance, own->metrics.height};
     if (logical) *logical = box;
-    if (ink) *ink = box; /* nobody reads it, but pango asks; HarfBuzz would run the program of each outline */
+    if (ink)
+        *ink = box; /* nobody uses it, but pango asks for it; HarfBuzz would have to run the program of each outline */
 }
 
 static PangoFontMetrics *sized_get_metrics(PangoFont *font, PangoLanguage *language)
@@ -97,7 +98,7 @@ static PangoFont *sized_new(sr_pdfd_font_t *font, double size)
     made->scaled = hb_font_create(hb_font_get_face(font->font));
     hb_font_set_scale(made->scaled, scale, scale);
     hb_font_get_h_extents(made->scaled, &extents);
-    made->metrics = (PangoFontMetrics){.ref_count = 1, /* and so it is never freed */
+    made->metrics = (PangoFontMetrics){.ref_count = 1, /* so it is never freed */
                                        .ascent = extents.ascender,
                                        .descent = -extents.descender,
                                        .height = extents.ascender - extents.descender,
@@ -126,7 +127,7 @@ static struct {
 } sets[MAX_SETS];
 static int set_count;
 
-/* Pango asks for other families where it sees emoji. */
+/* pango asks for other families for emoji. */
 static sr_pdfd_style_t style_of(const PangoFontDescription *description)
 {
     const char *family = pango_font_description_get_family(description);

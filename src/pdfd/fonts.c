@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fonts.c: the fonts that sigreq-pdfd draws texts of its own with: typed signatures, and composed documents. They are
- * mapped before the sandbox closes, so that where it allows no files typing and composing work all the same: fontconfig
- * sorts all that the system has, the wanted style first, and leaves out each one whose characters those before it have;
- * what stays knows every character that any of them knows. Mapping costs address space, not memory. Colour fonts have
- * no outlines and are passed over. */
+/* fonts.c: the fonts for texts that sigreq-pdfd draws itself: typed signatures and composed documents. They are mapped
+ * before the sandbox is entered, so that these operations also work if no files can be opened afterwards. fontconfig
+ * sorts all fonts of the system by the wanted style and leaves out each font whose characters the previous ones have.
+ * The remaining fonts have every character that any font has. Mapping costs address space, not memory. Colour fonts
+ * have no outlines and are skipped. */
 #include "pdfd/glyphs.h"
 
 #include <fontconfig/fontconfig.h>
@@ -15,8 +15,8 @@
 #define MAX_MAPPED ((apr_size_t)384 << 20)
 
 typedef struct list_t {
-    const char *wanted; /* families, the best first */
-    bool alone;         /* only the best one, and then the plain ones */
+    const char *wanted; /* families, the preferred one first */
+    bool alone;         /* only the best font, followed by the fonts of SR_PDFD_PLAIN */
     sr_pdfd_font_t *fonts[MAX_FONTS];
     int count;
 } list_t;
@@ -41,10 +41,10 @@ static bool is_usable(FcPattern *pattern)
     FcPatternGetBool(pattern, FC_OUTLINE, 0, &outline);
     FcPatternGetBool(pattern, FC_COLOR, 0, &colour);
     FcPatternGetBool(pattern, FC_VARIABLE, 0, &variable);
-    return outline && !colour && !variable; /* a variable font is listed by its instances, too */
+    return outline && !colour && !variable; /* the instances of a variable font are listed separately */
 }
 
-/* Where the same face is in two lists, it is mapped once. */
+/* Finds a face that another list has already mapped. */
 static sr_pdfd_font_t *find(const char *file, int index)
 {
     for (int i = 0; i < face_count; i++)
@@ -52,7 +52,7 @@ static sr_pdfd_font_t *find(const char *file, int index)
     return NULL;
 }
 
-/* NULL when it cannot be had. */
+/* Returns NULL on failure. */
 static sr_pdfd_font_t *map(const char *file, int index)
 {
     struct stat info;
@@ -60,7 +60,8 @@ static sr_pdfd_font_t *map(const char *file, int index)
     hb_blob_t *blob = hb_blob_create_from_file_or_fail(file);
     if (!blob) return NULL;
     sr_pdfd_font_t *font = NULL;
-    hb_face_t *face = hb_face_create(blob, (unsigned)index & 0xffff); /* the upper half is of variable fonts */
+    hb_face_t *face =
+        hb_face_create(blob, (unsigned)index & 0xffff); /* the upper half selects an instance of a variable font */
     unsigned size = hb_face_get_upem(face);
     mapped += (apr_size_t)info.st_size;
     if (hb_face_get_glyph_count(face) && size) {
@@ -74,7 +75,7 @@ static sr_pdfd_font_t *map(const char *file, int index)
     return font;
 }
 
-/* fontconfig's patterns, which the names of the files are from, are never freed. */
+/* The patterns of fontconfig, which own the file names, are never freed. */
 static bool load(list_t *list, FcPattern *pattern)
 {
     FcChar8 *file;
@@ -87,7 +88,7 @@ static bool load(list_t *list, FcPattern *pattern)
     return font;
 }
 
-/* The best one alone is the first of them all that can be had: sorting without leaving any out is quick. */
+/* For `alone`, the first font that can be loaded is used. Sorting is quick if no fonts are left out. */
 static void load_list(list_t *list, FcFontSet *usable)
 {
     FcResult result;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* form.c: what the catalog and the form of a document say about signing it: signatures it has, promises they
- * made, and forms that are drawn by no PDF reader.
+/* form.c: what the catalog and the form of a document permit: existing signatures, their restrictions, and forms that
+ * PDF readers cannot show.
  *
- * Preparing a document adds signature fields, or uses empty ones that it has. By ISO 32000-2, table 257 (12.8.2.2), a
- * certified document allows at level 1 nothing, at level 2 filling, page templates and signing, at level 3 annotations
- * too: at no level new fields, so the certification would show as broken. Its empty signature fields may be signed at
- * levels 2 and 3. The same table governs /P of a signature field's /Lock (table 236). A field lock (FieldMDP, table
- * 259) covers new fields when it is for all fields or for all but some, and empty ones by their names. */
+ * Preparing a document adds signature fields or uses empty ones. According to ISO 32000-2, table 257 (12.8.2.2), a
+ * certified document permits nothing at level 1, form filling, page templates and signing at level 2, and also
+ * annotations at level 3. No level permits new fields, which would break the certification. Its empty signature fields
+ * may be signed at levels 2 and 3. The same table applies to /P of the /Lock of a signature field (table 236). A field
+ * lock (FieldMDP, table 259) covers new fields if it is for all fields or for all except some. It covers empty fields
+ * by their names.
+ */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
@@ -37,7 +39,7 @@ static bool is_name(qpdf_data q, qpdf_oh dictionary, const char *key, const char
     return qpdf_oh_is_name_and_equals(q, qpdf_oh_get_key(q, dictionary, key), name);
 }
 
-/* Of /P, as certifications and locks have it: 2 if there is none, 1 for what has no meaning. */
+/* Returns /P of a certification or lock: 2 if it is missing, 1 if it is not valid. */
 static int read_level(qpdf_data q, qpdf_oh parameters)
 {
     int level = 2;
@@ -46,14 +48,14 @@ static int read_level(qpdf_data q, qpdf_oh parameters)
     return level;
 }
 
-/* `final`: the reason at level 1, `reason` at the others. */
+/* Sets `reason` as the reason against new fields. Returns `final` at level 1, which permits nothing. */
 static const char *limit(sr_pdfd_form_t *form, int level, const char *final, const char *reason)
 {
     form->fixed = reason;
     return level < 2 ? final : NULL;
 }
 
-/* A /Lock, or the parameters of a FieldMDP, which are built alike. */
+/* Reads a /Lock or the parameters of a FieldMDP, which have the same form. */
 static const char *read_lock(scan_t *scan, qpdf_oh lock)
 {
     qpdf_data q = scan->q;
@@ -80,7 +82,7 @@ bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name)
         bool named = false;
         for (int j = 0; j < lock->names->nelts; j++) {
             const char *other = APR_ARRAY_IDX(lock->names, j, const char *);
-            const size_t length = strlen(other); /* a field stands for those below it */
+            const size_t length = strlen(other); /* a field includes the fields below it */
             named |= !strncmp(name, other, length) && (!name[length] || name[length] == '.');
         }
         if (named != lock->excludes) return true;
@@ -88,7 +90,7 @@ bool sr_pdfd_form_locks(const sr_pdfd_form_t *form, const char *name)
     return false;
 }
 
-/* *certifies: one of them is a certification. */
+/* Reads the references of a signature. *certifies is set if one of them is a certification. */
 static const char *read_references(scan_t *scan, bool *certifies, qpdf_oh signature)
 {
     qpdf_data q = scan->q;
@@ -119,7 +121,7 @@ static const char *read_signed_field(scan_t *scan, qpdf_oh field, qpdf_oh signat
     return reason ? reason : read_references(scan, &certifies, signature);
 }
 
-/* The signature that certifies the document may be the value of no field. */
+/* The signature that certifies the document need not be the value of a field. */
 static const char *read_certification(scan_t *scan, qpdf_oh root)
 {
     qpdf_data q = scan->q;
@@ -128,10 +130,10 @@ static const char *read_certification(scan_t *scan, qpdf_oh root)
     if (!qpdf_oh_is_dictionary(q, permissions) || !qpdf_oh_has_key(q, permissions, "/DocMDP")) return NULL;
     qpdf_oh signature = qpdf_oh_get_key(q, permissions, "/DocMDP");
     const char *reason = qpdf_oh_is_dictionary(q, signature) ? read_references(scan, &certifies, signature) : CERTIFIED;
-    return reason || certifies ? reason : CERTIFIED; /* nothing says what it permits */
+    return reason || certifies ? reason : CERTIFIED; /* its permissions are unknown */
 }
 
-/* `is_signature`: the type that the fields inherit (/FT). */
+/* `is_signature`: the fields inherit the type /Sig (/FT). */
 // NOLINTNEXTLINE(misc-no-recursion): SR_PDFD_FORM_DEPTH
 static const char *read_fields(scan_t *scan, qpdf_oh fields, int depth, bool is_signature)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glyphs.c: a typed signature or a caption as filled outlines, so that no reader needs the font. The text is parted
- * into runs of one direction (fribidi), one script and one font; HarfBuzz shapes each, which is what Arabic and
- * Devanagari need. It draws outlines, so of what typeset.c needs pango for, the lines, there is one. */
+/* glyphs.c: a typed signature or a caption as filled outlines, so that readers do not need the font. The text is
+ * divided into runs of one direction (fribidi), one script and one font. HarfBuzz shapes each run, which Arabic and
+ * Devanagari need. Unlike typeset.c it does not need pango, because there is only one line. */
 #include "pdfd/glyphs.h"
 
 #include <fribidi.h>
 #include <math.h>
 
-#define ASCENT 720.0  /* units that a line reaches at least above its base, */
-#define DESCENT 200.0 /* and below: or "a" would be as large as "Ay" */
+#define ASCENT 720.0  /* units; every line reaches at least so far above its base line */
+#define DESCENT 200.0 /* and below it; otherwise "a" would be as large as "Ay" */
 #define MARGIN 20.0
 
 #define DIGITS 2
 
 typedef struct run_t {
-    int from, to; /* characters */
+    int from, to; /* indexes of characters */
     const sr_pdfd_font_t *font;
     hb_script_t script;
     FriBidiLevel level;
@@ -32,7 +32,7 @@ typedef struct text_t {
 
 /* ------------------------------------------------------------------------------------------------- into runs */
 
-/* What needs no glyph: joiners, variation selectors, marks of direction. */
+/* Returns true for characters without a glyph: joiners, variation selectors and marks of direction. */
 static bool is_invisible(hb_codepoint_t c)
 {
     return hb_unicode_general_category(hb_unicode_funcs_get_default(), c) == HB_UNICODE_GENERAL_CATEGORY_FORMAT
@@ -72,7 +72,7 @@ static bool is_neutral(hb_script_t script)
     return script == HB_SCRIPT_COMMON || script == HB_SCRIPT_INHERITED || script == HB_SCRIPT_UNKNOWN;
 }
 
-/* Spaces, digits and marks go with what is before them, or behind when they begin the text. */
+/* Spaces, digits and marks belong to the script before them, or to the one after them at the beginning of the text. */
 static void find_scripts(text_t *text)
 {
     hb_script_t last = HB_SCRIPT_COMMON;
@@ -84,7 +84,7 @@ static void find_scripts(text_t *text)
         if (is_neutral(text->scripts[i])) text->scripts[i] = text->scripts[i + 1];
 }
 
-/* The first font that has all of a stretch, or NULL. */
+/* Returns the first font that has all characters of a range, or NULL. */
 static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
 {
     const sr_pdfd_font_t *font;
@@ -96,7 +96,8 @@ static const sr_pdfd_font_t *find_font(const text_t *text, int from, int to)
     return NULL;
 }
 
-/* One font for a stretch of one script if there is one, else for each character. What no font has is left without. */
+/* Uses one font for all characters of a script if possible, otherwise one for each character. A character that no font
+ * has gets NULL. */
 static void find_fonts(text_t *text)
 {
     for (int from = 0, to; from < text->length; from = to) {
@@ -112,7 +113,7 @@ static void find_fonts(text_t *text)
     }
 }
 
-/* The characters without a font, each once. */
+/* Lists the characters without a font, each once. */
 static const char *find_unknown(sr_pdfd_drawing_t *drawing, const text_t *text, apr_pool_t *pool)
 {
     const char *reason = NULL;
@@ -141,7 +142,7 @@ static void find_runs(text_t *text)
     }
 }
 
-/* From the order in memory to the one on the page (UAX #9, L2). */
+/* Changes the order of the runs from logical to visual (UAX #9, L2). */
 static void reorder(text_t *text)
 {
     FriBidiLevel highest = 0;
@@ -165,11 +166,11 @@ static void reorder(text_t *text)
 
 typedef struct pen_t {
     sr_pdfd_drawing_t *out;
-    double scale, x, y;     /* of the glyph being drawn */
-    double low[2], high[2]; /* of all that was drawn */
+    double scale, x, y;     /* of the current glyph */
+    double low[2], high[2]; /* bounding box of everything that was drawn */
 } pen_t;
 
-/* A step to one point, or along a curve with three of them, in the font's units. */
+/* Adds a step with one point, or a curve with three points, in font units. */
 static void put_step(pen_t *pen, char step, const float *points, int count)
 {
     double at[6];
@@ -191,7 +192,7 @@ static void line_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, 
     put_step(data, 'l', (float[]){x, y}, 2);
 }
 
-/* HarfBuzz makes a cubic curve of a quadratic one where no other function is given. */
+/* HarfBuzz converts quadratic curves to cubic ones if no function for them is set. */
 static void curve_to(hb_draw_funcs_t *funcs, void *data, hb_draw_state_t *state, float x1, float y1, float x2, float y2,
                      float x3, float y3, void *none)
 {
@@ -212,7 +213,7 @@ static void draw_glyph(hb_font_t *font, hb_codepoint_t glyph, hb_draw_funcs_t *f
 #endif
 }
 
-/* Returns how far the run goes, and draws it from there on. */
+/* Draws a run at `x` and returns where it ends. */
 static double draw_run(pen_t *pen, const text_t *text, const run_t *run, double x, hb_draw_funcs_t *funcs)
 {
     hb_buffer_t *buffer = hb_buffer_create();
@@ -255,7 +256,7 @@ static void analyse(text_t *text)
     find_fonts(text);
 }
 
-/* False: all of them are known. */
+/* Replaces characters without a font by "?". Returns false if there were none. */
 static bool replace_unknown(text_t *text)
 {
     bool replaced = false;
@@ -307,6 +308,6 @@ const char *sr_pdfd_draw_line(sr_pdfd_drawing_t *drawing, const json_t *value, a
     const char *wrong = begin(&text, drawing, SR_PDFD_PLAIN, value, pool);
     if (wrong) return wrong;
     if (replace_unknown(text)) analyse(text);
-    wrong = find_unknown(drawing, text, pool); /* not even a request mark */
+    wrong = find_unknown(drawing, text, pool); /* no font has a question mark */
     return wrong ? wrong : draw_analysed(drawing, text);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap.c: how the template leaves its heap to the workers. A page that a worker writes to is copied first, and malloc
- * writes to each free piece that it uses or joins with others. They lie all over the heap after the libraries have been
- * loaded. So the template takes them all itself, and what workers allocate comes from the end of the heap, where new
- * pages cost less and few are needed. */
+/* heap.c: prepares the heap of the template for the workers. Before a worker can write to a page of memory, the kernel
+ * copies it. malloc writes to each free block that it uses or merges, and these blocks are scattered over the heap
+ * after the libraries are loaded. So the template allocates all of them itself. Workers then allocate at the end of the
+ * heap, where new pages cost less and few are needed. */
 #include "pdfd/pdfd.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LARGEST ((apr_size_t)64 << 10) /* what is larger is returned to the kernel, or is a mapping of its own */
-#define STEP ((apr_size_t)16)          /* by which malloc's sizes differ */
-#define ROOM (1 << 20)                 /* that is asked of the kernel at once */
+#define LARGEST ((apr_size_t)64 << 10) /* larger blocks are returned to the kernel or are mappings of their own */
+#define STEP ((apr_size_t)16)          /* granularity of malloc's sizes */
+#define ROOM (1 << 20)                 /* requested from the kernel at once */
 
-/* Takes all free pieces of a size that lie before `end`. */
+/* Allocates all free blocks of a size that lie before `end`. */
 static void take_all(apr_size_t size, const char *end)
 {
     char *piece;

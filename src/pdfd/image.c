@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* image.c: an uploaded signature: PNG, JPEG or WebP. It is decoded, paper becomes transparent (paper.c), and what is
- * left is rewritten: its colours, and its transparency as a mask; in PDF/A, which has no transparency, on white, and
- * only what is fully transparent is left out. A JPEG that does not show ink on paper is kept as it is, since readers of
- * PDF decode it as well, but for its notes: where and with what a photograph was taken is nobody's business. One that
- * has to be turned (orient.c) is encoded again.
- * (ISO 32000-2, 7.4.8 and 8.9.5) */
+/* image.c: an uploaded signature as PNG, JPEG or WebP. It is decoded, and paper is made transparent (paper.c). The
+ * result is written as an image of its colours with a mask of its alpha values. PDF/A permits no transparency, so there
+ * the colours are blended with white, and only fully transparent pixels are left out by a stencil mask. A JPEG that
+ * does not show ink on paper is kept without decoding, because PDF readers can decode it. Its metadata is removed,
+ * because it may contain the place and the camera of a photograph. A JPEG that must be turned (orient.c) is encoded
+ * again. (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "pdfd/page.h"
 #include "pdfd/pdfd.h"
 
@@ -27,21 +27,21 @@ static const char NO_CMYK[] = "The JPEG image is in printing colours (CMYK); RGB
 static const char BLANK[] = "The image is fully transparent";
 static const char NO_INK[] = "The image shows nothing but paper";
 
-#define HEADERS_ROOM 4096 /* more than the headers of a JPEG take */
-#define MAX_SCANS 100     /* of a progressive JPEG: each one costs as much as the whole image */
-#define MARK_SCANS 20     /* of one that is drawn once more, with others: encoders make ten */
+#define HEADERS_ROOM 4096 /* more than the headers of a JPEG need */
+#define MAX_SCANS 100     /* of a progressive JPEG; decoding one scan costs as much as decoding the whole image */
+#define MARK_SCANS 20     /* of a JPEG that is drawn again in a composed document; encoders make ten */
 
 typedef struct image_t {
     const unsigned char *data;
     apr_size_t size;
-    sr_pdfd_pixels_t pixels; /* once it is decoded */
-    int components;          /* of a JPEG */
-    int orientation;         /* of a JPEG: 1 to 8; 1 is upright */
-    int scans;               /* of a JPEG: the most that it may have */
+    sr_pdfd_pixels_t pixels; /* after it was decoded */
+    int components;          /* of a JPEG: channels per pixel */
+    int orientation;         /* of a JPEG: 1 to 8, where 1 is upright */
+    int scans;               /* of a JPEG: the greatest number that is permitted */
     apr_pool_t *pool;
 } image_t;
 
-/* Room for the pixels. What is wrong with their number, or NULL. */
+/* Allocates the pixels. Returns NULL, or what is wrong with their number. */
 static const char *begin_pixels(image_t *image, double width, double height)
 {
     if (width * height > SR_PDF_MAX_IMAGE_PIXELS) return TOO_MANY_PIXELS;
@@ -104,7 +104,7 @@ static void give_up(j_common_ptr decoder)
     longjmp(((jpeg_t *)decoder->client_data)->broken, 1);
 }
 
-/* A warning is damage too: other readers would see something else. */
+/* Warnings are treated as damage, because other readers might show something else. */
 static void note(j_common_ptr decoder, int level)
 {
     if (level < 0) give_up(decoder);
@@ -116,7 +116,7 @@ static void count_scans(j_common_ptr decoder)
     if (decoder->is_decompressor && ((j_decompress_ptr)decoder)->input_scan_number > most) give_up(decoder);
 }
 
-/* Rows as they are, and then as pixels: gray is all three colours. */
+/* Decodes rows and expands them to RGBA. A gray value is used for all three colours. */
 static void decode_rows(jpeg_t *jpeg, image_t *image)
 {
     JSAMPLE *row = apr_palloc(image->pool, (size_t)jpeg->decoder.image_width * 4);
@@ -134,7 +134,7 @@ static void decode_rows(jpeg_t *jpeg, image_t *image)
     jpeg_finish_decompress(&jpeg->decoder);
 }
 
-/* What the first segment of this kind says. */
+/* Returns the orientation that the first APP1 segment contains. */
 static int orientation_of(const jpeg_t *jpeg)
 {
     const struct jpeg_marker_struct *segment = jpeg->decoder.marker_list;
@@ -164,7 +164,7 @@ static const char *decode_jpeg(image_t *image)
             wrong = BROKEN;
             jpeg_start_decompress(&jpeg.decoder);
             decode_rows(&jpeg, image);
-            image->size -= jpeg.decoder.src->bytes_in_buffer; /* what comes behind the image is no part of it */
+            image->size -= jpeg.decoder.src->bytes_in_buffer; /* bytes after the image are not part of it */
             wrong = NULL;
         }
     }
@@ -172,7 +172,8 @@ static const char *decode_jpeg(image_t *image)
     return wrong;
 }
 
-/* Application segments and comments go, but for those that say how colours are coded: JFIF and Adobe. */
+/* Returns false for comments and application segments, except those that define the coding of colours: JFIF and Adobe.
+ */
 static bool is_needed(int marker)
 {
     return marker != 0xfe && (marker < 0xe1 || marker > 0xef || marker == 0xee);
@@ -190,7 +191,7 @@ static const char *copy_without_notes(sr_pdfd_buffer_t *out, const image_t *imag
         }
         apr_size_t length = 2 + (apr_size_t)(at[2] << 8 | at[3]);
         if (length < 4 || length > (apr_size_t)(end - at)) return BROKEN;
-        if (marker == 0xda) { /* the image itself, and whatever comes between its scans */
+        if (marker == 0xda) { /* the image data, including segments between its scans */
             sr_pdfd_put(out, at, (apr_size_t)(end - at));
             return NULL;
         }
@@ -213,7 +214,7 @@ static uint32_t pixel(const unsigned char *rgba)
     return (uint32_t)rgba[0] << 16 | (uint32_t)rgba[1] << 8 | rgba[2];
 }
 
-/* The pixels as a JPEG, which overwrites them. */
+/* Encodes the pixels as JPEG, which overwrites them. */
 static const char *encode_again(sr_pdfd_buffer_t *out, const image_t *image)
 {
     sr_pdfd_raster_t raster = {.width = image->pixels.width, .height = image->pixels.height};
@@ -244,7 +245,7 @@ static bool is_opaque(const sr_pdfd_pixels_t *pixels)
     return true;
 }
 
-/* What is seen of a decoded image. What is wrong with it, or NULL. */
+/* Prepares a decoded image for drawing. Returns NULL, or what is wrong with it. */
 static const char *use(sr_pdfd_drawing_t *drawing, image_t *image)
 {
     sr_pdfd_pixels_t *pixels = &image->pixels;
@@ -285,8 +286,8 @@ const char *sr_pdfd_draw_image(sr_pdfd_drawing_t *drawing, const json_t *value, 
 
 /* ------------------------------------------------------------------------------------------------- into a document */
 
-/* Parts colours from transparency. What cannot be seen is white, which packs well and is a good guess for readers that
- * know no masks. */
+/* Separates colours and alpha values. Invisible pixels become white, which compresses well and suits readers that
+ * ignore masks. */
 static bool part(const unsigned char *rgba, apr_size_t pixels, unsigned char *rgb, unsigned char *alpha)
 {
     bool opaque = true;
@@ -315,7 +316,8 @@ static const char *colours_of(const sr_pdfd_update_t *update, bool gray)
     return apr_pstrcat(update->pool, "/ColorSpace", update->archival ? archival : device, "/BitsPerComponent 8", NULL);
 }
 
-/* One bit for each pixel, rows from whole bytes; 1: nothing is painted (ISO 32000-2, 8.9.6.3). */
+/* Writes a stencil mask: one bit for each pixel, rows of whole bytes, and 1 where nothing is painted (ISO 32000-2,
+ * 8.9.6.3). */
 static int64_t put_stencil(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing, const unsigned char *alpha)
 {
     const apr_size_t width = (apr_size_t)drawing->width, height = (apr_size_t)drawing->height;
@@ -327,7 +329,7 @@ static int64_t put_stencil(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *dr
     return put_image(update, drawing, "/ImageMask true/BitsPerComponent 1", bits, row * height);
 }
 
-/* What the colours are on white paper. */
+/* Blends the colours with white. */
 static void flatten(unsigned char *rgb, const unsigned char *alpha, apr_size_t pixels)
 {
     for (apr_size_t i = 0; i < 3 * pixels; i++) rgb[i] = (unsigned char)(255 - (255 - rgb[i]) * alpha[i / 3] / 255);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ink.c: a drawn signature as strokes of a round pen. Between the points it goes along quadratic curves through
- * the middles of the segments, which is how signature pads smooth them; src/web/assets/js/draw.js draws alike. Where
- * the ink is in its box, and how wide the lines are, model/ink.c has decided. */
+/* ink.c: a drawn signature as strokes of a round pen. The strokes are quadratic curves through the midpoints of the
+ * segments, as signature pads smooth them. src/web/assets/js/draw.js does the same. model/ink.c decides the position of
+ * the ink in its box and the width of the lines. */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
 
-#define UNITS 1000.0     /* of the drawing's longer side: numbers stay short */
-#define DIGITS 1         /* of a place, behind the point */
-#define WIDTH_STEPS 16.0 /* of a pen: finer ones cannot be seen */
-#define NEAR 1.0         /* units: points nearer to the last one than this add nothing */
-#define VALUES 3         /* x, y and width of the line at a point */
+#define UNITS 1000.0     /* of the longer side of the drawing; keeps numbers short */
+#define DIGITS 1         /* decimals of a coordinate */
+#define WIDTH_STEPS 16.0 /* of a pen; finer steps are not visible */
+#define NEAR 1.0         /* units; points closer to the previous one are skipped */
+#define VALUES 3         /* x, y and line width of a point */
 
 typedef struct point_t {
     double x, y, line;
@@ -18,8 +18,8 @@ typedef struct point_t {
 
 typedef struct pen_t {
     sr_pdfd_drawing_t *out;
-    double step; /* of widths */
-    double now;  /* the width that the path being drawn has; 0: no path */
+    double step; /* between two line widths */
+    double now;  /* line width of the current path; 0: no path has begun */
     point_t at;
 } pen_t;
 
@@ -34,7 +34,7 @@ static void lift(pen_t *pen)
     pen->now = 0;
 }
 
-/* Sees to a path that goes on from where the pen is, as wide as the line is to be. */
+/* Makes sure that a path with this line width continues at the current point. */
 static void press(pen_t *pen, double line)
 {
     double width = fmax(pen->step, round(line / pen->step) * pen->step);
@@ -60,7 +60,8 @@ static void curve_to(pen_t *pen, point_t control, point_t to)
     pen->at = to;
 }
 
-/* False when the stroke is none. `points` has room for all of them; *count are worth drawing. */
+/* Reads a stroke. Returns false if it is not valid. `points` has room for all of its points; *count of them are used.
+ */
 static bool read_stroke(point_t *points, size_t *count, const json_t *stroke, double height)
 {
     size_t size = json_array_size(stroke);
@@ -83,7 +84,7 @@ static bool read_stroke(point_t *points, size_t *count, const json_t *stroke, do
 static void draw_stroke(pen_t *pen, const point_t *points, size_t count)
 {
     pen->at = points[0];
-    if (count == 1) { /* a dot, a little longer than nothing, which some readers do not draw */
+    if (count == 1) { /* a dot is a very short line, because some readers do not draw lines without length */
         line_to(pen, (point_t){points[0].x + 0.1, points[0].y, points[0].line});
     } else {
         line_to(pen, between(points[0], points[1], 0.5));

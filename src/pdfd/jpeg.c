@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jpeg.c: a raster as JPEG, for scans and photographs: a tenth of the bytes that PNG takes, and faster. */
+/* jpeg.c: encodes a raster as JPEG, for scans and photographs. It takes a tenth of the bytes of a PNG and is faster. */
 #include "pdfd/page.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #define QUALITY 85
 
 typedef struct guard_t {
-    struct jpeg_error_mgr manager; /* first: libjpeg knows this */
+    struct jpeg_error_mgr manager; /* must be the first member, because libjpeg only knows this one */
     jmp_buf out;
 } guard_t;
 
@@ -30,7 +30,7 @@ static void write_rows(struct jpeg_compress_struct *jpeg, const sr_pdfd_raster_t
     const size_t width = (size_t)raster->width;
     while (jpeg->next_scanline < jpeg->image_height) {
         unsigned char *row = pixels + jpeg->next_scanline * width * 4;
-        for (size_t x = 0; gray && x < width; x++) row[x] = row[4 * x]; /* blue comes first in memory */
+        for (size_t x = 0; gray && x < width; x++) row[x] = row[4 * x]; /* blue is the first byte in memory */
         jpeg_write_scanlines(jpeg, &row, 1);
     }
 }
@@ -61,6 +61,6 @@ apr_size_t sr_pdfd_jpeg_encode(unsigned char *image, apr_size_t room, sr_pdfd_ra
     jpeg_finish_compress(&jpeg);
     jpeg_destroy_compress(&jpeg);
     if (out == image) return length;
-    free(out); /* it had no room there */
+    free(out); /* libjpeg has allocated a larger buffer */
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* landlock.c: the kernel's own rule about paths, which seccomp cannot have: it sees numbers and no names. Once in
- * force the process can open files below the given folders, for reading, and no others; nothing takes it back. */
+/* landlock.c: restricts paths, which seccomp cannot do because it only sees numbers. Afterwards the process can open
+ * files below the given folders for reading, and no others. This cannot be undone. */
 #include "pdfd/pdfd.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What the first version of landlock knows (Linux 5.13). What later ones added (moving, truncating, ioctl, TCP) the
- * system call filter has not. */
+/* All rights of the first version of landlock (Linux 5.13). The system call filter forbids what later versions added
+ * (moving, truncating, ioctl, TCP). */
 #define EVERYTHING                                                                                                     \
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE                         \
      | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE                    \
@@ -19,7 +19,7 @@
      | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK                     \
      | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
-/* A folder that is not there needs no rule. */
+/* A folder that does not exist needs no rule. */
 static bool allow(int rules, const char *folder)
 {
     int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libraries.c: which libraries the workers get. What poppler, cairo, glib and gnutls need for things that no worker
- * does (windows, TIFF files, certificates of NSS, host names) is half of all that is mapped, and the kernel copies and
- * frees each mapping with each worker. So workers are forked without them. Nothing there is missed: symbols are bound
- * when the template starts (LD_BIND_NOW), and no destructor runs. Code that calls one of them all the same ends its own
- * worker. */
+/* libraries.c: leaves libraries out of the workers. Half of all mapped memory belongs to libraries that poppler, cairo,
+ * glib and gnutls need for things that no worker does (windows, TIFF files, certificates of NSS, host names). The
+ * kernel copies and frees each mapping with each worker, so workers are forked without them. Workers do not need them,
+ * because the template binds all symbols when it starts (LD_BIND_NOW), and no destructor runs. Code that calls one of
+ * them nevertheless ends its own worker. */
 #include "pdfd/pdfd.h"
 
 #include <link.h>
@@ -14,14 +14,14 @@
 
 #define MAX_LIBRARIES 256
 
-/* How the names of those begin that workers do not need. What only they need is left out as well. */
+/* Prefixes of the names of libraries that workers do not need. Libraries that only these need are left out too. */
 static const char *const UNNEEDED[] = {"libX",       "libxcb",  "libtiff",    "libnss",     "libsmime",
                                        "libplc",     "libplds", "libnspr",    "libmount",   "libselinux",
                                        "libcurl",    "libidn2", "libtasn1",   "libp11-kit", "libseccomp",
                                        "libhogweed", "libgmp",  "libgmodule", "libuuid"};
 
 typedef struct library_t {
-    const char *name; /* NULL: it has none */
+    const char *name; /* NULL if it has no name */
     struct dl_phdr_info info;
     const ElfW(Dyn) * dynamic;
     const char *strings;
@@ -35,7 +35,8 @@ typedef struct libraries_t {
 
 static ElfW(Addr) address_of(const library_t *library, ElfW(Addr) value)
 {
-    return value < library->info.dlpi_addr ? library->info.dlpi_addr + value : value; /* relocated by most loaders */
+    return value < library->info.dlpi_addr ? library->info.dlpi_addr + value
+                                           : value; /* most loaders have relocated it */
 }
 
 static int add(struct dl_phdr_info *info, size_t size, void *data)
@@ -70,7 +71,7 @@ static library_t *find(libraries_t *libraries, const char *name)
     return NULL;
 }
 
-/* Marks what a library needs, and what that needs; `stop`: but not by way of those that are unneeded. */
+/* Marks the libraries that a library needs, recursively. With `stop`, unneeded libraries are not followed. */
 // NOLINTNEXTLINE(misc-no-recursion): a library is marked once
 static void mark(libraries_t *libraries, const library_t *from, bool stop)
 {
@@ -103,7 +104,7 @@ void sr_pdfd_libraries_leave_out(apr_pool_t *pool)
     libraries_t *libraries = apr_pcalloc(pool, sizeof *libraries);
     if (SR_PDFD_INSTRUMENTED || !getenv("LD_BIND_NOW")) return;
     dl_iterate_phdr(add, libraries);
-    mark(libraries, &libraries->all[0], true); /* the program is the first */
+    mark(libraries, &libraries->all[0], true); /* the program itself */
     for (int i = 0; i < libraries->count; i++) {
         library_t *library = &libraries->all[i];
         if (!library->name || !is_unneeded(library->name)) continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.c: how much of the host a document may take. Files of 2 kB made readers take 3.4 GB and 20 s; the
- * kernel ends the worker long before, whatever code is running. The client, which looks at the worker's clock, is
- * stricter with the time. */
+/* limits.c: the resources that a document may use. Files of 2 kB have made readers use 3.4 GB and 20 s. The kernel ends
+ * the worker long before that, whatever code is running. The client reads the processor time of the worker and is
+ * stricter. */
 #include "pdfd/pdfd.h"
 
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #define DESCRIPTORS 16
-#define QUESTIONS 6                        /* that one worker has CPU time for */
-#define CEILING_BYTES ((rlim_t)1536 << 20) /* more than any operation takes, without the document */
-#define CEILING_DOCUMENTS 4                /* a document that is rewritten is there four times */
+#define QUESTIONS 6                        /* the number of requests for which one worker has processor time */
+#define CEILING_BYTES ((rlim_t)1536 << 20) /* more than any operation needs, not counting the document */
+#define CEILING_DOCUMENTS 4                /* a document that is rewritten is in memory four times */
 
 static unsigned cpu_seconds = 5;
 static bool has_ceiling;
@@ -27,7 +27,7 @@ static void set(int resource, rlim_t soft, rlim_t hard)
     setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* When the host runs out of memory the kernel shall take the worker, not httpd. */
+/* If the host runs out of memory, the kernel should kill the worker and not httpd. */
 static void volunteer_for_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ void sr_pdfd_limits_worker(unsigned seconds)
     set(RLIMIT_CPU, RLIM_INFINITY, (rlim_t)QUESTIONS * (cpu_seconds + 1));
 }
 
-/* The kernel never raises a hard limit again for a process without privileges. */
+/* A process without privileges cannot raise a hard limit again. */
 void sr_pdfd_limits_request(apr_size_t memory, apr_size_t size)
 {
     struct timespec used;

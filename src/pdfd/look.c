@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* look.c: whether a page is text and drawings, or a scan or photograph. In a scan most pixels differ a little from
- * their neighbours; in text they are the same, or differ much. */
+/* look.c: decides whether a page is text and drawings, or a scan or photograph. In a scan most pixels differ slightly
+ * from their neighbours. In text they are equal or differ much. */
 #include "pdfd/page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define EVERY 4   /* rows: one of so many is looked at for that */
-#define LITTLE 16 /* of 255: by so much a neighbour differs in a scan */
+#define EVERY 4   /* one in this number of rows is examined */
+#define LITTLE 16 /* of 255: the greatest difference that counts as slight */
 #define COLOR 0xffffffu
-#define SHARE 12 /* one of so many pixels is such a neighbour */
+#define SHARE 12 /* a scan has at least one slight difference in this number of pixels */
 
 static bool is_gray(const uint32_t *pixel, int width)
 {
@@ -18,7 +18,7 @@ static bool is_gray(const uint32_t *pixel, int width)
     return !(different & 0xffff);
 }
 
-/* The greatest difference of a channel. */
+/* Returns the greatest difference of a channel. */
 static int difference(uint32_t one, uint32_t other)
 {
     int most = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq: a worker takes requests about one document from
- * descriptor 3 until its client hangs up. It is a process of its own because small files make the libraries hang, take
- * gigabytes or crash: that may cost one request, never httpd. src/pdf/worker.c starts the template, template.c forks
- * the workers. */
+/* main.c: sigreq-pdfd, which reads PDF documents for mod_sigreq. A worker receives requests on descriptor 3 until its
+ * client closes the connection. It is a separate process because small files can make the libraries hang, use gigabytes
+ * or crash. This may cost one request, but never httpd. src/pdf/worker.c starts the template, and template.c forks the
+ * workers. */
 #include "pdfd/pdfd.h"
 
 #include <apr_general.h>
@@ -15,7 +15,7 @@
 
 #define IDLE_US (60 * (int64_t)1000000)
 #define WARM_UP_ROOM ((apr_size_t)1 << 18)
-#define DAY_US ((int64_t)24 * 3600 * 1000000) /* a worker that was forked ahead waits for its first request */
+#define DAY_US ((int64_t)24 * 3600 * 1000000) /* how long a pre-forked worker waits for its first request */
 
 #define MEMORY_BYTES ((apr_size_t)512 << 20)
 #define SHOW_BYTES ((apr_size_t)768 << 20) /* a raster of 60 million pixels is 240 MB */
@@ -25,12 +25,12 @@ typedef struct op_t {
     sr_pdfd_op_t *response;
     bool takes_document, has_result, needs_files;
     apr_size_t memory;
-    bool tidy; /* the document is read by qpdf, to be continued or judged as it stands */
+    bool tidy; /* qpdf reads the document, to append to it or to judge it as it is */
 } op_t;
 
-static bool has_files; /* can open what folders.c lists */
+static bool has_files; /* files below the folders of folders.c can be opened */
 
-/* A page without the fonts that it names would be another page. */
+/* A page without the fonts that it names would show something else, so it is not shown at all. */
 static json_t *answer_unavailable(void)
 {
     json_t *response = json_object();
@@ -68,7 +68,7 @@ static const op_t *find_op(const json_t *request)
     return NULL;
 }
 
-/* A document of one page, so that everything lazy in the libraries is loaded before the sandbox closes. */
+/* A document with one page. It makes the libraries load what they load lazily, before the sandbox is entered. */
 static const char SAMPLE[] = "%PDF-1.4\n"
                              "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
                              "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
@@ -81,7 +81,7 @@ static const char SAMPLE[] = "%PDF-1.4\n"
                              "0000000101 00000 n \n0000000210 00000 n \n0000000293 00000 n \n"
                              "trailer<</Size 6/Root 1 0 R>>\nstartxref\n354\n%%EOF\n";
 
-/* Draws and reads the sample, whose font is the system's. */
+/* Renders the sample and extracts its text. It uses a font of the system. */
 static bool warm_up_page(sr_pdfd_request_t request, apr_pool_t *pool)
 {
     request.room = 1 << 16;
@@ -92,7 +92,8 @@ static bool warm_up_page(sr_pdfd_request_t request, apr_pool_t *pool)
     return json_object_get(image, "length") && json_object_get(text, "length");
 }
 
-/* Adds a field to the sample and fills it. What cannot be filled here, such as texts without fonts, stays cold. */
+/* Adds a field to the sample and fills it. Fills that fail on this system, such as typed text without fonts, are
+ * ignored. */
 static bool warm_up_signing(apr_pool_t *pool)
 {
     static const char field[] = "{\"fields\":[{\"signer\":\"a\",\"page\":0,\"rect\":[10,10,110,60]}]}";
@@ -124,7 +125,7 @@ static bool warm_up(apr_pool_t *pool)
     const sr_pdfd_request_t sample = {.bytes = {(const unsigned char *)SAMPLE, sizeof SAMPLE - 1}};
     const sr_pdfd_request_t broken = {.bytes = {(const unsigned char *)damaged, sizeof damaged - 1}};
     if (!sr_pdfd_poppler_warm_up(&sample.bytes)) return false;
-    json_decref(sr_pdfd_probe(&broken, pool)); /* the paths of errors and exceptions too */
+    json_decref(sr_pdfd_probe(&broken, pool)); /* also loads the code for errors and exceptions */
     const char *verdict = sr_json_string(sr_json_own(sr_pdfd_probe(&sample, pool), pool), "verdict");
     return verdict && !strcmp(verdict, "accepted") && warm_up_page(sample, pool);
 }
@@ -145,7 +146,7 @@ static bool map(unsigned char **data, apr_size_t size, int protection, int flags
     return mapped != MAP_FAILED;
 }
 
-/* The worker ends where this fails, so nothing is unmapped. */
+/* Receives the document and the result of a request. If it fails, the worker ends, so nothing is unmapped. */
 static bool take(sr_pdfd_request_t *request, const op_t *op, const int *descriptors)
 {
     unsigned char *document = NULL;
@@ -162,7 +163,7 @@ static bool take(sr_pdfd_request_t *request, const op_t *op, const int *descript
     return map(&request->result, request->room, write, MAP_SHARED, descriptors[result]);
 }
 
-/* The text of the answer; NULL when the request is not understood. */
+/* Returns the text of the response, or NULL if the request is not valid. */
 static const char *response(const char *text, apr_size_t length, const int *descriptors, apr_pool_t *pool)
 {
     sr_pdfd_request_t request = {0};
@@ -171,7 +172,7 @@ static const char *response(const char *text, apr_size_t length, const int *desc
     request.text = parsed;
     const op_t *op = find_op(parsed);
     if (!op || !take(&request, op, descriptors)) return NULL;
-    apr_pool_t *scratch; /* what the operation leaves is gone before the heap is looked at */
+    apr_pool_t *scratch; /* cleared before the next request */
     apr_pool_create(&scratch, pool);
     json_t *object = op->needs_files && !has_files ? answer_unavailable() : op->response(&request, scratch);
     text = object ? sr_json_text(sr_json_own(object, scratch), pool) : NULL;
@@ -181,7 +182,7 @@ static const char *response(const char *text, apr_size_t length, const int *desc
     return text;
 }
 
-/* False when the conversation is over. */
+/* Serves one request. Returns false if the connection is to be closed. */
 static bool serve(int64_t wait, apr_pool_t *pool)
 {
     sr_pdf_header_t header;

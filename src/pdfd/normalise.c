@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* normalise.c: the answer to "normalise": a document rewritten after qpdf has read it as well as it can: damage is
- * repaired, attributes that pages inherit are their own, and what a form left to readers is drawn. Only such a document
- * can be continued. It is done once, at upload, and never to one that holds signatures. What its pages show must stay
- * as it was (compare.c). */
+/* normalise.c: the operation "normalise": a document is rewritten from what qpdf could read. Damage is repaired, pages
+ * get copies of inherited attributes, and the fields that a form leaves to readers are drawn. Afterwards the document
+ * can be continued. This is done once, at upload, and never for a document with signatures. Its pages must look the
+ * same as before (compare.c). */
 #include "pdfd/drawform.h"
 #include "pdfd/pdfd.h"
 
@@ -13,7 +13,7 @@ static const char UNRECOVERABLE[] = "it is damaged beyond repair";
 static const char SIGNED[] = "it is signed already and damaged: repairing it would break its signatures";
 static const char UNDRAWABLE[] = "its form leaves its fields to be drawn, and they cannot be";
 
-/* What is wrong with a document that cannot be opened or written. */
+/* Returns why a document cannot be opened or written. */
 static const char *why(qpdf_data q)
 {
     qpdf_error error = qpdf_get_error(q);
@@ -32,17 +32,17 @@ static const char *read_again(qpdf_data q, const sr_pdfd_bytes_t *bytes, sr_pdfd
     if (reason) return reason;
     if (form->signatures) return SIGNED;
     sr_pdfd_pages_unshare(q, pool);
-    return qpdf_get_num_pages(q) < 1 || qpdf_has_error(q) ? UNRECOVERABLE : NULL; /* asking repairs the page tree */
+    return qpdf_get_num_pages(q) < 1 || qpdf_has_error(q) ? UNRECOVERABLE : NULL; /* this call repairs the page tree */
 }
 
 static const char *write_again(qpdf_data q)
 {
-    qpdf_oh trailer = qpdf_get_trailer(q); /* qpdf writes the right size, but only where there was one */
+    qpdf_oh trailer = qpdf_get_trailer(q); /* qpdf writes the right /Size, but only if there was one */
     if (!qpdf_oh_has_key(q, trailer, "/Size")) qpdf_oh_replace_key(q, trailer, "/Size", qpdf_oh_new_integer(q, 1));
     qpdf_update_all_pages_cache(q);
     qpdf_push_inherited_attributes_to_page(q);
     if (qpdf_init_write_memory(q) & QPDF_ERRORS) return why(q);
-    qpdf_set_deterministic_ID(q, QPDF_TRUE); /* the same upload gives the same document, which is stored once */
+    qpdf_set_deterministic_ID(q, QPDF_TRUE); /* the same upload then gives the same document, which is stored once */
     qpdf_set_object_stream_mode(q, qpdf_o_preserve);
     qpdf_set_stream_data_mode(q, qpdf_s_preserve);
     return qpdf_write(q) & QPDF_ERRORS ? why(q) : NULL;
@@ -54,7 +54,7 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-/* Repairs the document, and nothing else. */
+/* Repairs the document without drawing its form. */
 static const char *repair(qpdf_data q, const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
     const char *reason = write_again(q);
@@ -75,7 +75,7 @@ json_t *sr_pdfd_rewrite(const sr_pdfd_request_t *request, apr_pool_t *pool)
         if (!drawn) return sr_pdfd_fault(SR_PDF_FAULT_DOCUMENT, UNDRAWABLE);
         bytes.data = drawn;
         apr_pool_cleanup_register(pool, drawn, release, apr_pool_cleanup_null);
-        q = sr_pdfd_qpdf(pool); /* whose cleanup comes first */
+        q = sr_pdfd_qpdf(pool); /* this handle is cleaned up before `drawn` is freed */
         reason = read_again(q, &bytes, &form, pool);
         if (!reason) reason = write_again(q);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* orient.c: photographs of phones are stored as the sensor was held. A note, "orientation", says how they are to be
- * shown. A PDF has no such notes, so the pixels are put upright. Only the one note is read, and a note that is not
- * exactly as the standard has it is ignored, as browsers do. (Exif 3.0, 4.5.4 and 4.6.5; TIFF 6.0, section 2) */
+/* orient.c: makes photographs upright. Phones store the image as the sensor was held, with an "orientation" tag. PDF
+ * images have no such tag, so the pixels are turned. Only this tag is read. A tag that does not conform to the standard
+ * is ignored, as in browsers. (Exif 3.0, 4.5.4 and 4.6.5; TIFF 6.0, section 2) */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static uint32_t number(const unsigned char *at, int size, bool big)
     return value;
 }
 
-/* Of an entry: tag, type, count and value. 1 if it is another tag, or has no such value. */
+/* Reads an entry with tag, type, count and value. Returns 1 for another tag or an invalid value. */
 static int read_entry(const unsigned char *entry, bool big)
 {
     const uint32_t value = number(entry + 8, 2, big);
@@ -46,7 +46,7 @@ int sr_pdfd_orientation(const unsigned char *segment, apr_size_t size)
 void sr_pdfd_orient(sr_pdfd_pixels_t *pixels, int orientation, apr_pool_t *pool)
 {
     static const struct {
-        bool swap, mirror, flip; /* what is across becomes down; right becomes left; bottom becomes top */
+        bool swap, mirror, flip; /* exchange x and y; mirror left and right; mirror top and bottom */
     } ways[9] = {[2] = {0, 1, 0}, [3] = {0, 1, 1}, [4] = {0, 0, 1}, [5] = {1, 0, 0},
                  [6] = {1, 0, 1}, [7] = {1, 1, 1}, [8] = {1, 1, 0}};
     const int width = pixels->width, height = pixels->height;

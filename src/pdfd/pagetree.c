@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pagetree.c: a group of pages that the page tree holds more than once. Readers show its pages as often, qpdf takes it
- * for a loop. So each further place gets a group of its own, before anything else asks for the pages. A single page
- * that is there twice is copied by qpdf itself. */
+/* pagetree.c: handles groups of pages that occur more than once in the page tree. Readers show the pages each time, but
+ * qpdf considers this a loop. So each further place gets a copy of the group before anything else reads the pages. A
+ * single page that occurs twice is copied by qpdf itself. */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
 
 #define MAX_DEPTH 64
-#define MAX_GROUPS 20000 /* visited in all: a page needs one of its own at most */
+#define MAX_GROUPS 20000 /* that are visited; a page needs at most one group of its own */
 
 typedef struct walk_t {
     qpdf_data q;
-    apr_hash_t *seen; /* int, object number of a group → itself */
+    apr_hash_t *seen; /* object number of a group (int) → itself */
     int path[MAX_DEPTH], budget;
     apr_pool_t *pool;
 } walk_t;
@@ -52,7 +52,7 @@ static void visit(walk_t *walk, qpdf_oh group, int depth)
         if (!number || !qpdf_oh_is_dictionary(q, kid) || !qpdf_oh_is_array(q, qpdf_oh_get_key(q, kid, "/Kids")))
             continue;
         walk->budget--;
-        if (is_above(walk, depth + 1, number)) continue; /* a loop, in truth */
+        if (is_above(walk, depth + 1, number)) continue; /* a real loop */
         if (apr_hash_get(walk->seen, &number, sizeof number)) {
             kid = copy(q, kid, walk->pool);
             qpdf_oh_set_array_item(q, kids, i, kid);

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paper.c: an image of a signature on paper: the paper becomes transparent, the ink keeps its colour. How light the
- * paper is, is measured in each cell of a grid, because a photograph has shadows. A pixel is ink as far as it is darker
- * than the paper there, in any of its colours. */
+/* paper.c: an image of a signature on paper: the paper becomes transparent and the ink keeps its colour. The brightness
+ * of the paper is measured in each cell of a grid, because photographs have shadows. A pixel is ink to the degree that
+ * it is darker than the paper at its place, in any channel. */
 #include "pdfd/pdfd.h"
 
 #include <math.h>
 #include <string.h>
 
-#define CELLS 24         /* of the longer side */
-#define LEAST_CELL 24    /* pixels: wider than lines are, where that can be */
-#define LIGHTEST 0.85    /* the part of a cell's pixels that are darker than its paper */
-#define LEAST_LIGHT 90.0 /* of 255: darker paper is none */
-#define SHADOW 0.6       /* a cell with less light than this part of the others' has no paper */
-#define LEAST_PAPER 0.6  /* the part of the cells that have paper */
-#define MOST_INK 0.4     /* the part of the pixels that are ink */
-#define FAINT 0.12       /* how much darker than paper something is that is seen at all, */
-#define FULL 0.35        /* and fully */
-#define SEEN 64          /* of 255: what is as opaque as this counts as ink */
-#define SPECK 40000.0    /* what covers less than one pixel in so many is dirt */
-#define EDGE 0.05        /* what covers more than this part of the image, … */
-#define BORDER 0.15      /* … and of its border, is what the paper lies on; ink that is cut close only touches it */
-#define PADDING 0.09     /* of the shorter side with it, on each side; model/ink.c has the same for strokes */
+#define CELLS 24         /* on the longer side */
+#define LEAST_CELL 24    /* pixels; wider than lines if possible */
+#define LIGHTEST 0.85    /* the part of the pixels of a cell that are darker than its paper */
+#define LEAST_LIGHT 90.0 /* of 255; anything darker is not paper */
+#define SHADOW 0.6       /* a cell darker than this part of the brightest cell has no paper */
+#define LEAST_PAPER 0.6  /* the least part of the cells that must have paper */
+#define MOST_INK 0.4     /* the greatest part of the pixels that may be ink */
+#define FAINT 0.12       /* relative darkness from which ink is visible */
+#define FULL 0.35        /* relative darkness from which ink is opaque */
+#define SEEN 64          /* of 255; pixels with at least this alpha count as ink */
+#define SPECK 40000.0    /* a patch that covers less than one pixel in this number is dirt */
+#define EDGE 0.05        /* a patch that covers more than this part of the image, … */
+/* … and more than this part of its border is what the paper lies on. Cropped ink only touches the border. */
+#define BORDER 0.15
+/* Margin on each side, as a part of the shorter side including the margin. model/ink.c uses the same for strokes. */
+#define PADDING 0.09
 
 typedef struct grid_t {
     int columns, rows, cell;
-    double *paper; /* red, green and blue of each cell; red below 0: it has none */
+    double *paper; /* red, green and blue of each cell; red is negative if it has no paper */
 } grid_t;
 
 static const unsigned char *pixel_at(const sr_pdfd_pixels_t *pixels, int x, int y)
@@ -48,7 +50,7 @@ static int at_most(int value, int most)
     return value < most ? value : most;
 }
 
-/* The mean colour of the lightest pixels. */
+/* Computes the mean colour of the brightest pixels of a cell. */
 static void measure_cell(double *paper, const sr_pdfd_pixels_t *pixels, const area_t *area)
 {
     int counts[256] = {0}, total = (area->right - area->left) * (area->bottom - area->top), light = 0, used = 0;
@@ -70,7 +72,7 @@ static double light_of(const double *paper)
     return (2 * paper[0] + 5 * paper[1] + paper[2]) / 8;
 }
 
-/* A cell without paper gets the one beside it. False when there was nothing left to do. */
+/* Copies the paper of a neighbour into each cell without paper. Returns false if nothing changed. */
 static bool spread(grid_t *grid, apr_pool_t *pool)
 {
     const size_t size = (size_t)grid->columns * (size_t)grid->rows * 3 * sizeof *grid->paper;
@@ -95,7 +97,7 @@ static int longer_side(const sr_pdfd_pixels_t *pixels)
     return pixels->width > pixels->height ? pixels->width : pixels->height;
 }
 
-/* False when this is no paper. */
+/* Measures the paper. Returns false if the image does not show paper. */
 static bool measure_paper(grid_t *grid, const sr_pdfd_pixels_t *pixels, apr_pool_t *pool)
 {
     double lightest = 0;
@@ -126,7 +128,7 @@ static double value_of(const grid_t *grid, int column, int row, int channel)
     return grid->paper[3 * ((size_t)row * (size_t)grid->columns + (size_t)column) + (size_t)channel];
 }
 
-/* Between the middles of the cells. */
+/* Interpolates between the centres of the cells. */
 static void paper_at(double *paper, const grid_t *grid, int x, int y)
 {
     const double column = fmax(0, (x + 0.5) / grid->cell - 0.5), row = fmax(0, (y + 0.5) / grid->cell - 0.5);
@@ -142,7 +144,7 @@ static void paper_at(double *paper, const grid_t *grid, int x, int y)
 
 /* -------------------------------------------------------------------------------------------------------- the ink */
 
-/* How opaque a pixel is, as ink on this paper, from 0 to 255. */
+/* Returns the alpha of a pixel, as ink on this paper, from 0 to 255. */
 static int opacity(const unsigned char *pixel, const double *paper)
 {
     double darker = 0;
@@ -171,10 +173,10 @@ static unsigned char *find_ink(const sr_pdfd_pixels_t *pixels, const grid_t *gri
 typedef struct patch_t {
     int *places;
     int count;
-    int border; /* so many of them lie on the border of the image */
+    int border; /* number of its pixels on the border of the image */
 } patch_t;
 
-/* Collects what is connected with a place, and marks it as found. */
+/* Collects the pixels that are connected with a place, and marks them as found. */
 static void collect(patch_t *patch, const unsigned char *ink, unsigned char *found, int place, int width, int height)
 {
     patch->count = patch->border = 0;
@@ -193,7 +195,7 @@ static void collect(patch_t *patch, const unsigned char *ink, unsigned char *fou
     }
 }
 
-/* Takes away dirt, and what the paper lies on, unless nothing else is there. */
+/* Removes dirt and what the paper lies on. If nothing else is left, the latter is kept. */
 static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
 {
     const int all = width * height, border = 2 * (width + height);
@@ -215,7 +217,7 @@ static void clean(unsigned char *ink, int width, int height, apr_pool_t *pool)
     if (!kept && has_ground) memcpy(ink, before, (size_t)all);
 }
 
-/* The colour of the ink alone, where it is mixed with that of the paper. */
+/* Removes the colour of the paper from pixels in which ink and paper are mixed. */
 static void paint(sr_pdfd_pixels_t *pixels, const grid_t *grid, const unsigned char *ink)
 {
     unsigned char *pixel = pixels->rgba->data;
@@ -264,7 +266,7 @@ bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool)
     const area_t area = seen_area(pixels);
     const int width = area.right - area.left, height = area.bottom - area.top;
     if (width <= 0 || height <= 0) return false;
-    /* By the longer side, the padding of a narrow image would be many times as large as the image. */
+    /* With the longer side, the margin of a narrow image would be many times its width. */
     const int padding = (int)ceil(at_most(width, height) * PADDING / (1 - 2 * PADDING));
     sr_pdfd_pixels_t trimmed = {sr_pdfd_buffer(pool), width + 2 * padding, height + 2 * padding};
     const size_t row = 4 * (size_t)trimmed.width;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* png.c: a raster as PNG (ISO/IEC 15948), fast: libpng spends ten times what drawing the page took. libdeflate packs
- * the rows at once, so what counts is how many bytes they have. A page without colour has 16 levels of gray, four bits
- * a pixel, unless larger parts of it have another gray. A page with few colours has a palette: channels have 64 levels
- * then, or 32, which nobody can tell apart at the edges of letters. Measured over a page of text 1,200 pixels wide:
- * RGB 302 kB in 15 ms, a palette 124 kB in 8 ms, gray 124 kB in 5 ms, 16 levels of gray 110 kB in 3.7 ms. Filters do
- * not pay but for photographs, which are differences to the left neighbour. */
+/* png.c: encodes a raster as PNG (ISO/IEC 15948) quickly. libpng would take ten times as long as drawing the page.
+ * libdeflate compresses all rows at once, so the number of bytes decides. A page without colours gets 16 levels of gray
+ * with four bits per pixel, unless larger areas have another gray. A page with few colours gets a palette, with 64 or
+ * 32 levels per channel, a difference that nobody sees at the edges of letters. Measured on a page of text 1,200 pixels
+ * wide: RGB 302 kB in 15 ms, a palette 124 kB in 8 ms, gray 124 kB in 5 ms, 16 levels of gray 110 kB in 3.7 ms. Filters
+ * only help for photographs, which are encoded as differences to the left neighbour. */
 #include "pdfd/page.h"
 
 #include <libdeflate.h>
@@ -16,22 +16,22 @@
 
 #define COLOR 0xffffffu
 #define PALETTE 256
-#define FLAT_SHARE 2000 /* of one pixel in so many: areas of a gray that must not become another */
+#define FLAT_SHARE 2000 /* an area counts if it has more than one pixel in this number */
 
 typedef struct encoder_t {
     sr_pdfd_raster_t *raster;
     const sr_pdfd_look_t *look;
-    int bits;                  /* a channel of a palette's colour has */
-    int colours;               /* of the palette */
-    unsigned char nibble[256]; /* of a gray: one of 16 */
+    int bits;                  /* per channel of a colour in the palette */
+    int colours;               /* number of colours in the palette */
+    unsigned char nibble[256]; /* maps a gray to one of 16 levels */
     uint32_t palette[PALETTE];
-    bool busy; /* most rows were filtered */
+    bool busy; /* more than half of the rows were filtered */
 } encoder_t;
 
-/* One more than a colour's place in the palette; 0: it has none. Of the worker, which has one thread. */
+/* The index of a colour in the palette plus one; 0: not in the palette. Global, because a worker has one thread. */
 static uint16_t places[1 << 18];
 
-/* A row of paper, which half of most pages is. */
+/* Returns true for a row of white pixels. Half of most pages consists of such rows. */
 static bool is_white(const uint32_t *pixel, int width)
 {
     uint32_t all = COLOR;
@@ -42,7 +42,7 @@ static bool is_white(const uint32_t *pixel, int width)
     return (all & COLOR) == COLOR;
 }
 
-/* Text and drawings: at least a quarter of the row's pixels are their left neighbour again. */
+/* Returns true for text and drawings: at least a quarter of the pixels are equal to their left neighbour. */
 static bool is_flat(const uint32_t *pixel, int width)
 {
     int same = 0;
@@ -52,7 +52,8 @@ static bool is_flat(const uint32_t *pixel, int width)
 
 /* ------------------------------------------------------------------------------------------------------ 16 grays */
 
-/* Whether 16 levels will do: what a larger part of the page has must be one of them. What is not white stays so. */
+/* Returns true if 16 levels of gray are enough: the gray of each larger area must be one of them. Only white becomes
+ * white. */
 static bool has_few_grays(encoder_t *encoder)
 {
     const long pixels = (long)encoder->raster->width * encoder->raster->height;
@@ -81,7 +82,7 @@ static uint32_t key_of(uint32_t pixel, int bits)
     return (pixel >> (16 + shift) & mask) << 2 * bits | (pixel >> (8 + shift) & mask) << bits | (pixel >> shift & mask);
 }
 
-/* The colour of a key: its least and greatest levels are 0 and 255. */
+/* Returns the colour for a key. The lowest and highest level of a channel are 0 and 255. */
 static uint32_t colour_of(uint32_t key, int bits)
 {
     const uint32_t most = (1u << bits) - 1;
@@ -160,8 +161,8 @@ static int bytes_of(kind_t kind, int width)
     return kind == NIBBLES ? (width + 1) / 2 : kind == RGB ? 3 * width : width;
 }
 
-/* Makes the rows as PNG has them, filter byte first, in the raster's own memory: a row is at most as long as its
- * pixels, and read before it is written. */
+/* Makes the rows of the PNG, each with its filter byte, in the memory of the raster. A row is at most as long as its
+ * pixels, and it is read before it is overwritten. */
 static void make_rows(encoder_t *encoder, unsigned char *row, kind_t kind)
 {
     unsigned char *out = (unsigned char *)encoder->raster->pixels;
@@ -194,7 +195,7 @@ static unsigned char *put_number(unsigned char *out, uint32_t number)
     return out;
 }
 
-/* A chunk whose data is in place already, at out + 8. */
+/* Completes a chunk whose data is already at out + 8. */
 static unsigned char *put_chunk(unsigned char *out, const char *type, apr_size_t length)
 {
     put_number(out, (uint32_t)length);
@@ -210,7 +211,7 @@ static unsigned char *put_header(unsigned char *out, const encoder_t *encoder, k
     out += sizeof signature;
     unsigned char *data = put_number(out + 8, (uint32_t)encoder->raster->width);
     data = put_number(data, (uint32_t)encoder->raster->height);
-    const unsigned char rest[5] = {kind == NIBBLES ? 4 : 8, types[kind], 0, 0, 0}; /* bits, and colour type */
+    const unsigned char rest[5] = {kind == NIBBLES ? 4 : 8, types[kind], 0, 0, 0}; /* bit depth and colour type */
     memcpy(data, rest, sizeof rest);
     out = put_chunk(out, "IHDR", 13);
     if (kind != PLACES) return out;
@@ -220,7 +221,7 @@ static unsigned char *put_header(unsigned char *out, const encoder_t *encoder, k
     return put_chunk(out, "PLTE", 3 * (apr_size_t)encoder->colours);
 }
 
-#define CHUNK_BYTES ((apr_size_t)12)                                  /* besides its data */
+#define CHUNK_BYTES ((apr_size_t)12)                                  /* of a chunk without its data */
 #define HEADER_BYTES (8 + 25 + CHUNK_BYTES + (apr_size_t)3 * PALETTE) /* signature, IHDR and PLTE */
 
 apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raster_t *raster, const sr_pdfd_look_t *look)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poppler.c: poppler's documents and pages. For "probe" it is the second opinion: qpdf prepares and seals, poppler
- * shows, and when they do not see the same pages, somebody could sign what they did not read. */
+/* poppler.c: documents and pages that poppler opens. For "probe" poppler is a second opinion: qpdf prepares and signs,
+ * but poppler shows. If the two find different pages, somebody could sign what they have not read. */
 #include "pdfd/page.h"
 
 #define MAX_SIDE 14400.0 /* ISO 32000-1, annex C; see boxes.c */
@@ -82,7 +82,7 @@ void sr_pdfd_page_close(sr_pdfd_page_t *page)
     if (page->document) g_object_unref(page->document);
 }
 
-/* Documents must not fill the error log. */
+/* Documents must not write to the error log. */
 static void say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data)
 {
 }
@@ -90,7 +90,7 @@ static void say_nothing(const gchar *domain, GLogLevelFlags level, const gchar *
 bool sr_pdfd_poppler_warm_up(const sr_pdfd_bytes_t *bytes)
 {
     g_log_set_default_handler(say_nothing, NULL);
-    /* Never closed: poppler's global state, read from files, lives as long as one document is open. */
+    /* Never closed, because poppler's global state, which is read from files, exists as long as a document is open. */
     PopplerDocument *document = open_bytes(bytes, NULL);
     return document && poppler_document_get_n_pages(document) == 1;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prepare.c: the answer to "prepare": one incremental update that adds every field of every signer. Each placement is
- * an unsigned signature field merged with its one widget, because a signature field never has two (ISO 32000-2,
- * 12.7.5.5). The fields of one signer get the same signature as their value. All share one empty appearance. Done
- * before anybody signs, because a field that is added after a signature makes validators doubt that signature, while
- * one that was there may be filled (12.8.2.2). New fields of any other type would spoil the signatures that a document
- * has already, and so would tags and the order of tabs, which only a document that nobody has signed gets.
+/* prepare.c: the operation "prepare": one incremental update that adds every field of every signer. Each placement
+ * becomes an unsigned signature field that is merged with its only widget, because a signature field never has two (ISO
+ * 32000-2, 12.7.5.5). The fields of one signer later get the same signature as their value. All fields share one empty
+ * appearance.
  *
- * Empty signature fields that the document has are not added but repeated, word by word, so that who checks what
- * becomes of them (src/pdf/filled.c) need not read the document. */
+ * The fields are added before anybody signs: validators reject a field that is added after a signature, but permit
+ * filling an existing field (12.8.2.2). New fields of any other type would break signatures that the document already
+ * has. So would structure elements and a tab order, which are only added to a document without signatures.
+ *
+ * Empty signature fields of the document are repeated unchanged, so that the check of the filled fields
+ * (src/pdf/filled.c) need not read the document.
+ */
 #include "pdfd/pdfd.h"
 
 #include <apr_hash.h>
@@ -15,21 +18,22 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_SIGNER 64 /* characters of what names a signer */
+#define MAX_SIGNER 64 /* characters of the id of a signer */
 
 static const char NO_EXISTING[] = "an empty signature field is not there, or elsewhere";
 static const char NO_SUCH_PAGE[] = "a field is on a page that it does not have";
 
 typedef struct widget_t {
     const char *signer;
-    int ordinal; /* 1: the signer's first placement */
+    int ordinal; /* 1: the first placement of the signer */
     int page;
     double rect[4];
     int64_t number;
-    const char *existing; /* the name of a field of the document, or NULL: it is added */
+    const char *existing; /* the name of a field of the document; NULL if the field is added */
 } widget_t;
 
-#define CLOSE 0.001 /* how far a place may differ from where a field is: it was rounded */
+/* The greatest difference between a requested place and that of an existing field, because numbers are rounded. */
+#define CLOSE 0.001
 
 typedef struct prepare_t {
     sr_pdfd_document_t document;
@@ -38,12 +42,13 @@ typedef struct prepare_t {
     int count;
     widget_t *existing;
     int existing_count;
-    apr_hash_t *pages; /* int, the page → sr_pdfd_buffer_t, references to its widgets */
-    int64_t empty;     /* the appearance they share */
+    apr_hash_t *pages; /* page index (int) → references to its widgets (sr_pdfd_buffer_t) */
+    int64_t empty;     /* the appearance that all fields share */
     sr_pdfd_tags_t tags;
-    sr_pdfd_buffer_t *elements, *numbers; /* of the tags: references, and those with their numbers in the tree */
+    sr_pdfd_buffer_t *elements,
+        *numbers; /* references to the structure elements, and the same with their keys for the number tree */
     int64_t leaf;
-    const char *extensions; /* what the catalog gets; "" when there is nothing to declare */
+    const char *extensions; /* what the catalog gets; "" if nothing is to be declared */
     apr_pool_t *pool;
 } prepare_t;
 
@@ -70,7 +75,7 @@ static bool read_widget(widget_t *widget, const json_t *field)
     return widget->rect[0] < widget->rect[2] && widget->rect[1] < widget->rect[3];
 }
 
-/* False when the request is not one. */
+/* Returns false if the fields are not valid. */
 static bool read_widgets(prepare_t *p, const json_t *fields)
 {
     apr_hash_t *seen = apr_hash_make(p->pool);
@@ -90,14 +95,15 @@ static bool read_widgets(prepare_t *p, const json_t *fields)
     return count > 0;
 }
 
-/* `index`: of the widget among all. */
+/* `index` is the position of the widget among all. */
 static void put_widget(prepare_t *p, const widget_t *widget, int index, qpdf_oh page)
 {
     qpdf_data q = p->document.q;
     sr_pdfd_buffer_t *out = p->update.out;
     int rotate = sr_pdfd_page_rotation(q, page);
     sr_pdfd_object_begin(&p->update, widget->number, 0);
-    sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD, widget->signer); /* Print, Locked */
+    sr_pdfd_print(out, "<</Type/Annot/Subtype/Widget/F 132/T(%s%s", SR_PDFD_FIELD,
+                  widget->signer); /* flags Print and Locked */
     if (widget->ordinal > 1) sr_pdfd_print(out, "_%d", widget->ordinal);
     sr_pdfd_put_text(out, ")/TU(" SR_PDF_FIELD_LABEL ")");
     if (p->tags.tagged) sr_pdfd_print(out, "/StructParent %lld", (long long)p->tags.next + index);
@@ -127,7 +133,7 @@ static void avoid_in_tags(prepare_t *p)
     avoid_in(p, tags->tree, tags->is_leaf ? "/Kids" : "/Nums");
 }
 
-/* New objects get numbers that nothing refers to which is rewritten here, or shown on these pages. */
+/* New objects must not get numbers that objects refer to which are rewritten here or shown on these pages. */
 static const char *avoid_references(prepare_t *p, const apr_array_header_t *found)
 {
     qpdf_data q = p->document.q;
@@ -153,8 +159,9 @@ static const char *avoid_references(prepare_t *p, const apr_array_header_t *foun
         avoid_in(p, page, "/Contents");
         apr_hash_set(p->pages, index, sizeof *index, sr_pdfd_buffer(p->pool));
     }
-    return p->update.next < (int64_t)SR_PDFD_MAX_OBJECT / 16 * 15 ? NULL
-                                                                  : SR_PDFD_DAMAGED; /* room for those who sign */
+    return p->update.next < (int64_t)SR_PDFD_MAX_OBJECT / 16 * 15
+               ? NULL
+               : SR_PDFD_DAMAGED; /* leaves numbers for the updates of the signers */
 }
 
 static const char *add_widgets(prepare_t *p)
@@ -167,7 +174,7 @@ static const char *add_widgets(prepare_t *p)
         widget_t *widget = &p->widgets[i];
         qpdf_oh page = qpdf_get_page_n(q, (size_t)widget->page);
         int id = qpdf_oh_get_object_id(q, page);
-        if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf had to make it up */
+        if (id <= 0 || id > p->document.xref.highest) return SR_PDFD_DAMAGED; /* qpdf has made up this page */
         widget->number = sr_pdfd_object_number(&p->update);
         put_widget(p, widget, i, page);
         sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &widget->page, sizeof widget->page);
@@ -183,7 +190,7 @@ static bool is_there(const widget_t *widget, const sr_pdfd_empty_t *empty)
     return empty && widget->page == empty->field.page;
 }
 
-/* `found`: what the document has. */
+/* `found`: the existing fields of the document. */
 static const char *repeat_existing(prepare_t *p, const apr_array_header_t *found)
 {
     for (int i = 0; i < p->existing_count; i++) {
@@ -220,8 +227,8 @@ static const char *with_more(qpdf_data q, qpdf_oh array, const char *more, apr_p
     return qpdf_oh_is_array(q, array) ? sr_pdfd_spliced(q, array, more, pool) : apr_pstrcat(pool, "[", more, "]", NULL);
 }
 
-/* An array of annotations that is an object of its own is rewritten, unless something else refers to it too:
- * then the page gets one of its own. */
+/* Returns true if something else also refers to this array of annotations. Such an array is not rewritten, and the page
+ * gets an array of its own. */
 static bool is_shared(prepare_t *p, int id, int page, int fields_id)
 {
     qpdf_data q = p->document.q;
@@ -243,7 +250,8 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
     qpdf_oh page = qpdf_get_page_n(q, (size_t)index), annotations = qpdf_oh_get_key(q, page, "/Annots");
     const char *array = with_more(q, annotations, references, p->pool);
     int id = array_id(q, annotations);
-    const bool tabs = p->tags.tagged && !qpdf_oh_has_key(q, page, "/Tabs"); /* ISO 14289-1, 7.18.3 */
+    const bool tabs =
+        p->tags.tagged && !qpdf_oh_has_key(q, page, "/Tabs"); /* the tab order that ISO 14289-1, 7.18.3, requires */
     if (id && !tabs && !is_shared(p, id, index, fields_id)) {
         sr_pdfd_object_again(&p->update, annotations, array);
         return;
@@ -253,8 +261,8 @@ static void refer_from_page(prepare_t *p, int index, const char *references, int
     sr_pdfd_object_again(&p->update, page, sr_pdfd_spliced(q, page, array, p->pool));
 }
 
-/* Only what extends version 1.7 may be declared, and only in a file that is of this version in both places where that
- * is said (ISO 32000-1, 7.12.3). Version 2.0 has it built in. */
+/* Only an extension of version 1.7 may be declared, and only if both the header and the catalog of the file have this
+ * version (ISO 32000-1, 7.12.3). Version 2.0 includes it. */
 static const char *find_extensions(prepare_t *p)
 {
     qpdf_data q = p->document.q;
@@ -267,7 +275,7 @@ static const char *find_extensions(prepare_t *p)
     return apr_pstrcat(p->pool, "/Extensions", sr_pdfd_spliced(q, extensions, SR_PDF_EXTENSION, p->pool), NULL);
 }
 
-/* The catalog with more in it. */
+/* Rewrites the catalog with more entries. */
 static void put_catalog(prepare_t *p, const char *more)
 {
     qpdf_data q = p->document.q;
@@ -278,7 +286,7 @@ static void put_catalog(prepare_t *p, const char *more)
     sr_pdfd_object_again(&p->update, root, sr_pdfd_spliced(q, root, more, p->pool));
 }
 
-/* Writes the form, or the catalog where it is no object of its own, with `text` as the form. */
+/* Writes `text` as the form. If the form is not an indirect object, it rewrites the catalog. */
 static void put_form(prepare_t *p, qpdf_oh form, const char *text)
 {
     qpdf_data q = p->document.q;
@@ -327,7 +335,7 @@ static void refer(prepare_t *p)
         int page = p->widgets[i].page;
         const sr_pdfd_buffer_t *references = apr_hash_get(p->pages, &page, sizeof page);
         sr_pdfd_print(all, "%lld 0 R ", (long long)p->widgets[i].number);
-        if (!references) continue; /* that page has been written */
+        if (!references) continue; /* the page is already written */
         refer_from_page(p, page, (const char *)references->data, fields_id);
         apr_hash_set(p->pages, &p->widgets[i].page, sizeof page, NULL);
     }
@@ -338,8 +346,8 @@ static void refer(prepare_t *p)
     if (*p->extensions) put_catalog(p, "");
 }
 
-/* What may be added besides fields: nothing to a document that was signed before. Tags that cannot be read are left
- * alone: they are no reason to refuse or to repair the document. */
+/* Finds out what may be added besides fields: nothing if the document already has signatures. A structure that cannot
+ * be read remains unchanged and is not a reason to refuse or to repair the document. */
 static const char *read_document(prepare_t *p, const sr_pdfd_form_t *form)
 {
     p->extensions = form->signatures ? "" : find_extensions(p);

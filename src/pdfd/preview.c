@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preview.c: the answer to "preview": how a signature will look in the fields. It is drawn as "fill" draws it. */
+/* preview.c: the operation "preview": how a signature will look in the fields. It is drawn by the same code as in
+ * "fill". */
 #include "pdfd/pdfd.h"
 
 json_t *sr_pdfd_preview(const sr_pdfd_request_t *request, apr_pool_t *pool)
@@ -13,7 +14,7 @@ json_t *sr_pdfd_preview(const sr_pdfd_request_t *request, apr_pool_t *pool)
     }
     sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
     sr_pdfd_drawing_json(out, &drawing, pool);
-    out->size--; /* the last bracket */
+    out->size--; /* removes the "}" at the end */
     reason = sr_pdfd_captions_json(out, request->text, pool);
     if (reason) return sr_pdfd_fault(SR_PDF_FAULT_SIGNATURE, reason);
     sr_pdfd_put_text(out, "}");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* render.c: a page as an image, as a signer sees it: on white, with its annotations and form fields. */
+/* render.c: draws a page as a signer sees it: on white, with its annotations and form fields. */
 #include "pdfd/page.h"
 
 #include <cairo.h>
@@ -9,9 +9,10 @@
 #include <sys/mman.h>
 
 #define MAX_PIXELS 60000000
-#define MAX_SIDE 32767 /* cairo's */
+#define MAX_SIDE 32767 /* the limit of cairo */
 #define HUGE_PAGE ((apr_size_t)2 << 20)
-#define KEPT_PIXELS (8 << 20) /* a raster of 32 MB is kept for the next page: fresh memory costs as much as white */
+/* A raster of up to 32 MB is kept for the next page, because new memory costs as much time as clearing it. */
+#define KEPT_PIXELS (8 << 20)
 
 static uint32_t *kept;
 static apr_size_t kept_pixels;
@@ -23,7 +24,7 @@ static void release_raster(void)
     kept_pixels = 0;
 }
 
-/* The worker's raster, white. NULL when there is no memory. */
+/* Returns the raster of the worker, filled with white, or NULL if there is no memory. */
 static uint32_t *white_raster(apr_size_t pixels)
 {
     if (pixels > kept_pixels) {
@@ -31,13 +32,15 @@ static uint32_t *white_raster(apr_size_t pixels)
         const apr_size_t size = (pixels * sizeof *kept + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
         kept = aligned_alloc(HUGE_PAGE, size);
         kept_pixels = kept ? pixels : 0;
-        if (kept) madvise(kept, size, MADV_HUGEPAGE); /* a fault for each 4 kB costs more than the white */
+        if (kept)
+            madvise(kept, size,
+                    MADV_HUGEPAGE); /* a page fault for each 4 kB would cost more than clearing the memory */
     }
     if (kept) memset(kept, 0xff, pixels * sizeof *kept);
     return kept;
 }
 
-/* How large the image will be. The reason why it cannot be made, or NULL. */
+/* Computes the size of the image. Returns NULL, or the reason why it cannot be made. */
 static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, json_int_t width, apr_pool_t *pool)
 {
     double height = round(page->height * (double)width / page->width);
@@ -51,8 +54,8 @@ static const char *measure(sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page,
     return NULL;
 }
 
-/* The reason why it cannot be drawn, or NULL. After an error cairo draws nothing more, so what it has drawn is not the
- * page. */
+/* Returns NULL, or the reason why the page cannot be drawn. cairo stops drawing after an error, so an incomplete image
+ * is refused. */
 static const char *draw(const sr_pdfd_raster_t *raster, const sr_pdfd_page_t *page, apr_pool_t *pool)
 {
     cairo_surface_t *surface = cairo_image_surface_create_for_data((unsigned char *)raster->pixels, CAIRO_FORMAT_RGB24,

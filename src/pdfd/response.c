@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* response.c: the forms of a response that operations share. */
+/* response.c: responses that several operations use. */
 #include "pdfd/pdfd.h"
 
 #include <string.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sandbox.c: after the libraries are loaded and warm, the process keeps only the system calls that reading a PDF
- * from memory needs, and until it is a worker those that forking one needs. Code that a document has taken over can
- * then burn its own CPU time and lie about its document, and nothing else: no network, no programs, no other process,
- * no lines in the error log, and of the file system the public fonts.
+/* sandbox.c: after the libraries are loaded, the process keeps only the system calls that it needs to read a PDF from
+ * memory, and, in the template, to fork a worker. Code that a document has taken over can then use up its own processor
+ * time and give wrong answers about its document. It has no network, no programs, no other processes, no access to the
+ * error log, and of the file system only the public fonts.
  *
- * The fonts, because documents name fonts that they do not bring, and a page shown without its text would be signed
- * unread. All workers are alike and may read them, rather than a second kind of worker for pages alone: it would
- * parse the same documents, so nothing would be safer, and each kind would wait for work while the other had none.
- * Passing all fonts in as descriptors would take hundreds of them and a replacement for how three libraries open
- * files. So open(2) is there, for reading, and landlock (Debian 12's kernel has it) confines it to the folders of
- * folders.c: of any other file it tells no more than whether it exists. On a kernel without landlock there is no
- * open(2) either, and the worker shows no pages; it does all else. */
+ * Fonts are needed because documents name fonts that they do not contain, and a signer could otherwise sign a page of
+ * which they have not seen the text. All workers are alike and may read fonts. A second kind of worker for pages only
+ * would parse the same documents and would not be safer, and one kind could be idle while the other is overloaded.
+ * Passing all fonts as descriptors would take hundreds of them and a replacement for how three libraries open files. So
+ * open(2) for reading is permitted, and landlock (available in Debian 12's kernel) confines it to the folders of
+ * folders.c. It reveals about other files only whether they exist. On a kernel without landlock open(2) is not
+ * permitted. Workers then cannot show pages but can do everything else.
+ */
 #include "pdfd/pdfd.h"
 
 #include <errno.h>
@@ -28,7 +29,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A rule with `compare` not 0 holds when argument `argument` equals `value`, does not, or masked with `mask` does. */
+/* A rule with `compare` applies if argument `argument` equals `value` (EQUAL), does not (OTHER), or equals it after
+ * masking with `mask` (MASKED). */
 typedef struct rule_t {
     int call;
     enum { ANY, EQUAL, OTHER, MASKED } compare;
@@ -37,14 +39,14 @@ typedef struct rule_t {
 } rule_t;
 
 static const rule_t ALLOWED[] = {
-    /* the conversation */
+    /* messages */
     {SCMP_SYS(recvmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
     {SCMP_SYS(sendmsg), EQUAL, 0, SR_PDF_SOCKET, 0},
     {SCMP_SYS(poll), ANY, 0, 0, 0},
     {SCMP_SYS(ppoll), ANY, 0, 0, 0},
     {SCMP_SYS(close), ANY, 0, 0, 0},
     {SCMP_SYS(fstat), ANY, 0, 0, 0},
-    /* memory, none of it executable */
+    /* memory that is not executable */
     {SCMP_SYS(mmap), MASKED, 2, 0, PROT_EXEC},
     {SCMP_SYS(mprotect), MASKED, 2, 0, PROT_EXEC},
     {SCMP_SYS(munmap), ANY, 0, 0, 0},
@@ -68,8 +70,8 @@ static const rule_t ALLOWED[] = {
     {SCMP_SYS(exit_group), ANY, 0, 0, 0},
 };
 
-/* What the template needs to fork a worker. sr_pdfd_sandbox_tighten() takes it away again. abort() raises a signal in
- * its own thread. */
+/* System calls that the template needs to fork a worker. sr_pdfd_sandbox_tighten() removes them. abort() raises a
+ * signal in its own thread. */
 static const rule_t TEMPLATE[] = {
     {SCMP_SYS(clone), EQUAL, 0, SR_PDFD_FORK_FLAGS, 0},
     {SCMP_SYS(dup3), EQUAL, 1, SR_PDF_SOCKET, 0},
@@ -77,8 +79,8 @@ static const rule_t TEMPLATE[] = {
     {SCMP_SYS(tgkill), EQUAL, 2, SIGABRT, 0},
 };
 
-/* With landlock in force. Descriptors 0 to 3 are the log's and the client's; 4 to 15, all there can be (limits.c), have
- * one of two bits set, whatever the upper half of the register holds. */
+/* Only with landlock. Descriptors 0 to 3 belong to the log and the client. Descriptors 4 to 15, which are all others
+ * that can exist (limits.c), have bit 2 or bit 3 set, whatever the upper half of the register contains. */
 #define OPENED(call)                                                                                                   \
     {SCMP_SYS(call), MASKED, 0, 4, 4},                                                                                 \
     {                                                                                                                  \
@@ -92,7 +94,7 @@ static const rule_t FILES[] = {
     OPENED(lseek),
 };
 
-/* No library has a reason to try these: the process is no longer ours. */
+/* No library has a reason to use these, so code that does has taken over the process. */
 static const int FATAL[] = {
     SCMP_SYS(execve),
     SCMP_SYS(execveat),
@@ -134,7 +136,8 @@ static int add_rules(scmp_filter_ctx filter, const rule_t *rules, size_t count)
 
 static int fill(scmp_filter_ctx filter, bool files)
 {
-    /* Another architecture's call numbers would pass for ours. The tree keeps the cost of a long list low. */
+    /* The numbers of system calls of another architecture could match the rules. The binary tree keeps a long list
+     * fast. */
     int failed = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (!failed) failed = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     if (!failed) failed = add_rules(filter, ALLOWED, sizeof ALLOWED / sizeof *ALLOWED);
@@ -163,13 +166,13 @@ bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders)
     return !failed;
 }
 
-/* The low half of a system call's first argument: process ids have no more. */
+/* The low half of the first argument of a system call. It is enough for process ids. */
 #define FIRST_ARGUMENT (offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
-/* The kernel asks both filters, and the stricter one decides: this one takes away what is in TEMPLATE, all but the
- * signal to the worker itself, so that the log names the signal that it died of. It is written by hand, because every
- * worker needs one and libseccomp takes as long for it as a small document. The first filter has seen to it that call
- * numbers are those of this architecture. */
+/* The kernel applies both filters, and the stricter result wins. This filter removes the calls of TEMPLATE, except a
+ * signal to the worker itself, so that the log can name the signal that killed it. It is written by hand because every
+ * worker installs it, and libseccomp needs as much time for it as a small document. The first filter guarantees that
+ * the numbers of system calls belong to this architecture. */
 bool sr_pdfd_sandbox_tighten(void)
 {
     struct sock_filter filter[] = {
@@ -188,8 +191,9 @@ bool sr_pdfd_sandbox_tighten(void)
     return SR_PDFD_INSTRUMENTED || !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
-/* FreeType asks for the size of a font with fstat(). glibc makes of it the system call that takes a path, too, which is
- * not allowed; so the libraries get this one, since a program's symbols come before glibc's (Makefile, PDFD_LIBS). */
+/* FreeType calls fstat() for the size of a font. glibc may use the system call with a path for it, which is not
+ * permitted. The libraries use this function instead, because the symbols of the program come before those of glibc
+ * (Makefile, PDFD_LIBS). */
 __attribute__((visibility("default"))) int fstat(int descriptor, struct stat *info)
 {
     return (int)syscall(SYS_fstat, descriptor, info);

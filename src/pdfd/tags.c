@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tags.c: the logical structure of a tagged document (ISO 32000-2, 14.7), to which the new fields are added, because
- * PDF/UA and the accessible levels of PDF/A want each widget in a Form element (ISO 14289-1, 7.18.4). The elements
- * become the last ones of the element that holds the document, or of the root. Where the structure is not written as
- * the standard has it, the document is left as it is. */
+/* tags.c: adds the new fields to the logical structure of a tagged document (ISO 32000-2, 14.7), because PDF/UA and the
+ * accessible levels of PDF/A require each widget to be in a Form element (ISO 14289-1, 7.18.4). The new elements become
+ * the last children of the element that contains the whole document, or of the root. If the structure does not conform
+ * to the standard, it remains unchanged. */
 #include "pdfd/pdfd.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define MAX_KEYS 200000
 #define MAX_KEY 1000000000
 
-/* Elements that may hold a form among other things (14.8.4.3). */
+/* Elements that may contain a form and other content (14.8.4.3). */
 static const char *const GROUPS[] = {"/Document", "/Part", "/Art", "/Sect", "/Div"};
 
 typedef struct walk_t {
@@ -30,7 +30,7 @@ static int count_of(qpdf_data q, qpdf_oh array)
     return qpdf_oh_is_array(q, array) ? qpdf_oh_get_array_n_items(q, array) : -1;
 }
 
-/* False when the numbers are not those of a number tree (7.9.7). */
+/* Returns false if these are not the entries of a number tree (7.9.7). */
 static bool read_numbers(walk_t *walk, qpdf_oh numbers)
 {
     qpdf_data q = walk->q;
@@ -70,7 +70,7 @@ static bool is_group(qpdf_data q, qpdf_oh root, qpdf_oh element)
     return false;
 }
 
-/* The one element that holds all others, or the root. */
+/* Returns the only child of the root if it contains the whole document, otherwise the root. */
 static qpdf_oh find_parent(qpdf_data q, qpdf_oh root)
 {
     qpdf_oh kids = qpdf_oh_get_key(q, root, "/K");
@@ -126,7 +126,7 @@ int64_t sr_pdfd_tags_put_leaf(sr_pdfd_update_t *update, const sr_pdfd_tags_t *ta
     return number;
 }
 
-/* "/K[" what was there, and more, "]": one kid needs no array. */
+/* Makes "/K[", the existing children, the new ones and "]". A single child need not be in an array. */
 static const char *more_kids(qpdf_data q, qpdf_oh element, const char *elements, apr_pool_t *pool)
 {
     qpdf_oh kids = qpdf_oh_get_key(q, element, "/K");

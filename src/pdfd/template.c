@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: the process that workers are forked from. Starting the program takes 100 ms, most of it for libraries and
- * fonts; a fork of a process that has done all that takes one. So each client starts one template, which never reads a
- * document, and has it fork a worker for each document: what a hostile document does to its worker ends with it.
+/* template.c: the process that forks the workers. Starting the program takes 100 ms, mostly for libraries and fonts.
+ * Forking a process that has done this takes 1 ms. So each client starts one template, which never reads a document,
+ * and which forks a worker for each document. What a hostile document does to its worker ends with this worker.
  *
- *   started -> warmed up -> in the sandbox -> template: waits for the client --(a message with a socket)--> forks
- *                                                                                  |
- *                      worker: own socket, own limits, tighter sandbox, greets  <--+
+ *    started -> libraries loaded -> sandbox -> template: waits for the client --(a message with a socket)--> forks
+ *                                                                                       |
+ *                     worker: own socket, own limits, tighter sandbox, greets  <--------+
  *
  * A worker is a child of the client (CLONE_PARENT), which waits for it and ends it by its process id. It stays in the
- * template's process group until the client takes it: what the client has never heard of is found by the group. */
+ * process group of the template until the client takes it. Workers that the client has not taken are found through this
+ * group.
+ */
 #include "pdfd/pdfd.h"
 
 #include <dirent.h>
@@ -21,7 +23,7 @@
 #define MAX_MESSAGE 256
 #define DAY_US ((int64_t)24 * 3600 * 1000000)
 
-/* A fork has the calling thread alone: locks that another one holds would be held for ever. */
+/* A forked process has only the calling thread. A lock that another thread holds would never be released. */
 bool sr_pdfd_template_possible(void)
 {
     int threads = 0;
@@ -33,7 +35,7 @@ bool sr_pdfd_template_possible(void)
     return threads == 1;
 }
 
-/* Not fork(): glibc has no way to ask for CLONE_PARENT, and what fork() adds to the system call is for threads. */
+/* glibc's fork() cannot set CLONE_PARENT. What it does in addition to the system call is only needed with threads. */
 static long fork_worker(void)
 {
 #ifdef __s390x__
@@ -43,7 +45,7 @@ static long fork_worker(void)
 #endif
 }
 
-/* The new worker. It has no way back: whatever fails ends it. */
+/* Sets up the new worker. If a step fails, the worker ends. */
 static void become_worker(int socket, unsigned cpu_seconds)
 {
     if (dup3(socket, SR_PDF_SOCKET, O_CLOEXEC) < 0) _exit(1);
@@ -52,12 +54,12 @@ static void become_worker(int socket, unsigned cpu_seconds)
     if (!sr_pdfd_sandbox_tighten()) _exit(1);
 }
 
-/* True in a worker. */
+/* Returns true in the worker. */
 static bool fork_for(const int *descriptors, const char *text, apr_size_t length, apr_pool_t *pool)
 {
     json_t *parsed;
     if (descriptors[0] < 0 || sr_json_parse(&parsed, text, length, pool)) return false;
-    if (fork_worker()) return false; /* one that fails closes the socket, which tells the client */
+    if (fork_worker()) return false; /* if the fork fails, the socket is closed, which tells the client */
     for (int i = 1; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
     become_worker(descriptors[0], (unsigned)json_integer_value(json_object_get(parsed, "cpu")));

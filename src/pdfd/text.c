@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c: what a page says and where, for a layer of text over its image that can be selected and read aloud. Words
- * with boxes in percent of the displayed page fit an image of any size; lines and their order are poppler's. */
+/* text.c: the text of a page, for a layer over its image that can be selected and read aloud. The boxes of words are in
+ * percent of the displayed page, so they fit an image of any size. poppler decides what a line is and the order of
+ * lines. */
 #include "pdfd/page.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL_BYTES 64 /* for what ends the text, however full it is */
+#define TAIL_BYTES 64 /* reserved for the end of the text */
 
 typedef struct writer_t {
-    char *at, *end; /* TAIL_BYTES before the end of the room */
+    char *at, *end; /* TAIL_BYTES before the end of the buffer */
     bool full;
 } writer_t;
 
@@ -24,7 +25,7 @@ static void put(writer_t *writer, const char *text, apr_size_t length)
     writer->at += length;
 }
 
-/* With at most two decimals, whatever the locale. */
+/* Writes a number with at most two decimals, independent of the locale. */
 static void put_number(writer_t *writer, double number)
 {
     char text[32];
@@ -37,16 +38,16 @@ static void put_number(writer_t *writer, double number)
 
 typedef struct word_t {
     const char *text;
-    apr_size_t length; /* 0: no word yet */
+    apr_size_t length; /* 0: no word has begun */
     double x1, y1, x2, y2;
 } word_t;
 
 static double within(double value, double limit)
 {
-    return value > 0 ? value < limit ? value : limit : 0; /* NaN: 0 */
+    return value > 0 ? value < limit ? value : limit : 0; /* 0 for NaN */
 }
 
-/* Whether anything of it is on the page; cut to what is. */
+/* Crops the box of a word to the page. Returns false if it is not on the page. */
 static bool clip(word_t *word, const sr_pdfd_page_t *page)
 {
     word->x1 = within(word->x1, page->width);
@@ -66,7 +67,7 @@ static void put_text(writer_t *writer, const word_t *word)
     put(writer, "\"", 1);
 }
 
-/* A word that does not fit is taken back, so that what is written stays well-formed. */
+/* Writes a word. If it does not fit, it is removed again, so that the JSON remains valid. */
 static void put_word(writer_t *writer, word_t *word, bool *line_open, const sr_pdfd_page_t *page)
 {
     if (!word->length || !clip(word, page)) return;
@@ -94,8 +95,8 @@ static void extend(word_t *word, const char *text, apr_size_t length, const Popp
     word->y2 = fmax(word->y2, box->y2);
 }
 
-/* Text and boxes run side by side, a box for each character; spaces end words and line feeds lines. Other control
- * characters are nothing to read. */
+/* poppler returns one box for each character of the text. A space ends a word, and a line feed ends a line. Other
+ * control characters are skipped. */
 static void put_lines(writer_t *writer, const char *text, const PopplerRectangle *boxes, guint count,
                       const sr_pdfd_page_t *page)
 {
@@ -116,7 +117,7 @@ static void put_lines(writer_t *writer, const char *text, const PopplerRectangle
         text = next;
     }
     put_word(writer, &word, &line_open, page);
-    if (line_open) *writer->at++ = ']'; /* of the tail */
+    if (line_open) *writer->at++ = ']'; /* in the reserved bytes */
 }
 
 static apr_size_t write_text(char *result, apr_size_t room, const sr_pdfd_page_t *page)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tidy.c: what is odd in a document and no damage: all readers see the same document all the same. So it is continued
- * as it stands and not rewritten, which would break earlier signatures. */
+/* tidy.c: oddities of a document that are not damage, because all readers understand them in the same way. Such a
+ * document is continued as it is. Rewriting it would break earlier signatures. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
-#define MAX_SPACE 1024 /* before a section */
-#define MAX_KEYS 128   /* of a dictionary that names one twice */
+#define MAX_SPACE 1024 /* bytes of white space before a section */
+#define MAX_KEYS 128   /* of a dictionary that contains a key twice */
 
 /* ---------------------------------------------------------------------------------- white space before a section */
 
-/* qpdf reads a table right at its offset, or a byte behind it, poppler and mupdf skip any space. So the word changes
- * its place with the space before it: nothing else moves. */
+/* qpdf reads a table at its offset or one byte after it. poppler and mupdf skip any white space. So the keyword and the
+ * white space before it are exchanged. Nothing else moves. */
 static void move_word(unsigned char *data, int64_t size, int64_t at)
 {
     static const char word[] = "xref";
@@ -39,8 +39,8 @@ static bool is_same(const sr_pdfd_bytes_t *one, const sr_pdfd_bytes_t *other)
     return one->size == other->size && !memcmp(one->data, other->data, one->size);
 }
 
-/* Whether a key that the dictionary names more than once has the same value each time: readers take the first or the
- * last. `c` is behind its bracket. */
+/* Returns true if each key that occurs more than once has the same value each time, because some readers take the first
+ * one and some the last one. `c` is after the "<<". */
 static bool agrees(cursor_t c)
 {
     sr_pdfd_bytes_t keys[MAX_KEYS], values[MAX_KEYS];
@@ -50,7 +50,8 @@ static bool agrees(cursor_t c)
         const int token = skip_token(&c);
         if (token == 'd') return true;
         keys[count].size = (apr_size_t)(c.at - keys[count].data);
-        if (token != '/' || memchr(keys[count].data, '#', keys[count].size)) return false; /* "#": another spelling */
+        if (token != '/' || memchr(keys[count].data, '#', keys[count].size))
+            return false; /* "#" allows another spelling of the same name */
         skip_space(&c);
         values[count].data = c.at;
         if (!skip_value(&c)) return false;
@@ -64,7 +65,7 @@ static bool agrees(cursor_t c)
 int sr_pdfd_warning_is_harmless(const char *text, const char *where, long long offset, const unsigned char *data,
                                 size_t size)
 {
-    /* a number in the trailer that readers ignore; names with a "#" that means nothing */
+    /* /Size of the trailer, which readers ignore, and names with a "#" that has no meaning */
     static const char *const harmless[] = {"reported number of objects", "name with stray #"};
     static const char twice[] = "dictionary has duplicated key";
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* writer.c: an incremental update (ISO 32000-2, 7.5.6): objects, and a cross-reference section of the kind that the
- * newest one has (7.5.4 and 7.5.8; a hybrid file is continued with a table). Nothing of the document is touched, so
- * earlier signatures stay valid and the upload stays a prefix of every revision. */
+/* writer.c: makes an incremental update (ISO 32000-2, 7.5.6): objects and a cross-reference section of the same kind as
+ * the newest one (7.5.4 and 7.5.8). A hybrid file is continued with a table. No byte of the document changes, so
+ * earlier signatures stay valid, and the upload is a prefix of every revision. */
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <zlib.h>
 
-#define WORTH_PACKING 256 /* bytes: below it the dictionary's entry costs as much as is won */
+#define WORTH_PACKING 256 /* bytes; smaller data does not become smaller by more than the /Filter entry takes */
 #define FEW 16384
 #define OWN_ID 32          /* digits */
-#define FAR_NUMBERS 500000 /* more numbers than all updates of a document take */
+#define FAR_NUMBERS 500000 /* more numbers than all updates of a document need */
 
 typedef struct entry_t {
     int64_t number;
@@ -87,7 +87,8 @@ const char *sr_pdfd_spliced(qpdf_data q, qpdf_oh container, const char *more, ap
                        bracket == 1 ? "]" : ">>", NULL);
 }
 
-/* False when packing would win nothing. zlib's usual 256 kB of state cost more than packing a few kilobytes. */
+/* Compresses data. Returns false if it does not become smaller. For a few kilobytes a small window is used, because
+ * zlib's usual state of 256 kB costs more time than the compression. */
 static bool pack(sr_pdfd_buffer_t *packed, const void *data, apr_size_t size)
 {
     bool few = size <= FEW;
@@ -121,7 +122,7 @@ void sr_pdfd_stream(sr_pdfd_update_t *update, int64_t number, const char *keys, 
     sr_pdfd_object_begin(update, number, 0);
     sr_pdfd_print(out, "<<%s%s/Length %lld>>stream\n", keys, is_packed ? "/Filter/FlateDecode" : "", (long long)size);
     sr_pdfd_put(out, data, size);
-    sr_pdfd_put_text(out, "\nendstream" SR_PDFD_OBJECT_END); /* its dictionary has no strings */
+    sr_pdfd_put_text(out, "\nendstream" SR_PDFD_OBJECT_END); /* its dictionary has no strings to encrypt */
 }
 
 /* ------------------------------------------------------------------------------------ the cross-reference section */
@@ -132,7 +133,7 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The index behind the last of the consecutive numbers that begin at `first`. */
+/* Returns the index after the run of consecutive numbers that begins at `first`. */
 static int run_end(const sr_pdfd_update_t *update, int first)
 {
     const entry_t *entries = (const entry_t *)update->entries->elts;
@@ -141,8 +142,8 @@ static int run_end(const sr_pdfd_update_t *update, int first)
     return end;
 }
 
-/* The keys of a trailer that go on: who reads a document by its newest section finds everything. The first half of
- * /ID stays what it was, the second is this revision's own (14.4), and the same when the same update is made again. */
+/* Writes the entries that each trailer must repeat, because readers only use the newest one. The first half of /ID
+ * stays the same. The second half identifies this revision (14.4), and is the same if the same update is made again. */
 static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *update)
 {
     qpdf_data q = update->document->q;
@@ -170,7 +171,9 @@ static void put_trailer_keys(sr_pdfd_buffer_t *out, const sr_pdfd_update_t *upda
     }
     sr_pdfd_put_text(out, "/ID[<");
     if (first_size) sr_pdfd_put_hex(out, first, first_size);
-    else if (!update->document->cipher.method) sr_pdfd_put_text(out, own); /* else the key is made of what it was */
+    else if (!update->document->cipher.method)
+        sr_pdfd_put_text(out,
+                         own); /* in an encrypted document the key depends on the first half, so it must not change */
     sr_pdfd_print(out, "><%s>]/Prev %lld", own, (long long)update->document->xref.start);
 }
 
@@ -202,7 +205,7 @@ static void put_stream(sr_pdfd_update_t *update)
     sr_pdfd_buffer_t *keys = sr_pdfd_buffer(update->pool), *rows = sr_pdfd_buffer(update->pool);
     int64_t number = sr_pdfd_object_number(update);
     put_trailer_keys(keys, update);
-    note(update, number, 0); /* the highest of all, so the order stays */
+    note(update, number, 0); /* it is the highest number, so the entries stay sorted */
     const entry_t *entries = (const entry_t *)update->entries->elts;
     sr_pdfd_print(keys, "/Type/XRef/Size %lld/W[1 5 2]/Index[", (long long)update->next);
     for (int i = 0; i < update->entries->nelts;) {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* xref.c: walks the cross-reference sections from the last startxref back, without repairing anything. qpdf hides
- * what the incremental writer has to know: where the newest section is, and a number that no section has used.
- * Where this walk fails the file has to be rewritten before something can be appended. (ISO 32000-2, 7.5) */
+/* xref.c: follows the cross-reference sections from the last startxref to the first one, without repairing anything.
+ * qpdf does not report what the incremental writer must know: the offset of the newest section, and a number that no
+ * section uses. If this fails, the file must be rewritten before anything can be appended. (ISO 32000-2, 7.5) */
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
-#define TAIL_BYTES 1054 /* where readers look for startxref: 1 kB, and the words themselves */
+#define TAIL_BYTES 1054 /* where readers search for startxref: 1 kB and the keyword itself */
 #define MAX_ENTRIES 10000000
 
-#define MAX_RANGES 1024 /* that may be out of order */
+#define MAX_RANGES 1024 /* that are checked for overlap */
 
-/* The object numbers that one section names. */
+/* The object numbers in one section. */
 typedef struct ranges_t {
     int64_t first[MAX_RANGES], end[MAX_RANGES], highest;
     int count;
-    bool overlap; /* a number is named twice: readers take the first or the last */
+    bool overlap; /* a number occurs twice: readers use either the first or the last one */
 } ranges_t;
 
 typedef struct section_t {
     bool stream, hybrid;
-    int64_t size, previous; /* -1: not there */
-    cursor_t index;         /* behind /Index; empty when there is none */
+    int64_t size, previous; /* -1: missing */
+    cursor_t index;         /* after /Index; empty if there is none */
 } section_t;
 
 static bool is_name(const unsigned char *from, const unsigned char *to, const char *name)
@@ -28,7 +28,7 @@ static bool is_name(const unsigned char *from, const unsigned char *to, const ch
     return (size_t)(to - from) == strlen(name) && !memcmp(from, name, (size_t)(to - from));
 }
 
-/* Reads the dictionary of a section: its direct keys alone, whatever lies nested in it. */
+/* Reads the dictionary of a section. Only its own keys count, not those of nested dictionaries. */
 static bool read_dictionary(section_t *section, cursor_t c)
 {
     *section = (section_t){.size = -1, .previous = -1};
@@ -53,7 +53,7 @@ static bool read_dictionary(section_t *section, cursor_t c)
             section->index = value;
         }
         skip_space(&c);
-        if (c.at < c.end && *c.at == '/') skip_token(&c); /* a name as value is no key */
+        if (c.at < c.end && *c.at == '/') skip_token(&c); /* a name that is a value is not a key */
     }
     return section->size >= 0;
 }
@@ -76,7 +76,7 @@ static void note_range(ranges_t *ranges, int64_t first, int64_t count)
     if (first + count > ranges->highest) ranges->highest = first + count;
 }
 
-/* Entries are 20 bytes by the book; readers take 19 and 21, so what is read is tokens. */
+/* The standard requires entries of 20 bytes. Readers accept 19 and 21 bytes, so the entry is read by its tokens. */
 static bool read_entry(cursor_t *c)
 {
     while (c->at < c->end && (isdigit(*c->at) || *c->at == ' ')) c->at++;
