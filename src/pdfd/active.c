@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* active.c: what a document can do, or can be made to show, besides its pages as they are drawn here: scripts and other
- * actions (ISO 32000-2, 12.6), layers (8.11), embedded files (7.11.4). Found by a walk through the catalog, the name
- * trees, the form, the outline, the pages and their annotations. The walk has a budget, so that a document cannot make
- * it long: what was not looked at then is said too. */
+/* active.c: finds what a document can do or show besides its pages as they are drawn here: scripts and other actions
+ * (ISO 32000-2, 12.6), layers (8.11) and embedded files (7.11.4). It walks through the catalog, the name trees, the
+ * form, the outline, the pages and their annotations. The walk has a budget, so that a document cannot make it long. If
+ * the budget is used up, that is reported as a warning too. */
 #include "pdfd/pdfd.h"
 
 #define MAX_OBJECTS 100000
@@ -10,7 +10,7 @@
 
 typedef struct walk_t {
     qpdf_data q;
-    unsigned int found; /* of SR_WARNING_BIT */
+    unsigned int found; /* set of SR_WARNING_BIT */
     int budget;
 } walk_t;
 
@@ -19,7 +19,7 @@ static void note(walk_t *walk, sr_warning_t warning)
     walk->found |= SR_WARNING_BIT(warning);
 }
 
-/* False when nothing more may be looked at. */
+/* Returns false if the budget is used up. */
 static bool spend(walk_t *walk)
 {
     if (walk->budget-- > 0) return true;
@@ -39,7 +39,7 @@ static bool is(walk_t *walk, qpdf_oh dictionary, const char *key, const char *na
     return qpdf_oh_is_name_and_equals(walk->q, get(walk, dictionary, key), name);
 }
 
-/* Calls `each` for what an array holds. */
+/* Calls `each` for the dictionaries in an array. */
 static void each_of(walk_t *walk, qpdf_oh array, int depth, void (*each)(walk_t *walk, qpdf_oh item, int depth))
 {
     const int count = sr_pdfd_items(walk->q, array);
@@ -84,7 +84,7 @@ static void read_next(walk_t *walk, qpdf_oh next, bool by_itself, int depth)
     }
 }
 
-/* `by_itself`: nobody has to click for it. */
+/* `by_itself`: the action runs without a click. */
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth)
 {
@@ -101,7 +101,7 @@ static void read_action(walk_t *walk, qpdf_oh action, bool by_itself, int depth)
     read_next(walk, get(walk, action, "/Next"), by_itself, depth + 1);
 }
 
-/* /AA: an action for each event. */
+/* /AA contains an action for each event. */
 static void read_events(walk_t *walk, qpdf_oh owner, bool by_itself)
 {
     qpdf_oh events = get(walk, owner, "/AA");
@@ -109,7 +109,8 @@ static void read_events(walk_t *walk, qpdf_oh owner, bool by_itself)
     qpdf_oh_begin_dict_key_iter(walk->q, events);
     while (qpdf_oh_dict_more_keys(walk->q)) {
         const char *event = qpdf_oh_dict_next_key(walk->q);
-        const bool of_page = event[1] == 'P'; /* of an annotation: when its page is opened, closed, shown, hidden */
+        const bool of_page =
+            event[1] == 'P'; /* events of an annotation that happen when its page is opened, closed, shown or hidden */
         read_action(walk, get(walk, events, event), by_itself || of_page, 0);
     }
 }
@@ -153,7 +154,7 @@ static void read_pages(walk_t *walk, int pages)
 
 /* --------------------------------------------------------------------------------------------------------- names */
 
-/* Whether a name tree has anything. */
+/* Returns true if a name tree is not empty. */
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static bool has_names(walk_t *walk, qpdf_oh node, int depth)
 {
@@ -167,11 +168,11 @@ static bool has_names(walk_t *walk, qpdf_oh node, int depth)
 
 /* -------------------------------------------------------------------------------------------------------- layers */
 
-/* Whether the usage of a layer can hide it where it is shown otherwise: a zoom, a language, or a state that is OFF. */
+/* Notes if the usage of a layer can hide it in some situations: a zoom, a language, or a state that is OFF. */
 static void read_usage(walk_t *walk, qpdf_oh layer, qpdf_oh categories)
 {
     static const struct {
-        const char *category, *state; /* NULL: whatever it says */
+        const char *category, *state; /* NULL: any value */
     } uses[] = {{"/View", "/ViewState"}, {"/Print", "/PrintState"}, {"/Export", "/ExportState"},
                 {"/Zoom", NULL},         {"/Language", NULL},       {"/User", NULL}};
     qpdf_oh usage = get(walk, layer, "/Usage");

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.c: whether a document claims to be PDF/A (ISO 19005). Then what is added must keep to that: colours that do
- * not depend on a device, so that no output intent has to allow them (ISO 19005-2, 6.2.4.3; ISO 19005-1, 6.2.3.3), and
- * no transparency (ISO 19005-1, 6.4; ISO 19005-2, 6.2.10). The claim is in the XMP metadata of the catalog (6.6.4). */
+/* archive.c: finds out whether a document claims to be PDF/A (ISO 19005). Additions must then conform to it: no
+ * device-dependent colours, which an output intent would have to allow (ISO 19005-2, 6.2.4.3; ISO 19005-1, 6.2.3.3),
+ * and no transparency (ISO 19005-1, 6.4; ISO 19005-2, 6.2.10). The claim is in the XMP metadata of the catalog (6.6.4).
+ */
 #include "pdfd/pdfd.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#define MAX_METADATA (1 << 20) /* bytes that are looked at */
+#define MAX_METADATA (1 << 20) /* limit of bytes that are searched */
 #define MAX_INTENTS 64
 
 static const char CLAIM[] = "pdfaid:part";
 
-/* Whether an output intent is the one of PDF/A (6.2.3). */
+/* Returns true if there is an output intent of PDF/A (6.2.3). */
 static bool has_intent(qpdf_data q, qpdf_oh root)
 {
     qpdf_oh intents = qpdf_oh_get_key(q, root, "/OutputIntents");
@@ -26,7 +27,7 @@ static bool has_intent(qpdf_data q, qpdf_oh root)
     return false;
 }
 
-/* The beginning of what is packed, at most as much as there is room for. */
+/* Decompresses the beginning of the metadata, at most `size` bytes. Returns the number of bytes. */
 static size_t unpack(unsigned char *room, size_t size, unsigned char *packed, size_t length)
 {
     z_stream stream = {.next_in = packed, .avail_in = (uInt)length, .next_out = room, .avail_out = (uInt)size};
@@ -61,7 +62,7 @@ static bool claims(qpdf_data q, qpdf_oh root, apr_pool_t *pool)
     return found;
 }
 
-/* What cannot be read here claims nothing, and is no reason to refuse the document. */
+/* Metadata that cannot be read contains no claim, and is not a reason to refuse the document. */
 const char *sr_pdfd_archive_read(bool *archival, const sr_pdfd_document_t *document, apr_pool_t *pool)
 {
     qpdf_data q = document->q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// changes.cc: compares the revisions of a signed document, and says in plain words what changed that no rule explains
-// (rules.cc). A signature is answerable for the revision that it covers: each is compared with the next signed one, and
-// the last with the file. What comes of one step counts for every signature before it.
+// changes.cc: compares the revisions of a signed document, and describes in plain words the changes that no rule
+// explains (rules.cc). Each signed revision is compared with the next signed one, and the last one with the file. The
+// result of one step counts for every signature before it.
 #include "pdfd/changes.h"
 #include "pdfd/rules.h"
 
@@ -16,9 +16,9 @@ namespace
 const size_t MAX_VISITED = 20000;
 const size_t MAX_TEXT = 200;
 
-// What a signature allows of later form filling (ISO 32000-2, 12.8.2).
+// What a signature permits to fill in later (ISO 32000-2, 12.8.2).
 struct Policy {
-    long long certified = 0; // DocMDP: 1 nothing, 2 forms and signatures, 3 annotations too; 0: it does not say
+    long long certified = 0; // DocMDP: 1 nothing, 2 forms and signatures, 3 also annotations; 0: not specified
     std::string action;      // FieldMDP: "/All", "/Include", "/Exclude"
     std::vector<std::string> fields;
 
@@ -47,7 +47,7 @@ void read_reference(Policy &policy, const QPDFObjectHandle &reference)
         if (field.isString()) policy.fields.push_back(field.getUTF8Value());
 }
 
-// True when the field's value covers just this revision; its policy is then set.
+// Sets the policy of the signature in this field. Returns false if the signature does not cover exactly this revision.
 // NOLINTNEXTLINE(misc-no-recursion): 32
 bool read_policy(Policy &policy, QPDFObjectHandle field, size_t end, int nesting, int *budget)
 {
@@ -141,7 +141,7 @@ class Names
                 texts.push_back(prefix + (page ? part(key) : key));
     }
 
-    // Breadth first against the references, so the nearest page or part is named.
+    // Follows the references backwards, breadth first, so that the nearest page or part is named.
     std::string place_of(int number)
     {
         static const std::set<std::string> sideways = {"/Parent", "/P",    "/Dest", "/D",   "/Prev",  "/Next",
@@ -166,7 +166,7 @@ class Names
 
 // ------------------------------------------------------------------------------------------------------- the answer
 
-// A list without doubles that ends before it is too long.
+// A list without duplicates and with a limited length.
 class List
 {
   public:
@@ -186,7 +186,7 @@ class List
     }
 
   private:
-    // Names in a document may be no UTF-8, and may hold bytes that nobody is to see.
+    // Names in a document may be invalid UTF-8 and may contain unprintable bytes.
     static json_t *json_text(std::string text)
     {
         for (auto &byte : text)
@@ -255,8 +255,8 @@ void tell(sr_pdfd_revision_t *revision, const Policy &policy, const std::vector<
 
 } // namespace sr
 
-// Outcome i is that of the step from revision i to the next. After the first that is unknown nothing more is compared:
-// no later one would make the answer better.
+// Compares the revisions. Outcome i is that of the step from revision i to the next. After the first outcome that is
+// unknown, comparing further could not improve the result.
 static void compare_all(std::vector<sr::Outcome> &outcomes, std::vector<sr::Policy> &policies,
                         const sr_pdfd_revision_t *revisions, size_t count, const unsigned char *data, size_t size,
                         double seconds)
@@ -292,7 +292,7 @@ void sr_pdfd_changes_find(sr_pdfd_revision_t *revisions, int count, const unsign
     std::vector<Policy> policies(all);
     try {
         compare_all(outcomes, policies, revisions, all, data, size, seconds);
-    } catch (...) { // damaged, too much, or no memory: what is not known by now stays so
+    } catch (...) { // damage, too much work or no memory: the remaining outcomes stay unknown
     }
     for (size_t i = 0; i < last; i++) tell(&revisions[i], policies[i], outcomes, i, last);
     tell(&revisions[last], policies[last], outcomes, last, all);

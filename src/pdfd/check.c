@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c: the answer to "check": what signatures say, by src/pdf/check.c. */
+/* check.c: the operation "check": checks signatures with src/pdf/check.c. */
 #include "pdf/cms.h"
 #include "pdfd/pdfd.h"
 
@@ -54,7 +54,7 @@ static json_t *write_result(const sr_cms_result_t *result, apr_pool_t *pool)
     return object;
 }
 
-/* False when it is no request of our client. */
+/* Returns false if the request is not valid. */
 static bool add_result(json_t *results, const json_t *asked, const sr_cms_context_t *context, apr_pool_t *pool)
 {
     const char *text = sr_json_string(asked, "der");
@@ -95,7 +95,8 @@ json_t *sr_pdfd_check(const sr_pdfd_request_t *request, apr_pool_t *pool)
     return NULL;
 }
 
-/* OpenSSL reads its configuration, finds its algorithms and makes its tables with the first signature. */
+/* Makes and checks a sample signature. With the first signature, OpenSSL reads its configuration, loads its algorithms
+ * and computes its tables. */
 bool sr_pdfd_check_warm_up(apr_pool_t *pool)
 {
     static const unsigned char digest[SR_CMS_MAX_DIGEST];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare.c: whether a document that was rewritten shows what the upload shows. qpdf and poppler repair damage in
- * different ways: an object that is defined twice, for example, may become another one of the two. So the pages of
- * both are drawn by poppler, small, and compared. All of them, unless that takes too long; then as many as there is
- * time for, spread over the document. */
+/* compare.c: checks that a rewritten document shows the same as the upload. qpdf and poppler repair damage in different
+ * ways. For example, if an object is defined twice, each may choose another definition. So poppler draws the pages of
+ * both documents at a small size, and they are compared. If that takes too long, pages from all parts of the document
+ * are compared. */
 #include "pdfd/page.h"
 
 #include <cairo.h>
@@ -11,18 +11,19 @@
 #include <string.h>
 #include <time.h>
 
-#define SIDE 600.0     /* pixels: the longer side of a page */
-#define SECONDS 0.8    /* of processor time: after that no further page is begun */
-#define VISIBLE 24     /* of 255: a channel that differs by more can be seen */
-#define FEW_PIXELS 3   /* so many may differ in a page: lines that cairo has drawn again */
-#define SAME_SIZE 0.01 /* points */
+#define SIDE 600.0  /* pixels of the longer side of a page */
+#define SECONDS 0.8 /* of processor time; afterwards no further page is compared */
+#define VISIBLE 24  /* of 255; a channel that differs by more is visibly different */
+/* The number of pixels of a page that may differ, because cairo draws rewritten lines slightly differently. */
+#define FEW_PIXELS 3
+#define SAME_SIZE 0.01 /* greatest difference in points */
 
 #define CHANGED "it is damaged, and its repair would change what page %d shows"
 static const char UNREADABLE[] = "it is damaged beyond repair";
 
 typedef struct pair_t {
     PopplerDocument *before, *after;
-    uint32_t *pixels[2]; /* a raster each, of SIDE x SIDE at most */
+    uint32_t *pixels[2]; /* two rasters of at most SIDE x SIDE pixels */
 } pair_t;
 
 static PopplerDocument *open_bytes(const sr_pdfd_bytes_t *bytes)
@@ -83,7 +84,7 @@ static int common_divisor(int a, int b)
     return a;
 }
 
-/* With this step all pages are met, and the first few are far from each other. */
+/* Returns a step that visits all pages, and whose first pages are far from each other. */
 static int step_of(int pages)
 {
     int step = (int)(pages * 0.618) + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compose.c: a new document of headings and rows of a label and a value: A4, one page if that is enough, with a panel
- * for the seal at its end. What its texts are about is known to the client alone. Everything is set twice: once to
- * count the pages, which each page's foot names, and once to draw them. The same request gets the same bytes. */
+/* compose.c: composes a new document of headings and rows with a label and a value. It has A4 pages, one if possible,
+ * and a panel for the seal at its end. Only the client knows the meaning of its texts. The document is laid out twice:
+ * first to count the pages, whose number each footer shows, and then to draw them. The same request always gives the
+ * same bytes. */
 #include "pdfd/flow.h"
 
 #include <cairo-pdf.h>
@@ -9,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELS 96.0       /* the column of labels */
-#define WIDE_LABELS 138.0 /* of labels in two languages */
+#define LABELS 96.0       /* width of the column of labels */
+#define WIDE_LABELS 138.0 /* the same for labels in two languages */
 #define SECTION_ABOVE 15.0
 #define HEADING_BELOW 9.0
 #define ITEM_ABOVE 6.0
-#define INSET 12.0 /* of what stands in a panel */
+#define INSET 12.0 /* margin inside a panel */
 #define FIELD_WIDTH 180.0
 #define FIELD_HEIGHT 42.0
-#define SEAL_HEIGHT 96.0 /* of the panel with the field */
+#define SEAL_HEIGHT 96.0 /* height of the panel with the field */
 #define SEAL_ABOVE 14.0
 #define QR_SIZE 74.0
-#define TIMES 122.0 /* the first two columns of events */
+#define TIMES 122.0 /* widths of the first two columns of events */
 #define EVENTS 150.0
 
 #define INK 0x1b1f27
@@ -40,7 +41,7 @@ static const sr_pdfd_look_t NOTE = {SR_PDFD_PLAIN, 8.5, 12.2, SR_PDFD_GRAY};
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
-/* A label and its value, from `x` on. */
+/* Sets a label and its value, beginning at `x`. */
 static void set_pair(sr_pdfd_row_t *row, int at, const sr_pdfd_flow_t *flow, const json_t *texts, size_t from, double x,
                      double width)
 {
@@ -62,7 +63,7 @@ static bool is_short(const sr_pdfd_row_t *row)
     return true;
 }
 
-/* When, what, and who: three columns. */
+/* Sets a row of three columns: when, what and who. */
 static sr_pdfd_row_t set_event(const sr_pdfd_flow_t *flow, const json_t *event)
 {
     static const sr_pdfd_look_t *const looks[] = {&VALUE, &WHAT, &VALUE};
@@ -77,7 +78,8 @@ static sr_pdfd_row_t set_event(const sr_pdfd_flow_t *flow, const json_t *event)
     return row;
 }
 
-/* Sets one row of the request, as one or two: two pairs stand below each other where they are long. */
+/* Sets a row of the request as one or two rows. Two pairs are placed below each other if a text needs more than one
+ * line. */
 static int set_rows(sr_pdfd_row_t *rows, const sr_pdfd_flow_t *flow, const json_t *texts)
 {
     double half = (SR_PDFD_RIGHT - SR_PDFD_LEFT) / 2;
@@ -110,7 +112,7 @@ static int set_rows(sr_pdfd_row_t *rows, const sr_pdfd_flow_t *flow, const json_
     return two ? 2 : 1;
 }
 
-/* Its rows, its heading the first; *height: of them all. */
+/* Sets the rows of an item, the heading first. *height is their total height. */
 static sr_pdfd_row_t *set_item(int *count, double *height, const sr_pdfd_flow_t *flow, const json_t *item)
 {
     const json_t *list = json_object_get(item, "rows");
@@ -132,7 +134,7 @@ static void put_panel(const sr_pdfd_flow_t *flow, double height)
     sr_pdfd_flow_fill(flow, SR_PDFD_LEFT - INSET, flow->y, 2.5, height, NAVY);
 }
 
-/* What follows is in a new element. Returns the one that it was in. */
+/* Begins a new element, to which further elements are added. Returns the previous one. */
 static int begin_group(sr_pdfd_flow_t *flow, const char *type)
 {
     const int before = flow->group;
@@ -147,7 +149,7 @@ static void end_group(sr_pdfd_flow_t *flow, int before)
     flow->block = 0;
 }
 
-/* An item stays on one page if that is possible, and `heading` (or NULL) with it. */
+/* Draws an item, on one page if possible, together with `heading` (or NULL). */
 static void put_item(sr_pdfd_flow_t *flow, const json_t *item, const sr_pdfd_row_t *heading, bool is_panel)
 {
     int count;
@@ -155,7 +157,8 @@ static void put_item(sr_pdfd_flow_t *flow, const json_t *item, const sr_pdfd_row
     const sr_pdfd_row_t *rows = set_item(&count, &height, flow, item);
     if (heading) own = sr_pdfd_flow_measure(heading, SR_PDFD_ALL_LINES) + HEADING_BELOW;
     if (is_panel) before += INSET;
-    if (before + own + height > flow->bottom - flow->top) { /* with its own heading and first row, then */
+    if (before + own + height
+        > flow->bottom - flow->top) { /* too long for a page: only the heading and the first row are kept together */
         height = sr_pdfd_flow_measure(&rows[0], SR_PDFD_ALL_LINES)
                  + (count > 1 ? sr_pdfd_flow_measure(&rows[1], SR_PDFD_ALL_LINES) : 0);
         height = fmin(height, flow->bottom - flow->top - before - own);
@@ -215,7 +218,7 @@ static void put_title(sr_pdfd_flow_t *flow)
     }
 }
 
-/* A row of two columns of which the second one is below the first. Returns where the next one would be. */
+/* Draws a label with its value below it. Returns the position of the next row. */
 static double put_seal_row(sr_pdfd_flow_t *flow, const json_t *texts, double x, double y, double width)
 {
     const char *label = json_string_value(json_array_get(texts, 0));
@@ -240,7 +243,8 @@ static void put_qr(sr_pdfd_flow_t *flow, const char *address, double y)
     sr_pdfd_content_end(flow->context, flow->structure, figure);
 }
 
-/* At the bottom of the last page: a line, above which the seal is seen; of which certificate; where to check it. */
+/* Draws the panel at the bottom of the last page: a line with the area of the seal above it, the certificate, and where
+ * to verify the document. */
 static void put_seal(sr_pdfd_flow_t *flow, double *rect)
 {
     sr_pdfd_flow_make_room(flow, SEAL_ABOVE + SEAL_HEIGHT);
@@ -292,7 +296,7 @@ static cairo_status_t take_bytes(void *data, const unsigned char *bytes, unsigne
     return CAIRO_STATUS_SUCCESS;
 }
 
-/* Replaces the document with one that has a structure. */
+/* Replaces the document by one with a logical structure. */
 static bool tag(sink_t *sink, const sr_pdfd_flow_t *flow)
 {
     const apr_array_header_t *elements = flow->structure->elements, *contents = flow->structure->contents;
@@ -355,7 +359,7 @@ json_t *sr_pdfd_compose(const sr_pdfd_request_t *request, apr_pool_t *pool)
                      "page", flow.pages - 1, "rect", rect[0], rect[1], rect[2], rect[3]);
 }
 
-/* In each look, so that the tables of fonts and the widths of letters are there before workers are forked. */
+/* Used in each style, so that fonts and letter widths are loaded before workers are forked. */
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz 0123456789 .,:;-/()@+"
 
 bool sr_pdfd_compose_warm_up(apr_pool_t *pool)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* covers.c: what a signature's ByteRange covers, judged on the file's own bytes. The attacks on signed PDFs (2018 to
- * 2021, pdf-insecurity.org) live on readers that take two parsers' words for one thing: a gap wider than the
- * Contents, a second Contents, a ByteRange that ends early, a revision that nothing refers to. So the dictionary is
- * read again at the gap, token by token, and anything unexpected is a fault. (ISO 32000-2, 12.8.1) */
+/* covers.c: verifies what the ByteRange of a signature covers, on the bytes of the file. The known attacks on signed
+ * PDFs (2018 to 2021, pdf-insecurity.org) exploit readers whose parsers disagree: a gap that is wider than the
+ * Contents, a second Contents, a ByteRange that ends early, a revision that nothing refers to. So the signature
+ * dictionary is parsed again at the gap, token by token, and anything unexpected is a fault. (ISO 32000-2, 12.8.1) */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
 #include <assert.h>
 
-#define HEAD_WITHIN ((int64_t)256 << 10) /* how far before its Contents a signature's object may begin */
+#define HEAD_WITHIN ((int64_t)256 << 10) /* bytes before its Contents in which the object of a signature must begin */
 #define MAX_HEADS 16
 #define MAX_DEPTH 32
 
@@ -22,7 +22,8 @@ static const char REVISION[] = "what it covers is not a revision of the document
 static const char SKIPPED[] = "the document was changed so that it no longer builds on what was signed";
 static const char DAMAGED[] = "the document was damaged after it was signed";
 
-/* True when "id generation " stands right before `at`, where "obj" does; some write an object right behind %%EOF. */
+/* Returns true if "id generation " precedes `at`, where "obj" is. Some programs write an object directly after %%EOF.
+ */
 static bool has_head(const unsigned char *data, const unsigned char *at, const sr_pdfd_signed_t *signature)
 {
     const int64_t wanted[2] = {signature->generation, signature->object};
@@ -40,7 +41,7 @@ static bool has_head(const unsigned char *data, const unsigned char *at, const s
     return at == data || !isalnum(at[-1]) || (at - data >= 5 && !memcmp(at - 5, "%%EOF", 5));
 }
 
-/* Sets the cursor behind the nearest "obj" of the signature's object that is before *at, and *at on it. */
+/* Searches backwards from *at for the "obj" of the signature's object. Sets *at to it and the cursor after it. */
 static bool find_head(cursor_t *c, int64_t *at, const sr_pdfd_bytes_t *bytes, const sr_pdfd_signed_t *signature)
 {
     int64_t gap = signature->range[1], from = gap > HEAD_WITHIN ? gap - HEAD_WITHIN : 0;
@@ -52,7 +53,7 @@ static bool find_head(cursor_t *c, int64_t *at, const sr_pdfd_bytes_t *bytes, co
     return false;
 }
 
-/* Moves the cursor from an object's beginning to that of the innermost dictionary around `gap`. */
+/* Moves the cursor from the beginning of an object to the innermost dictionary around `gap`. */
 static bool find_dictionary(cursor_t *c, const unsigned char *gap)
 {
     const unsigned char *open[MAX_DEPTH];
@@ -81,7 +82,8 @@ static const char *read_values(sr_pdfd_signed_t *signature, cursor_t c)
         int token = skip_token(&c), known = 0;
         if (token == 'd') return NULL;
         apr_size_t length = (apr_size_t)(c.at - key);
-        if (token != '/' || memchr(key, '#', length)) return UNREADABLE; /* "#" may spell a known key another way */
+        if (token != '/' || memchr(key, '#', length))
+            return UNREADABLE; /* "#" could be another spelling of a known key */
         skip_space(&c);
         sr_pdfd_bytes_t value = {.data = c.at};
         if (!skip_value(&c)) return UNREADABLE;
@@ -106,7 +108,7 @@ static bool is_range(const sr_pdfd_bytes_t *value, const int64_t *range)
     return same && read_word(&c, "]");
 }
 
-/* The gap is "<", hexadecimal digits and ">", and they are the Contents that readers see. */
+/* Returns true if the gap is "<", hexadecimal digits and ">", and if these are the Contents that readers see. */
 static bool is_hex_of(const unsigned char *gap, int64_t length, const sr_pdfd_signed_t *signature)
 {
     static const char digits[] = "0123456789abcdef";
@@ -140,7 +142,7 @@ const char *sr_pdfd_covers_itself(sr_pdfd_signed_t *signature, const sr_pdfd_byt
     const unsigned char *gap = bytes->data + range[1];
     if (!is_hex_of(gap, range[2] - range[1], signature)) return GAP;
 
-    /* A signer's name may look like an object's beginning, so those before the nearest are tried as well. */
+    /* A signer's name may look like the beginning of an object, so earlier ones are tried too. */
     const char *fault = NULL;
     int64_t at = range[1] - 2;
     cursor_t c;
@@ -159,7 +161,7 @@ static int find_section(const sr_pdfd_chain_t *chain, int64_t offset)
     return -1;
 }
 
-/* The covered part ends with startxref, a number and %%EOF, and then line ends alone. */
+/* Returns true if the covered part ends with %%EOF and line ends. */
 static bool ends_revision(const unsigned char *data, int64_t end)
 {
     static const char mark[] = "%%EOF";
@@ -167,7 +169,7 @@ static bool ends_revision(const unsigned char *data, int64_t end)
     return end >= (int64_t)sizeof mark && !memcmp(data + end - (sizeof mark - 1), mark, sizeof mark - 1);
 }
 
-/* Offsets in a PDF count from its header, a ByteRange from the start of the file. */
+/* Offsets in a PDF count from its header. A ByteRange counts from the beginning of the file. */
 static int64_t header_offset(const sr_pdfd_bytes_t *bytes)
 {
     const unsigned char *header = memmem(bytes->data, bytes->size < 1024 ? bytes->size : 1024, "%PDF-", 5);

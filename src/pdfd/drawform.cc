@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// drawform.cc: draws the fields of a form that asks readers to draw them (/NeedAppearances), and no longer asks. qpdf
-// does that, but not by its C interface. Exceptions end here.
+// drawform.cc: draws the fields of a form that asks readers to draw them (/NeedAppearances), and removes this request.
+// The C interface of qpdf does not offer this. No exception leaves this file.
 #include "pdfd/drawform.h"
 
-#define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */
+#define POINTERHOLDER_TRANSITION 4 /* makes qpdf use std::shared_ptr */
 #include <cstdlib>
 #include <cstring>
 #include <qpdf/QPDF.hh>
@@ -19,7 +19,8 @@ unsigned char *sr_pdfd_form_draw(size_t *size, const unsigned char *data, size_t
         QPDFAcroFormDocumentHelper(document).generateAppearancesIfNeeded();
         QPDFWriter writer(document);
         writer.setOutputMemory();
-        writer.setObjectStreamMode(qpdf_o_preserve); // streams are not: what was drawn is put in while they are packed
+        writer.setObjectStreamMode(
+            qpdf_o_preserve); // streams are not preserved, because the drawing is inserted while they are compressed
         writer.write();
         auto drawn = writer.getBufferSharedPointer();
         auto *copy = static_cast<unsigned char *>(std::malloc(drawn->getSize()));

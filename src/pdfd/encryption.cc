@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// encryption.cc: how a document is encrypted, and the key. qpdf tells that, but not by its C interface. Exceptions end
-// here.
+// encryption.cc: finds out how a document is encrypted, and its key. The C interface of qpdf does not offer this. No
+// exception leaves this file.
 #include "pdfd/encryption.h"
 
-#define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */
+#define POINTERHOLDER_TRANSITION 4 /* makes qpdf use std::shared_ptr */
 #include <cstring>
 #include <qpdf/QPDF.hh>
 
@@ -26,7 +26,7 @@ const char *sr_pdfd_encryption_read(unsigned char *key, size_t *length, const un
         pdf->setSuppressWarnings(true);
         pdf->processMemoryFile("document", reinterpret_cast<const char *>(data), size);
         if (!pdf->isEncrypted(revision, permissions, version, streams, strings, files)) return nullptr;
-        // before version 4 there is one method, and qpdf does not tell it
+        // before version 4 there is only one method, which qpdf does not report
         if (version < 4) strings = streams = QPDF::e_rc4;
         const std::string found = pdf->getEncryptionKey();
         if (strings != streams || found.size() > 32) return nullptr;

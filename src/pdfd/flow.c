@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flow.c: rows and pages of a composed document: rows of paragraphs, from page to page, with banner and foot on each.
- */
+/* flow.c: places the rows of a composed document on pages, with a banner and a footer on each page. */
 #include "pdfd/flow.h"
 
 #include <math.h>
 
 #define TOP 48.0
 #define BOTTOM (SR_PDFD_HEIGHT - 34)
-#define MARK_ABOVE 2.0 /* what is free above a signature, and in all */
+#define MARK_ABOVE 2.0 /* free space above a signature, and in total */
 #define MARK_FREE 8.0
 #define PINK 0xfde9e9
-#define MAX_KEPT 1024u     /* paragraphs: of a longer document, the rest is set again */
-#define MAX_KEPT_TEXT 1024 /* bytes of each */
+#define MAX_KEPT 1024u     /* limit on paragraphs; the others of a longer document are set again in the second pass */
+#define MAX_KEPT_TEXT 1024 /* limit on bytes of each */
 
 static const sr_pdfd_look_t BANNER = {SR_PDFD_BOLD, 9.5, 14, SR_PDFD_RED};
 const sr_pdfd_look_t sr_pdfd_small = {SR_PDFD_PLAIN, 7.5, 10, SR_PDFD_GRAY};
@@ -46,7 +45,7 @@ sr_pdfd_paragraph_t *sr_pdfd_flow_set(const sr_pdfd_flow_t *flow, const char *te
     return set;
 }
 
-/* False behind the last line. */
+/* Returns false after the last line. */
 static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row, int line)
 {
     double below = 0, leading = 0, a, b;
@@ -59,7 +58,7 @@ static bool measure_line(double *above, double *height, const sr_pdfd_row_t *row
     }
     *height = fmax(*above + below, leading);
     if (row->mark && !line) *height = SR_PDFD_MARK_HEIGHT + MARK_FREE;
-    *above += row->mark ? 0 : (*height - *above - below) / 2; /* what the leading adds is shared out */
+    *above += row->mark ? 0 : (*height - *above - below) / 2; /* the additional leading is shared above and below */
     return *height > 0;
 }
 
@@ -190,7 +189,7 @@ static int add_element(const sr_pdfd_flow_t *flow, int parent, const char *type)
     return sr_pdfd_element(flow->structure, parent, type);
 }
 
-/* The list or table that the row before was in, or a new one. */
+/* Returns the list or table that contains the previous row, or a new one. */
 static int block_of(sr_pdfd_flow_t *flow, const char *type)
 {
     if (!flow->block || strcmp(sr_pdfd_element_type(flow->structure, flow->block), type) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* marks.c: what composed documents show beside texts: rectangles, and QR codes (ISO/IEC 18004), as one path;
- * and what their properties say. */
+/* marks.c: what composed documents show besides texts: rectangles, and QR codes (ISO/IEC 18004) as one path. It also
+ * sets their metadata. */
 #include "pdfd/marks.h"
 
 #include <cairo-pdf.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #define MAX_TEXT 32768
-#define QUIET 4 /* modules around the code that stay white */
+#define QUIET 4 /* modules around the code that must stay white */
 
 void sr_pdfd_box(cairo_t *context, double x, double y, double width, double height, uint32_t colour)
 {
@@ -50,8 +50,8 @@ void sr_pdfd_describe(cairo_surface_t *surface, const char *title, apr_time_t wh
     cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_MOD_DATE, text);
 }
 
-/* Pango counts 1/1024 points in 31 bits: two million points, which the letters of a longer text could take in one line.
- */
+/* Pango uses 31 bits for lengths in 1/1024 points. A longer text in one line could exceed this limit of two million
+ * points. */
 // NOLINTNEXTLINE(misc-no-recursion): SR_JSON_MAX_DEPTH
 bool sr_pdfd_texts_are_short(const json_t *value)
 {

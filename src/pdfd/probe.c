@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* probe.c: what a document is, and whether it can be signed here. It is read strictly first; anything wrong sends
- * it to a second reading that repairs, and from there it is accepted only to be rewritten ("normalise"), which a
- * document that holds a signature cannot be. A verdict comes from the first reading that can give one. */
+/* probe.c: finds out what a document is and whether it can be signed. It is first read strictly. If anything is wrong,
+ * it is read again with repairs. It can then only be accepted to be rewritten ("normalise"), which is not possible for
+ * a document with signatures. The first reading that can decide gives the verdict. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 #include "pdfd/scan.h"
 
 #include <string.h>
 
-#define HEADER_WITHIN 1024 /* bytes in which readers look for %PDF- */
+#define HEADER_WITHIN 1024 /* bytes in which readers search for %PDF- */
 
 static const char NO_PAGES[] = "it has no pages";
 static const char TOO_MANY_PAGES[] = "it has more than 20000 pages";
@@ -19,14 +19,14 @@ static const char FORBIDDEN[] = "its permissions allow neither signing nor filli
 static const char UNRECOVERABLE[] = "it is damaged beyond repair";
 
 typedef enum reading_t {
-    DECIDED, /* `verdict` and `reason` say what */
-    DAMAGED, /* this reading cannot be relied on */
-    READ     /* `report` can be made */
+    DECIDED, /* `verdict` and `reason` are set */
+    DAMAGED, /* this reading is not reliable */
+    READ     /* the report can be made */
 } reading_t;
 
 typedef struct probe_t {
     sr_pdfd_bytes_t bytes;
-    const unsigned char *header; /* the %PDF- */
+    const unsigned char *header; /* the first "%PDF-" */
     qpdf_data q;
     sr_pdf_verdict_t verdict;
     const char *reason;
@@ -34,7 +34,7 @@ typedef struct probe_t {
     bool encrypted;
     const char *runs;
     sr_pdfd_form_t form;
-    const char *fields; /* the signature fields that it has, as JSON; or NULL */
+    const char *fields; /* its signature fields as JSON; or NULL */
     bool normalise;
     unsigned int active; /* a set of sr_warning_t */
     apr_pool_t *pool;
@@ -47,20 +47,20 @@ static reading_t decide(probe_t *probe, sr_pdf_verdict_t verdict, const char *re
     return DECIDED;
 }
 
-/* What an exception of qpdf means. */
+/* Translates an exception of qpdf. */
 static reading_t judge_error(probe_t *probe)
 {
     qpdf_error error = qpdf_get_error(probe->q);
     if (!error) return DAMAGED;
     enum qpdf_error_code_e code = qpdf_get_error_code(probe->q, error);
-    if (code == qpdf_e_password || code == qpdf_e_unsupported) /* unsupported: encryption that qpdf does not know */
+    if (code == qpdf_e_password || code == qpdf_e_unsupported) /* unsupported: an encryption that qpdf does not know */
         return decide(probe, SR_PDF_PASSWORD, NULL);
     if (strstr(qpdf_get_error_message_detail(probe->q, error), SR_PDFD_NO_MEMORY_TEXT))
         return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     return DAMAGED;
 }
 
-/* It opens without a password. What its permissions exclude is its owner's to allow (ISO 32000-2, table 22). */
+/* The document opens without a password. Its owner decides what its permissions exclude (ISO 32000-2, table 22). */
 static reading_t judge_encrypted(probe_t *probe)
 {
     if (!qpdf_allow_modify_form(probe->q) && !qpdf_allow_modify_annotation(probe->q))
@@ -109,7 +109,7 @@ static reading_t read_contents(probe_t *probe, bool repairing)
     return odd && !repairing ? DAMAGED : state;
 }
 
-/* A document that no field can be added to needs an empty one. */
+/* Lists the signature fields. If no field can be added to the document, it needs an empty one that can be signed. */
 static const char *read_existing(probe_t *probe)
 {
     const apr_array_header_t *fields = sr_pdfd_empty_find(probe->q, &probe->form, probe->pool);
@@ -124,13 +124,13 @@ static const char *read_existing(probe_t *probe)
     return empty ? NULL : probe->form.fixed;
 }
 
-/* Last of all, because damage in what is only looked at here is no reason to repair a document. */
+/* This comes last, because damage in objects that are only inspected here is no reason to repair a document. */
 static reading_t read_rest(probe_t *probe)
 {
     const char *fixed = read_existing(probe);
     if (fixed) return decide(probe, SR_PDF_REFUSED, fixed);
     probe->active = sr_pdfd_active_find(probe->q, probe->pages);
-    qpdf_get_error(probe->q); /* what could not be read does nothing */
+    qpdf_get_error(probe->q); /* objects that cannot be read have no effect */
     if (sr_pdfd_warnings(probe->q, &probe->bytes) == SR_PDFD_NO_MEMORY)
         return decide(probe, SR_PDF_REFUSED, SR_PDF_LIMITS_REASON);
     return READ;
@@ -152,7 +152,8 @@ static reading_t read_document(probe_t *probe, bool repairing)
     return state;
 }
 
-/* Whether anything in it is the beginning of an object ("1 0 obj"): a PDF, if only what is left of one. */
+/* Returns true if the bytes contain the beginning of an object ("1 0 obj"), so that they are at least the remains of a
+ * PDF. */
 static bool has_object(const sr_pdfd_bytes_t *bytes)
 {
     cursor_t c = {bytes->data, bytes->data + bytes->size};
@@ -166,7 +167,8 @@ static bool has_object(const sr_pdfd_bytes_t *bytes)
     return false;
 }
 
-/* What was read, repairing it, has no page or nothing to begin with. The pages may be in what could not be repaired. */
+/* Decides about a document that has no pages or no catalog even after it was repaired. Its pages may be in the part
+ * that could not be repaired. */
 static void judge_ruin(probe_t *probe)
 {
     if (probe->form.signatures) decide(probe, SR_PDF_REFUSED, SIGNED_DAMAGED);
@@ -191,7 +193,7 @@ static void judge(probe_t *probe)
     }
     if (misplaced || (probe->form.need_appearances && !probe->form.signatures)) probe->normalise = true;
 
-    if (probe->encrypted && probe->normalise) { /* what is rewritten is not encrypted as it was */
+    if (probe->encrypted && probe->normalise) { /* rewriting does not keep the encryption */
         decide(probe, SR_PDF_REFUSED, ENCRYPTED);
         return;
     }

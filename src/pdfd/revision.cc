@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// revision.cc: a revision of a document: its objects, where they are, and the references between them. Two revisions
-// can be compared only if every reader sees the same objects in each, so nothing is repaired here.
+// revision.cc: a revision of a document: its objects, their positions and the references between them. Two revisions
+// can be compared only if every reader sees the same objects in each. So nothing is repaired here.
 #include "pdfd/revision.h"
 #include "pdfd/changes.h"
 
@@ -17,7 +17,7 @@ namespace
 
 const int MAX_NESTING = 200;
 
-// A number without what its spelling adds: "+01.50" is "1.5".
+// Returns the canonical spelling of a number: "+01.50" becomes "1.5".
 std::string plain_number(std::string text)
 {
     bool negative = !text.empty() && text[0] == '-';
@@ -33,7 +33,7 @@ std::string plain_number(std::string text)
     return negative ? "-" + text : text;
 }
 
-// Whether there was a warning of something that qpdf had to guess.
+// Returns true if there was a warning about something that qpdf had to guess.
 bool take_warnings(QPDF &pdf, const unsigned char *data, size_t size)
 {
     for (auto const &warning : pdf.getWarnings())
@@ -142,7 +142,7 @@ QPDFObjectHandle Revision::object(int number, bool *readable)
     const Entry *found = entry(number);
     if (!found) return QPDFObjectHandle::newNull();
     auto value = pdf->getObjectByID(number, found->generation);
-    value.getTypeCode(); // reads it
+    value.getTypeCode(); // makes qpdf read the object
     if (pdf->numWarnings() && take_warnings(*pdf, bytes, size) && readable) *readable = false;
     return value;
 }

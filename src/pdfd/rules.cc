@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rules.cc: what may change after a signature without touching what was signed: further signatures and their fields,
-// form filling, validation data, document timestamps, metadata. Everything is denied unless its exact shape is
-// allowed here. An object of the older revision may be replaced only if all its uses are those that the rule knows:
-// an object that a page draws and a form fills at once is no form field.
+// rules.cc: the changes after a signature that do not affect what was signed: further signatures and their fields, form
+// filling, validation data, document timestamps and metadata. Every change is denied unless it has exactly a form that
+// is permitted here. An object of the older revision may be replaced only if the rule knows all its uses. For example,
+// an object that a page draws and that is also a form field may not be replaced as a form field.
 #include "pdfd/rules.h"
 
 namespace sr
@@ -104,7 +104,7 @@ void Step::find_changed()
         if (!before.entry(item.first) && !uses.of(item.first, before).empty()) complain(item.first);
 }
 
-// What readers may understand in more than one way.
+// Reports structures that readers may understand in more than one way.
 void Step::check_structure()
 {
     bool clear = after.hybrids <= before.hybrids && after.overlaps <= before.overlaps;
@@ -144,7 +144,7 @@ void Step::run()
         if (!explained.count(number)) complain(number);
 }
 
-// What is encrypted means the same only while the key is the same, which is made of these.
+// The meaning of encrypted data depends on the key, which is derived from these values. They must not change.
 void Step::check_encryption()
 {
     auto one = raw(before.pdf->getTrailer(), "/Encrypt"), other = raw(after.pdf->getTrailer(), "/Encrypt");
@@ -157,7 +157,7 @@ void Step::check_encryption()
         complain(number_of(one), "its encryption");
 }
 
-// A cross-reference stream is an object that nothing refers to; some writers use its number again.
+// No object refers to a cross-reference stream, and some programs use its number again.
 void Step::check_trailer()
 {
     check_encryption();
@@ -194,7 +194,7 @@ void Step::check_catalog()
     check_form(raw(one, "/AcroForm"), raw(other, "/AcroForm"));
 }
 
-// A stream that a page draws as well would be a page's content, so where it is used is looked at twice.
+// A stream that a page also draws would be content of the page, so its uses are checked too.
 void Step::check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle new_value)
 {
     int number = number_of(new_value);
@@ -205,7 +205,7 @@ void Step::check_metadata(const QPDFObjectHandle &old_value, QPDFObjectHandle ne
     explain(new_value, {"/Metadata"});
 }
 
-// Certificates, revocation lists and answers (ISO 32000-2, 12.8.4.3): nothing of it is ever shown.
+// Certificates, revocation lists and OCSP responses (ISO 32000-2, 12.8.4.3), which are never displayed.
 void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new_store)
 {
     static const Keys known = {"/Type", "/VRI", "/Certs", "/CRLs", "/OCSPs"};
@@ -233,7 +233,7 @@ void Step::check_security_store(QPDFObjectHandle old_store, QPDFObjectHandle new
 
 // ------------------------------------------------------------------------------------------------------- the form
 
-// Resources of a form may only be added to.
+// Resources of a form may be added but not changed.
 void Step::check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &new_value)
 {
     bool good = old_value.isNull() || is_plain_dictionary(new_value);
@@ -244,7 +244,7 @@ void Step::check_resources(QPDFObjectHandle old_value, const QPDFObjectHandle &n
             continue;
         }
         for (auto &one : item.second.getDictAsMap()) good = good && is_same(one.second, raw(more, one.first), 1);
-        if (uses.of(number_of(more), before).size() <= 1) explain(more, {item.first}); // no page's as well
+        if (uses.of(number_of(more), before).size() <= 1) explain(more, {item.first}); // not if a page uses it too
     }
     if (!good) complain(0, "its form: /DR");
     explain(new_value, {"/DR"});
@@ -311,7 +311,7 @@ void Step::check_kids(const QPDFObjectHandle &field, const Field &parent, int ne
     for (auto &kid : kids.getArrayAsVector()) check_field(kid, parent, nesting + 1);
 }
 
-// A field of both revisions, or a widget of one.
+// Checks a field that both revisions have, or a widget of it.
 // NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 void Step::check_field(const QPDFObjectHandle &reference, const Field &parent, int nesting)
 {
@@ -356,11 +356,11 @@ bool Step::check_field_change(int number, Field &field, const QPDFObjectHandle &
     }
     for (auto &key : keys)
         if (!good) complain(number, "the form field \"" + field.name + "\": " + key);
-    if (!good) explained.insert(number); // it is told already
+    if (!good) explained.insert(number); // it is reported already
     return good;
 }
 
-// A field shows something else only with another value, and is not made visible or hidden by it.
+// A field may only change its appearance together with its value, and must not become visible or hidden.
 bool Step::is_filled_well(const Field &field, const Keys &keys, const QPDFObjectHandle &old_field,
                           const QPDFObjectHandle &new_field)
 {
@@ -370,11 +370,12 @@ bool Step::is_filled_well(const Field &field, const Keys &keys, const QPDFObject
     if (integer(raw(new_field, "/Ff")) & 65536 && field.type == "/Btn") return false;
     auto value = raw(new_field, "/V"), old_value = before.object(number_of(value));
     if (!old_value.isNumber())
-        explain(value, {"/V"}); // a number may be the length of a stream, which qpdf does not tell
+        explain(value, {"/V"}); // a number could be the length of a stream, and qpdf does not report such uses
     return !value.isStream() && !value.isDictionary() && !value.isNumber();
 }
 
-// /AP may become another one. Replaced in its place it, and its streams, must be the field's own.
+// /AP may refer to another appearance. If the appearance is replaced itself, only this field may use it and its
+// streams.
 bool Step::check_appearance(int number, const QPDFObjectHandle &old_field, const QPDFObjectHandle &new_field)
 {
     auto look = raw(new_field, "/AP");
@@ -411,7 +412,7 @@ bool Step::check_new_widget(QPDFObjectHandle widget, bool merged)
     return merged || (raw(widget, "/T").isNull() && raw(widget, "/Kids").isNull() && raw(widget, "/V").isNull());
 }
 
-// A new signature field at the top of the form.
+// Checks a new signature field at the top level of the form.
 bool Step::check_new_field(const QPDFObjectHandle &reference)
 {
     int number = number_of(reference);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signatures.c: the signatures that a reader of this document shows: those of its form's signature fields, each with
- * what its ByteRange covers. What is signed is not checked here: keys and hashes are the client's. A signature
- * with a fault is listed with it, never left out: a document must not look unsigned because somebody damaged it. */
+/* signatures.c: lists the signatures that a reader of the document shows: those of the signature fields of its form,
+ * with what the ByteRange of each covers. Keys and hashes are checked by the client. A signature with a fault is listed
+ * with the fault and never left out, so that damage cannot make a document look unsigned. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 
@@ -10,11 +10,11 @@
 
 #define MAX_DEPTH 32
 #define MAX_FIELDS 50000
-/* Of processor time, for comparing revisions; what is left then cannot be told. */
+/* Limits of processor time for comparing revisions. What is not compared by then is unknown. */
 #define COMPARE_SECONDS 1.5
 #define PROBE_SECONDS 0.7
 
-#define MAX_TEXT_BYTES 500 /* of a field's name, a signer's name, a reason */
+#define MAX_TEXT_BYTES 500 /* of the name of a field, the name of a signer and a reason */
 
 static const char TOO_LARGE[] = "its form has too many fields, or too deeply nested ones";
 static const char TOO_MANY[] = "it has more than 500 signatures";
@@ -26,22 +26,22 @@ static const char NO_CONTENTS[] = "it has no Contents";
 typedef struct list_t {
     const sr_pdfd_bytes_t *bytes;
     sr_pdfd_chain_t sections;
-    const sr_pdfd_chain_t *chain; /* the above, or NULL */
+    const sr_pdfd_chain_t *chain; /* NULL, or `sections` */
     qpdf_data q;
-    sr_cipher_t cipher; /* by which the document is encrypted */
+    sr_cipher_t cipher; /* how the document is encrypted */
     json_t *found;
-    int64_t end[SR_PDF_MAX_SIGNATURES]; /* of the revision that each of `found` covers; 0: of none */
+    int64_t end[SR_PDF_MAX_SIGNATURES]; /* end of the revision that each signature in `found` covers; 0: none */
     struct {
         int object, generation;
     } seen[SR_PDF_MAX_SIGNATURES];
     int seen_count, budget;
-    double seconds; /* for comparing revisions */
+    double seconds; /* processor time for comparing revisions */
     apr_pool_t *pool;
 } list_t;
 
 typedef struct field_t {
     qpdf_oh dictionary;
-    int object, generation; /* of the nearest thing that is an object, itself included */
+    int object, generation; /* of the innermost indirect object, which may be the field itself */
     const char *name;
     bool is_signature;
 } field_t;
@@ -55,7 +55,7 @@ static void set_text(json_t *response, const char *key, const char *text, apr_po
     json_object_set_new(response, key, json_string(text));
 }
 
-/* A string that is encrypted, in the object that the signature is or is in. */
+/* Sets a string that is encrypted with the key of the object that contains the signature. */
 static void set_secret(json_t *response, const char *key, const sr_pdfd_signed_t *signature,
                        const sr_pdfd_bytes_t *value, list_t *list)
 {
@@ -71,7 +71,8 @@ static void set_secret(json_t *response, const char *key, const sr_pdfd_signed_t
     set_text(response, key, qpdf_oh_get_utf8_value(list->q, string), list->pool);
 }
 
-/* The text of a string or name that stands in the file. qpdf's parser ends at a NUL, which a string may hold. */
+/* Sets the text of a string or name in the file. NUL bytes are replaced by escape sequences, because qpdf's parser
+ * stops at a NUL. */
 static void set_value(json_t *response, const char *key, const sr_pdfd_signed_t *signature, sr_pdfd_key_t which,
                       list_t *list)
 {
@@ -138,7 +139,7 @@ static const char *read_signature(json_t *response, list_t *list, const field_t 
     return fault;
 }
 
-/* True when another field has shown it: then it is listed already. */
+/* Returns true if another field has the same signature, which is then already listed. */
 static bool was_seen(list_t *list, qpdf_oh value)
 {
     int object = qpdf_oh_get_object_id(list->q, value), generation = qpdf_oh_get_generation(list->q, value);
@@ -201,7 +202,7 @@ static const char *read_fields(list_t *list, const field_t *parent, qpdf_oh fiel
     return reason;
 }
 
-/* What an exception of qpdf means; SR_PDF_ACCEPTED: there was none. */
+/* Translates an exception of qpdf. SR_PDF_ACCEPTED: there was none. */
 static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
 {
     if (!qpdf_has_error(q)) return SR_PDF_ACCEPTED;
@@ -213,8 +214,9 @@ static sr_pdf_verdict_t judge_error(const char **reason, qpdf_data q)
     return SR_PDF_REFUSED;
 }
 
-/* qpdf resolves objects lazily, and one that it cannot read, or has no memory for, reads as null: a signature would
- * be missing. With signatures found that is no matter: what one of them covers is judged by bytes. */
+/* qpdf reads objects lazily. An object that it cannot read, or for which it has no memory, becomes null, so a signature
+ * could be missing. If signatures were found, warnings do not matter, because what a signature covers is verified on
+ * bytes. */
 static const char *judge_warnings(const list_t *list)
 {
     switch (sr_pdfd_warnings(list->q, list->bytes)) {
@@ -224,7 +226,8 @@ static const char *judge_warnings(const list_t *list)
     }
 }
 
-/* Repairs what needs it, as readers do: what a signature covers is judged on bytes, not on what qpdf made of them. */
+/* Reads the document and repairs it if necessary, as readers do. What a signature covers is verified on the bytes of
+ * the file and not on what qpdf repaired. */
 static sr_pdf_verdict_t read_document(const char **reason, list_t *list)
 {
     qpdf_data q = list->q;
@@ -258,7 +261,8 @@ static const sr_pdfd_revision_t *find_revision(const sr_pdfd_revision_t *revisio
     return NULL;
 }
 
-/* A signature that covers no revision is broken, whatever came after it. */
+/* Adds the changes between revisions to the response. A signature that covers no revision is skipped, because it is
+ * broken in any case. */
 static void compare_revisions(list_t *list, json_t *response)
 {
     sr_pdfd_revision_t *revisions = apr_pcalloc(list->pool, sizeof *revisions * SR_PDF_MAX_SIGNATURES);
@@ -298,7 +302,7 @@ static json_t *list_signatures(const sr_pdfd_bytes_t *bytes, double seconds, apr
                      .pool = pool};
     const char *reason = NULL;
     sr_pdf_verdict_t verdict = read_document(&reason, list);
-    apr_pool_destroy(scratch); /* before revisions are compared, which takes memory, too */
+    apr_pool_destroy(scratch); /* before revisions are compared, which also needs memory */
 
     json_t *response = json_object();
     json_object_set_new(response, "verdict", json_string(names[verdict]));
@@ -314,7 +318,8 @@ json_t *sr_pdfd_signatures(const sr_pdfd_request_t *request, apr_pool_t *pool)
     return list_signatures(&request->bytes, COMPARE_SECONDS, pool);
 }
 
-/* Of each but the last it is told what was changed until the last; and then what was appended to that. */
+/* Derives warnings. `changes` of each signature except the last are what was changed until the last one, and `appended`
+ * is what was changed after it. */
 unsigned int sr_pdfd_signed_warnings(const sr_pdfd_bytes_t *bytes, apr_pool_t *pool)
 {
     const json_t *response = sr_json_own(list_signatures(bytes, PROBE_SECONDS, pool), pool), *one;

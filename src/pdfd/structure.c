@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* structure.c: notes the logical structure of a composed document. cairo marks what is drawn (BDC and EMC) and numbers
- * it on each page from 0. Its elements are replaced: they cannot say a text instead of an image, and they have no
- * content in several places. */
+/* structure.c: records the logical structure of a composed document. cairo writes marked content (BDC and EMC) with
+ * numbers from 0 on each page. The structure elements of cairo are replaced later, because they cannot have alternative
+ * texts or content in several places. */
 #include "pdfd/structure.h"
 
 sr_pdfd_structure_t *sr_pdfd_structure(apr_pool_t *pool)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tagged.cc: writes the logical structure of a composed document. qpdf can change the content of pages while it writes
-// them, but not by its C interface. Exceptions end here.
+// tagged.cc: writes the logical structure of a composed document. The C interface of qpdf cannot change the content of
+// pages while it writes them. No exception leaves this file.
 #include "pdfd/tagged.h"
 
-#define POINTERHOLDER_TRANSITION 4 /* qpdf wants to be told that we use std::shared_ptr */
+#define POINTERHOLDER_TRANSITION 4 /* makes qpdf use std::shared_ptr */
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +16,7 @@
 namespace
 {
 
-// Reads the content of a page, operator by operator.
+// Reads the content stream of a page, operator by operator.
 class Operators
 {
   public:
@@ -24,7 +24,7 @@ class Operators
     {
     }
 
-    // Goes behind the next operator. False where there is none left.
+    // Moves after the next operator. Returns false at the end.
     bool next()
     {
         from = at;
@@ -37,7 +37,7 @@ class Operators
         return false;
     }
 
-    // With its operands.
+    // Returns the operator with its operands.
     std::string_view whole() const
     {
         return std::string_view(text).substr(from, at - from);
@@ -51,7 +51,7 @@ class Operators
   private:
     static constexpr char SPACE[] = " \t\r\n\f", DELIMITERS[] = "()<>[]{}/%", ENDS[] = " \t\r\n\f()<>[]{}/%";
 
-    // Parentheses within a string are in pairs, or behind a backslash.
+    // Parentheses in a string are balanced or escaped with a backslash.
     void skip_string()
     {
         int depth = 0;
@@ -62,7 +62,7 @@ class Operators
         } while (depth && at < text.size());
     }
 
-    // True: it is an operator, neither a name, nor a number, nor hexadecimal.
+    // Returns true if the word is an operator, and not a name, a number or a hexadecimal string.
     bool take_word()
     {
         const char before = at ? text[at - 1] : ' ';
@@ -75,8 +75,8 @@ class Operators
     size_t at = 0, from = 0, word = 0;
 };
 
-// Makes artifacts of what stands between the marked parts of a page. Within a part, cairo marks what a reader copies as
-// another text (/Span).
+// Marks content of a page outside of marked content as artifacts. Inside, cairo uses /Span for text that is copied
+// differently.
 std::string with_artifacts(std::string const &content, size_t wanted)
 {
     std::string tagged = "/Artifact BMC\n";
@@ -151,7 +151,7 @@ class Structure
         add_kid(element, reference);
     }
 
-    // Of a page; cairo writes one stream for each.
+    // Adds the artifacts of a page. cairo writes one content stream for each page.
     void add_artifacts(QPDFObjectHandle contents, size_t wanted)
     {
         auto data = contents.getStreamData();
@@ -160,7 +160,7 @@ class Structure
                                    QPDFObjectHandle::newNull());
     }
 
-    // From the numbers of pages to the elements of what is marked there.
+    // Makes the number tree that maps pages to the elements of their marked content.
     QPDFObjectHandle number_tree()
     {
         QPDFObjectHandle tree = QPDFObjectHandle::newDictionary(), numbers = QPDFObjectHandle::newArray();
@@ -178,7 +178,7 @@ class Structure
     QPDF &pdf;
     const sr_pdfd_tree_t *noted;
     std::vector<QPDFPageObjectHelper> pages;
-    std::vector<std::vector<QPDFObjectHandle>> marked; // on each page, by their numbers
+    std::vector<std::vector<QPDFObjectHandle>> marked; // for each page, the elements by marked-content identifier
     std::vector<QPDFObjectHandle> elements;
     QPDFObjectHandle root;
 };

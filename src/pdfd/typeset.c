@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_WORD 512 /* bytes: a paragraph with a longer one is broken anywhere */
+#define MAX_WORD 512 /* bytes; a paragraph with a longer word is broken anywhere */
 
 /* ------------------------------------------------------------------------------------------------ paragraphs */
 
@@ -35,8 +35,8 @@ static apr_status_t release(void *layout)
     return APR_SUCCESS;
 }
 
-/* Pango looks for a place to break a word at its end first, and then for each line of it again: as many times as the
- * word is long, by its length. */
+/* To break a word, pango first tries its end, and then again for each line. The time grows with the square of the
+ * length of the word. */
 static PangoWrapMode wrap_of(const char *text, const sr_pdfd_look_t *look)
 {
     if (look->style == SR_PDFD_CODE) return PANGO_WRAP_CHAR;
@@ -57,9 +57,10 @@ sr_pdfd_paragraph_t *sr_pdfd_paragraph(const char *text, const sr_pdfd_look_t *l
     PangoFontDescription *font = sr_pdfd_font_description(look->style, look->size);
     pango_layout_set_font_description(paragraph->layout, font);
     pango_font_description_free(font);
-    PangoAttrList *attributes = pango_attr_list_new(); /* a hyphen in an address or a hash would be part of it */
+    PangoAttrList *attributes =
+        pango_attr_list_new(); /* a hyphen that was inserted into an address or a hash would look like a part of it */
     pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
-    /* Nimbus Sans makes one sign of "Nr": what was agreed to is shown letter by letter */
+    /* Nimbus Sans has a ligature for "Nr". Letters are shown separately, because the text is evidence. */
     pango_attr_list_insert(attributes, pango_attr_font_features_new("liga 0, dlig 0, clig 0"));
     pango_layout_set_attributes(paragraph->layout, attributes);
     pango_attr_list_unref(attributes);
@@ -107,7 +108,7 @@ double sr_pdfd_paragraph_room(const sr_pdfd_paragraph_t *paragraph)
     return paragraph->width;
 }
 
-/* Words in Thai are found by a dictionary, which libthai reads from a file when it is first asked. */
+/* libthai finds Thai words with a dictionary, which it reads from a file when it is first used. */
 void sr_pdfd_typeset_warm_up(void)
 {
     static const char thai[] =
@@ -124,7 +125,7 @@ static cairo_font_face_t *face_of(sr_pdfd_font_t *font)
     static FT_Library library;
     if (font->face) return font->face;
     hb_face_t *own = hb_font_get_face(font->font);
-    hb_blob_t *blob = hb_face_reference_blob(own); /* kept: FreeType reads from it */
+    hb_blob_t *blob = hb_face_reference_blob(own); /* not released, because FreeType reads from it */
     unsigned size;
     const char *data = hb_blob_get_data(blob, &size);
     FT_Face face;
@@ -135,7 +136,7 @@ static cairo_font_face_t *face_of(sr_pdfd_font_t *font)
     return font->face;
 }
 
-#define SLACK 1.5 /* italics and accents may reach so far beyond their line */
+#define SLACK 1.5 /* points by which italics and accents may exceed their line */
 
 typedef struct drawn_t {
     cairo_glyph_t *glyphs;
@@ -143,7 +144,8 @@ typedef struct drawn_t {
     int glyph_count, cluster_count;
 } drawn_t;
 
-/* What is between two ends of an iterator: the glyphs of one cluster, which run backwards in a text that does. */
+/* Adds the glyphs between two positions of an iterator as one cluster. In text from right to left they are in reverse
+ * order. */
 static void add_cluster(drawn_t *drawn, const PangoGlyphItemIter *at)
 {
     int from = at->start_glyph < at->end_glyph ? at->start_glyph : at->end_glyph + 1, count = 0;
@@ -166,7 +168,7 @@ static void place_glyphs(drawn_t *drawn, const PangoGlyphString *glyphs, double 
     }
 }
 
-/* Where the font's glyph for what it has not is empty. */
+/* Draws a box for a missing character if the font's own glyph for this is empty. */
 static void draw_unknown(cairo_t *context, const sr_pdfd_sized_t *font, const PangoGlyphInfo *glyph, double x, double y)
 {
     hb_glyph_extents_t extents = {0};
@@ -178,7 +180,7 @@ static void draw_unknown(cairo_t *context, const sr_pdfd_sized_t *font, const Pa
     cairo_stroke(context);
 }
 
-/* With the text beside the glyphs, so that readers can search and copy it. */
+/* Draws a run together with its text, so that readers can search and copy it. */
 static void draw_run(cairo_t *context, PangoGlyphItem *run, const char *text, double x, double y)
 {
     const sr_pdfd_sized_t *font = (const sr_pdfd_sized_t *)run->item->analysis.font;
@@ -211,14 +213,14 @@ void sr_pdfd_paragraph_draw(cairo_t *context, const sr_pdfd_paragraph_t *paragra
     PangoLayoutLine *found = line_at(paragraph, line);
     double above, below;
     if (!found) return;
-    /* What runs from right to left and over more than one line is even on that side. */
+    /* A paragraph of several lines from right to left is aligned on the right. */
     const bool several = sr_pdfd_paragraph_lines(paragraph) > 1;
     if (several ? found->resolved_dir == PANGO_DIRECTION_RTL : right)
         x += fmax(0, paragraph->width - sr_pdfd_paragraph_width(paragraph, line));
     uint32_t colour = paragraph->look->colour;
     sr_pdfd_paragraph_extents(&above, &below, paragraph, line);
     cairo_save(context);
-    /* Marks that are piled up must not reach into other lines, where they could say something else. */
+    /* Stacked diacritics must not reach into other lines, where they could change the text. */
     cairo_rectangle(context, x - SLACK, y - above - SLACK, paragraph->width + 2 * SLACK, above + below + 2 * SLACK);
     cairo_clip(context);
     cairo_set_source_rgb(context, (colour >> 16) / 255.0, (colour >> 8 & 0xff) / 255.0, (colour & 0xff) / 255.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// uses.cc: who refers to what in a document. Every object of every revision has to be looked at, and qpdf takes 14 µs
-// and 6 kB for each, so they are scanned where they stand. What is not written plainly is left to qpdf.
+// uses.cc: finds the references between the objects of a document. Every object of every revision must be examined, and
+// qpdf needs 14 µs and 6 kB for each. So objects are scanned in the file. Objects in unusual syntax are left to qpdf.
 #include "pdfd/revision.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool by_target(const Use &one, const Use &other)
     return one.target < other.target;
 }
 
-// "n g R", when the cursor is at a number: then it is moved, and the object's number is returned.
+// Reads a reference "n g R" if the cursor is at one. Then it moves the cursor and returns the object number.
 int read_reference(cursor_t &c)
 {
     cursor_t at = c;
@@ -34,7 +34,7 @@ int read_reference(cursor_t &c)
     return static_cast<int>(number);
 }
 
-// The length of a stream, whose dictionary begins at the cursor: a number that stands there, or is an object.
+// Reads the length of the stream whose dictionary begins at the cursor. The length is a number or a reference to one.
 bool read_length(int64_t &length, cursor_t c, Revision &revision)
 {
     int depth = 0;
@@ -59,7 +59,7 @@ bool read_length(int64_t &length, cursor_t c, Revision &revision)
 
 } // namespace
 
-// With qpdf: true to what it makes of the object.
+// Finds references by means of qpdf, exactly as it reads the object.
 // NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 void Uses::visit(QPDFObjectHandle value, Use at, int nesting)
 {
@@ -96,7 +96,7 @@ bool Uses::scan_dictionary(cursor_t &c, Use at, int nesting)
     }
 }
 
-// False when it is not written plainly.
+// Returns false if the syntax is unusual.
 // NOLINTNEXTLINE(misc-no-recursion): MAX_NESTING
 bool Uses::scan_value(cursor_t &c, Use at, int nesting)
 {
@@ -132,7 +132,7 @@ void Uses::begin(int number, const Entry &entry)
     versions.push_back(entry);
 }
 
-// All of the object must be in what the revision has: then it is the same in every longer one.
+// Scans an object. All of it must be inside of the revision, so that it is the same in every longer revision.
 bool Uses::scan_object(Revision &revision, int number, const Entry &entry)
 {
     const long long size = static_cast<long long>(revision.size);
@@ -160,7 +160,7 @@ bool Uses::is_known(int number, const Entry &entry, const Revision *previous) co
     return known && *known == entry;
 }
 
-// The objects of one object stream. Those that are not found as expected are left to qpdf.
+// Scans the objects of an object stream. Objects that are not where they should be are left to qpdf.
 void Uses::scan_stream(Revision &revision, const Revision *previous, int container)
 {
     auto stream = revision.object(container);
