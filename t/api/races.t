@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
+use File::Basename 'basename';
 use POSIX ();
 use Sigreq::Here qw(organisation suite ctl collect documents temporary_files wait_for);
 use Sigreq::PDF 'pdf';
@@ -57,7 +58,9 @@ if (!$pid) {
 waitpid $pid, 0;
 is($?, 0, 'sigreqctl gc ran 15 times');
 all_there(\@answers, 'while gc ran');
-is(scalar documents(), $before + 1 + 50 + 100, 'and nothing else is there');
+# a file that was written while gc gave its key up is foreign
+my %late = map { $_->{key} => 1 } @{ Sigreq::Here::checked()->{problems} };
+is(scalar(grep { !$late{ basename($_) } } documents()), $before + 1 + 50 + 100, 'and nothing else is there');
 
 my $left = suite->{dir} . '/documents/00';
 mkdir $_ for $left, "$left/00";
@@ -70,7 +73,27 @@ my $check = Sigreq::Here::checked();
 is_deeply([map { $_->{problem} } grep { $_->{key} =~ /^0{64}/ } @{ $check->{problems} }], ['foreign'],
     'sigreqctl check tells of it');
 unlink $stranger;
-my $found = Sigreq::Here::checked();    # a file that was written while gc gave its key up is foreign
+my $found = Sigreq::Here::checked();
 is_deeply([@$found{qw(missing damaged)}], [0, 0], 'what is stored is what was stored');
+
+my %foreign = map { $_->{key} => 1 } @{ $found->{problems} };
+my ($damaged, $missing) = grep { !$foreign{ basename($_) } } documents();
+my $aside = suite->{dir} . '/documents/aside';
+sub spoil {
+    my ($byte) = @_;
+    chmod 0600, $damaged;
+    open my $out, '+<', $damaged or die "$damaged: $!";
+    print $out $byte;
+    close $out;
+}
+spoil('X');
+rename $missing, $aside or die "$missing: $!";
+my %problem = map { $_->{key} => "$_->{problem}: $_->{detail}" } @{ Sigreq::Here::checked()->{problems} };
+like($problem{ basename($damaged) }, qr/^damaged: its SHA-256 is [0-9a-f]{64}$/, 'check finds a changed byte');
+is($problem{ basename($missing) }, 'missing: there is no file', '… and a file that is not there');
+is_deeply([@{ Sigreq::Here::checked('--quick') }{qw(missing damaged)}], [1, 0], '… --quick compares sizes alone');
+spoil('%');
+rename $aside, $missing or die "$aside: $!";
+is_deeply([@{ Sigreq::Here::checked() }{qw(missing damaged)}], [0, 0], 'mended, all is well');
 ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 done_testing;
