@@ -31,8 +31,8 @@ typedef struct limits_t {
  */
 #define MAX_GONE (SR_PDF_SPARES + 2)
 #define SHOW_PATIENCE (4 * APR_USEC_PER_SEC)
-#define HANGS 50 /* a worker hangs if it has used less than this part of its processor time */
-#define SHARE 8  /* a worker that gets this part of the processor can use up its time before the deadline */
+#define HANGS 50 /* a worker hangs if it has used less than one fiftieth of its processor time */
+#define SHARE 8  /* a worker that gets one eighth of the processor uses up its time before the deadline */
 
 /* Waits for an answer. A process with one thread cannot use more processor time than has passed, so its clock is read
  * only when it could have used up its time. A worker that has used nearly none of the time by then hangs and is not
@@ -155,8 +155,8 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
 }
 
 /* Sets the time limits of a request. On an idle machine, a request gets its processor time at once. On a busy machine,
- * it may take as long as a worker with one SHARE of the processor needs, so that a document is not refused because of
- * other requests. The wait for a permit is shorter, because threads of httpd wait there. */
+ * it may take as long as a worker that gets 1/SHARE of the processor needs, so that a document is not refused because
+ * of other requests. The wait for a permit is shorter, because threads of httpd wait there. */
 static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *request, int64_t begun)
 {
     limits_t limits = {.cpu = request->timeout ? request->timeout : workers->shared->options.timeout};

@@ -10,7 +10,7 @@
 
 #define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a request ends by itself after twice this time */
 #define MOST_REQUESTS 1000
-#define TIME_SHARE 4 /* a worker is reused until it has used this part of the processor time of one request */
+#define TIME_SHARE 4 /* a worker is reused until it has used one fourth of the processor time of one request */
 
 static bool has_expired(const sr_pdf_idle_t *idle, int64_t now)
 {
