@@ -36,8 +36,8 @@ for my $file (files('conf/schema/*/*.sql')) {
         "$file: tables and indexes alone; functions and views are in src/store");
 }
 
-# Released migrations never change: conf/schema/frozen is `sha256sum conf/schema/*/*.sql` of the last release (see
-# docs/decisions/0008-two-databases-sql-files.md). An empty list freezes nothing.
+# Frozen migrations never change: conf/schema/frozen is what `sha256sum conf/schema/*/*.sql` printed when they were
+# frozen (see docs/decisions/0008-two-databases-sql-files.md).
 sub thawed {    # what is wrong, given the list and the hashes of the files
     my ($list, %now) = @_;
     my %frozen = reverse $list =~ /^([0-9a-f]{64}) [ *](\S+)$/mg;
@@ -64,7 +64,7 @@ is(thawed($list, $first => $y),               "$first has changed",             
 is(thawed($list),                             "$first has changed",             'removed');
 is(thawed($list, $first => $x, $below => $y), "$below is below a frozen number", 'a number that was given');
 is(thawed(slurp('conf/schema/frozen'), map { $_ => sha256_hex(slurp($_)) } files('conf/schema/*/*.sql')),
-    '', 'released migrations are as they were');
+    '', 'frozen migrations are as they were');
 done_testing;
 
 sub all { return join "\n", map { slurp($_) } files("src/store/$_[0]/*.sql") }
