@@ -2,6 +2,7 @@
 /* listing.c: reads the response to "signatures". A document may have taken over the worker, so every value is validated
  * as untrusted input. The names and reasons of signers are only text to be shown. */
 #include "pdf/listing.h"
+#include "pdf/worker.h"
 
 #include <string.h>
 

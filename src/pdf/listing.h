@@ -28,9 +28,6 @@ typedef struct sr_pdf_list_t {
 /* Asks a worker for the signatures of a document. If the document kills the worker or takes too long, the verdict is
  * SR_PDF_REFUSED. */
 sr_error_t *sr_pdf_list(sr_pdf_list_t *list, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);
-/* Returns true if a text of a worker is short printable ASCII. Other texts are never shown, because the worker has read
- * hostile bytes. */
-bool sr_pdf_is_plain(const char *text);
 
 /* ----------------------------------------------------------------------------------------------- listing.c */
 /* Reads the response into an sr_pdf_list_t. Returns false if it is not valid. */
