@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h: /api/v3 as a table of routes; one file per resource. */
+/* api.h: /api/v3. routes.c has the table of routes, and each resource has a file with its handlers. */
 #ifndef SR_API_H
 #define SR_API_H
 
 #include "http/http.h"
 #include "service/service.h"
 
-/* What handlers need (sr_http_t.context): the service, and what one request may send. */
+/* The data of the handlers (sr_http_t.context): the service, and the limits of one request. */
 typedef struct sr_api_t {
     const sr_service_t *service;
     apr_off_t max_file_size, max_request_size;
@@ -42,14 +42,17 @@ sr_error_t *sr_api_history_redeliver(sr_http_t *http);
 sr_error_t *sr_api_openapi(sr_http_t *http);
 sr_error_t *sr_api_health(sr_http_t *http);
 
-/* Shared by the lists (page.c): limit and cursor of the query; the answer's envelope around bodies. */
+/* Shared by the lists (list.c): sr_api_list_query reads the limit and the cursor of the query, and sr_api_list_reply
+ * sends the page in its envelope. */
 sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char *limit, const char *after);
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page);
-/* A date or date-time that the query or body gave as `name`. The error says what is missing. */
+/* Parses a date or date-time of the query or body. `name` is the parameter, which the error mentions. Errors:
+ * SR_EBADREQUEST. */
 sr_error_t *sr_api_time(apr_time_t *when, sr_http_t *http, const char *name, const char *text);
-/* The SHA-256 of the caller's token: nothing below this knows the token itself. Errors: SR_EUNAUTHORIZED. */
+/* Sets *token_hash to the SHA-256 of the caller's token. The layers below do not know the token itself. Errors:
+ * SR_EUNAUTHORIZED. */
 sr_error_t *sr_api_token(const char **token_hash, sr_http_t *http);
-/* A path parameter that must be a UUID: what is none cannot exist. */
+/* Sets *uuid to a path parameter. Errors: SR_ENOTFOUND if it is not a UUID. */
 sr_error_t *sr_api_uuid(const char **uuid, sr_http_t *http, int param);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.c: the one parser of Accept, Accept-Encoding and Accept-Language. */
+/* accept.c: the parser of Accept, Accept-Encoding and Accept-Language. */
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define SPACE " \t"
 
-/* The weight among parameters such as ";level=1; q=0.5" (RFC 9110, 12.4.2). */
+/* Returns the weight (q) in parameters such as ";level=1; q=0.5" (RFC 9110, 12.4.2), in thousandths. */
 static int weight_of(const char *parameters)
 {
     for (const char *at = strchr(parameters, ';'); at; at = strchr(at, ';')) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cipher.c: the encryption of strings and streams in a PDF (ISO 32000-2, 7.6.3). An initialisation vector is made of
- * the key and the content, so that every process with the key encrypts an object to the same bytes. RC4 is here because
- * OpenSSL has it in a module that would have to be loaded from a file. */
+/* cipher.c: the encryption of strings and streams in a PDF (ISO 32000-2, 7.6.3). The initialisation vector is derived
+ * from the key and the content, so that every process with the key encrypts an object to the same bytes. RC4 is
+ * implemented here because OpenSSL has it in a provider module, which would have to be loaded from a file. */
 #include "base/base.h"
 
 #include <openssl/evp.h>
@@ -61,7 +61,7 @@ bool sr_cipher_read(sr_cipher_t *cipher, const char *name, const char *key)
     return false;
 }
 
-/* Algorithm 1; in 1.A there is one key for all objects. */
+/* Returns the key of an object (algorithm 1). With AES-256 (algorithm 1.A) all objects have the same key. */
 static object_key_t key_of(const sr_cipher_t *cipher, apr_int64_t number, int generation)
 {
     static const unsigned char salt[4] = "sAlT";
@@ -103,7 +103,7 @@ static void rc4(unsigned char *out, const object_key_t *key, const unsigned char
     }
 }
 
-/* False: the padding is wrong. */
+/* Returns false if the padding is wrong. */
 static bool aes(unsigned char *out, apr_size_t *size, const object_key_t *key, const unsigned char *vector,
                 const unsigned char *data, apr_size_t length, bool encrypt)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* descriptor.c: descriptors of files: reading all of what is asked for, and closing with a pool. */
+/* descriptor.c: file descriptors: reading a whole range, and closing with a pool. */
 #include "base/base.h"
 
 #include <errno.h>

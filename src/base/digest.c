@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* digest.c: SHA-256, the name of every stored document and the form in which tokens are kept. */
+/* digest.c: SHA-256. Stored documents are named by it, and tokens are stored as it. */
 #include "base/base.h"
 
 #include <openssl/evp.h>
@@ -11,7 +11,7 @@ struct sr_sha256_t {
     EVP_MD_CTX *context;
 };
 
-/* libcrypto fails here only when memory has run out, where httpd aborts too; a wrong digest must never come out. */
+/* libcrypto fails here only if there is no memory, and then httpd aborts too. A wrong digest must never be returned. */
 static void require(int success)
 {
     if (success != 1) abort();

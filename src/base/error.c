@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error.c: making errors. An error is a plain record in a pool, so passing one up costs a pointer and freeing
- * it costs nothing; where it was made is kept for the log. */
+/* error.c: makes errors. An error is a plain record in a pool: returning it costs a pointer, and it is freed with the
+ * pool. Each error knows the source line that made it, for the log. */
 #include "base/base.h"
 
 #include <stdarg.h>

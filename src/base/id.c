@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* id.c: UUIDs, and random bytes for other secrets. A signer's UUID is the signing link, so all randomness comes from
- * the kernel. */
+/* id.c: UUIDs and random bytes. A signer's UUID is the secret of their signing link, so all randomness comes from the
+ * kernel. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* There is no safe way to go on without randomness, and on Linux getrandom fails only where a seccomp filter or
- * an ancient kernel denies it. */
+/* Without randomness the process cannot continue safely. On Linux getrandom fails only if a seccomp filter denies it
+ * or the kernel is very old. */
 void sr_random_fill(void *data, apr_size_t length)
 {
     unsigned char *bytes = data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json.c: jansson with our strictness and our memory rule (every json_t belongs to a pool). jansson refuses
- * invalid UTF-8, lone surrogates, escaped NUL and numbers out of range; duplicate keys by a flag; raw NUL and depth
- * are ours. */
+/* json.c: JSON by jansson, with stricter rules and with pools. jansson itself refuses invalid UTF-8, lone surrogates,
+ * escaped NUL and numbers out of range, and, by a flag, duplicate keys. This file also refuses raw NUL and deep
+ * nesting. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson skips a raw NUL between tokens, and its own limit is 2048 levels of recursion. Brackets outside strings
- * are counted before it sees the text, so neither its parser nor anything that walks the value later can recurse
- * deeper than our limit. So are values, at least: three bytes of text, "{},", become hundreds in memory.
- * In malformed text the count may be off after the error, which is harmless: the text is
- * refused either way. */
+/* Checks the bytes of a text before jansson parses it. jansson ignores a raw NUL between tokens, and it allows 2048
+ * levels of recursion. Brackets outside strings are counted here, so neither jansson's parser nor a function that
+ * walks the value later recurses deeper than our limit. Values are counted too, because three bytes of text, "{},",
+ * need hundreds of bytes of memory. In malformed text the counts may be wrong after the fault. That is harmless,
+ * because jansson refuses the text. */
 static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t max_values, apr_pool_t *pool)
 {
     apr_size_t i, line = 1, column = 0, depth = 0, values = 0;
@@ -22,7 +22,7 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t m
     for (i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)text[i];
 
-        if ((c & 0xC0) != 0x80) column++; /* columns are characters, as jansson's are */
+        if ((c & 0xC0) != 0x80) column++; /* columns count characters, as in jansson's messages */
         if (c == '\0')
             return sr_error(pool, SR_EBADREQUEST,
                             "NUL is not allowed at line %" APR_SIZE_T_FMT " column %" APR_SIZE_T_FMT, line, column);
@@ -51,8 +51,8 @@ static sr_error_t *check_bytes(const char *text, apr_size_t length, apr_size_t m
     return NULL;
 }
 
-/* jansson does not say that it got no memory: it blames the text, or leaves out a piece of it (measured: jansson 2.14,
- * t/unit/base_json.c). So its allocations are watched. */
+/* jansson does not report a lack of memory: it reports a fault of the text, or returns a value with a piece missing
+ * (measured with jansson 2.14, t/unit/base_json.c). So this function observes its allocations. */
 static json_malloc_t allocate;
 static __thread bool lacks_memory;
 
@@ -87,9 +87,9 @@ static sr_error_t *parse(json_t **value, const char *text, apr_size_t length, ap
         return sr_error(pool, SR_EUNAVAILABLE, "There is no memory for this at the moment");
     }
     if (*value) return NULL;
-    reason = sr_text_printable(error.text, pool); /* it quotes up to 20 bytes of the input, whatever they are */
+    reason = sr_text_printable(error.text, pool); /* the text quotes up to 20 arbitrary bytes of the input */
     if (json_error_code(&error) == json_error_null_character)
-        reason = "\\u0000 is not allowed"; /* where jansson's text tells the programmer of a flag */
+        reason = "\\u0000 is not allowed"; /* jansson's own text is about a flag for programmers */
     return sr_error(pool, SR_EBADREQUEST, "%s at line %d column %d", reason, error.line, error.column);
 }
 
@@ -114,7 +114,7 @@ sr_error_t *sr_json_read(json_t **value, const char *text, apr_pool_t *pool)
         error);
 }
 
-/* The end of the number at `text` (RFC 8259, 6), or NULL when it is none. */
+/* Returns the end of the number at `text` (RFC 8259, 6), or NULL if there is no number. */
 static char *number_end(char *text)
 {
     static const char digits[] = "0123456789";
@@ -136,10 +136,10 @@ static char *number_end(char *text)
     return text;
 }
 
-/* What to write over a number that jansson cannot hold, as an integer or, with a fraction or an exponent, as a real.
- * That is the nearest integer that it can hold, or null if not even a real can hold the number. NULL if it can. What is
- * returned is never longer than the number: 1e309 has five characters, and an integer that is too large 19 or more.
- */
+/* Returns the text that replaces a number that jansson cannot hold, neither as an integer nor, with a fraction or an
+ * exponent, as a real: the nearest integer, or "null" if not even a double can hold the number. Returns NULL if
+ * jansson can hold it. The text is never longer than the number: 1e309 has five characters, and an integer out of
+ * range has 19 or more. */
 static const char *in_place_of(const char *number, const char *end)
 {
     const char *at = number;
@@ -152,7 +152,7 @@ static const char *in_place_of(const char *number, const char *end)
     return *number == '-' ? "-9223372036854775808" : "9223372036854775807";
 }
 
-/* Mends each number out of range. True when there was one. */
+/* Replaces each number out of range, in place. Returns true if there was one. */
 static bool mend_overflows(char *text)
 {
     bool in_string = false, found = false;
@@ -198,7 +198,8 @@ json_t *sr_json_own(json_t *value, apr_pool_t *pool)
 
 const char *sr_json_text(const json_t *value, apr_pool_t *pool)
 {
-    /* 15 digits are what a double surely has: 0.3 stays 0.3, where jansson's 17 would say 0.29999999999999999. */
+    /* 15 digits are exact in every double: 0.3 stays 0.3. With jansson's default of 17 it would be
+     * 0.29999999999999999. */
     char *dumped = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     const char *text = apr_pstrdup(pool, dumped);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c: what a process calls its claims and leases by, and whether another process of this machine still lives.
- * The name holds where it runs (this boot of the machine, this namespace of process ids), its process id and when it
- * started, so that a process is never taken for another. A process that is stopped lives. */
+/* process.c: names of processes, for claims and leases, and whether another process of this machine is alive. A name
+ * contains where the process runs (this boot of the machine and its pid namespace), its process id and its start
+ * time, so that two processes are never confused. A process that is stopped (SIGSTOP) counts as alive. */
 #include "base/base.h"
 
 #include <apr_strings.h>
@@ -22,7 +22,8 @@ static bool read_all(const char *path, char *text, size_t size)
     return length > 0;
 }
 
-/* Of proc(5)'s stat: the state, and field 22. What stands before them may hold anything, but no ')' after its own. */
+/* Reads the state and the start time (field 22) from /proc/PID/stat (proc(5)). The command name before them may
+ * contain any character, but the last ')' of the line ends it. */
 static bool started_at(long pid, char *state, unsigned long long *start)
 {
     char path[64], text[1024];
@@ -39,7 +40,7 @@ static bool started_at(long pid, char *state, unsigned long long *start)
     return true;
 }
 
-/* "" where it cannot be told. */
+/* Returns the part of the name for the boot and the pid namespace; "" if they cannot be read. */
 static const char *place(apr_pool_t *pool)
 {
     char boot[64], space[64];
@@ -61,7 +62,7 @@ const char *sr_process_name(apr_pool_t *pool)
                         (apr_uint64_t)start, sr_uuid_make(pool));
 }
 
-/* Where anything is not as expected, it lives: its claims have a time. */
+/* In case of doubt the process counts as alive. Its claims end with their leases. */
 bool sr_process_is_dead(const char *own, const char *name)
 {
     const char *end = strchr(own, '-');

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rate.c: how often something may happen. One number is kept for each key: the time at which its allowance is whole
- * again (GCRA, the "virtual scheduling" of ITU-T I.371). The numbers stand in a table of fixed size that all processes
- * may share. It is changed by atomic operations alone, so a process that is killed leaves nothing locked.
+/* rate.c: rate limits. One number is stored for each key: the time at which its whole limit is available again (GCRA,
+ * the "virtual scheduling" of ITU-T I.371). The numbers are in a table of fixed size that processes may share. The
+ * table is changed only by atomic operations, so a process that is killed leaves nothing locked.
  *
- * A key has one set of 8 entries. A new key replaces the entry of its set that is whole again first. An entry that is
- * whole says nothing, so a limit is forgotten early only if 8 keys of one set are limited at once. The sets are chosen
- * by a secret hash: nobody can choose keys that fall into the set of another.
- */
+ * A key belongs to one set of 8 entries. A new key replaces the entry of its set whose limit is available again
+ * first. An entry whose limit is available again has no information, so a count is lost early only if more than 8
+ * keys of one set are limited at the same time. A secret hash selects the set, so nobody can choose keys that fall
+ * into the set of another key. */
 #include "base/base.h"
 
 #include <apr_atomic.h>
@@ -46,7 +46,7 @@ apr_uint64_t sr_rate_key(const char *kind, const void *data, apr_size_t length, 
     unsigned char name[APR_SIPHASH_KSIZE] = {0};
     for (int i = 0; i < APR_SIPHASH_KSIZE; i++) name[i] = table->secret[i];
     for (int i = 0; kind[i]; i++) name[i % APR_SIPHASH_KSIZE] ^= (unsigned char)(kind[i] + i);
-    if (rate) { /* another limit has another count */
+    if (rate) { /* another limit is counted separately */
         const apr_uint64_t numbers = ((apr_uint64_t)rate->times << 40) ^ (apr_uint64_t)rate->period;
         for (int i = 0; i < 8; i++) name[8 + i] ^= (unsigned char)(numbers >> 8 * i);
     }
@@ -69,13 +69,15 @@ static entry_t *find_or_make(apr_uint64_t key, apr_time_t now)
     entry = set;
     for (int i = 1; i < WAYS; i++)
         if (apr_atomic_read64(&set[i].until) < apr_atomic_read64(&entry->until)) entry = &set[i];
-    /* two threads may make an entry of one key each: what the second counts in its own is forgotten, and harmless */
+    /* Two threads may each make an entry for the same key. What is counted in the second entry is lost, which is
+     * harmless. */
     if (apr_atomic_read64(&entry->until) > (apr_uint64_t)now) apr_atomic_set64(&entry->until, 0);
     apr_atomic_set64(&entry->key, key);
     return entry;
 }
 
-/* The time at which the allowance is whole, from now on; a time too far away is of a clock that was put back. */
+/* Returns the time at which the whole limit is available, not before `now`. A time too far in the future was written
+ * before the clock was set back, and is ignored. */
 static apr_time_t whole_at(apr_uint64_t until, apr_interval_time_t longest, apr_time_t now)
 {
     const apr_time_t at = (apr_time_t)until;
@@ -139,7 +141,7 @@ void sr_rate_remember(apr_uint64_t key, apr_interval_time_t period, apr_time_t n
 {
     entry_t *entry = find_or_make(key, now);
     const apr_uint64_t until = apr_atomic_read64(&entry->until);
-    /* written again only now and then: a key that many threads remember stays in their caches */
+    /* written only from time to time, so that a key used by many threads stays in their CPU caches */
     if (whole_at(until, period, now) - now < period - period / 16)
         apr_atomic_set64(&entry->until, (apr_uint64_t)(now + period));
 }

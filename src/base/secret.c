@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret.c: takes signing links out of a line of text, such as the request line, before it is logged. The text comes
- * from anybody, so the work is linear in its length: what was replaced is never searched again. */
+/* secret.c: removes signing links from a line of text, such as the request line, before it is logged. The text may
+ * come from anybody, so the work must be linear in its length: replaced text is not searched again. */
 #include "base/base.h"
 
 #include <string.h>
 
-#define SHOWN 8 /* characters of a uuid: enough to find it again, too few to guess the rest */
+#define SHOWN 8 /* characters of a uuid: enough to find it in a log, too few to guess the rest */
 #define MARK "..."
 
-/* Appends what may be shown of a secret: the beginning of a uuid. Anything else is hidden wholly, as nobody knows which
- * part of it is the secret. */
+/* Appends the part of a secret that may be shown: the beginning of a uuid. Any other secret is replaced completely,
+ * because it is not known which part of it is secret. */
 static char *append_hidden(char *end, const char *secret)
 {
     if (sr_uuid_valid(secret)) end = (char *)memcpy(end, secret, SHOWN) + SHOWN;
@@ -26,7 +26,7 @@ const char *sr_secret_hide(const char *text, const char *secret, apr_pool_t *poo
     const size_t length = strlen(secret);
     const char *at = length > SHOWN ? strstr(text, secret) : NULL;
     if (!at) return text;
-    /* each replacement is at most SHOWN + sizeof MARK long, and stands for more than SHOWN characters */
+    /* each replacement has at most SHOWN + sizeof MARK characters and replaces more than SHOWN */
     char *hidden = apr_palloc(pool, 2 * strlen(text) + sizeof MARK), *end = hidden;
     for (; at; at = strstr(text, secret)) {
         end = append_hidden(append(end, text, at), secret);
@@ -44,7 +44,7 @@ const char *sr_secret_hide_after(const char *text, const char *prefix, apr_pool_
         at += strlen(prefix);
         const size_t length = strcspn(at, "/? ");
         if (length <= SHOWN) {
-            at--; /* the slash may begin the next prefix, in "/sign/sign/…" */
+            at--; /* the slash may belong to the next prefix, in "/sign/sign/…" */
             continue;
         }
         end = append_hidden(append(end, text, at), apr_pstrmemdup(pool, at, length));

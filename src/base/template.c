@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* template.c: text or HTML with places to be filled from JSON. Whatever is filled into HTML is escaped; there is no way
- * to ask for the contrary.
+/* template.c: fills text or HTML templates with values from JSON. Every value in HTML is escaped, and a template
+ * cannot turn that off.
  *
- *   {{a.b}}            the value: text or a whole number; nothing where there is none
- *   {{:key}}           the text `key` of the catalogue; its own {places} are filled in the same way
- *   {{#a}} … {{/a}}    once with a as the nearest scope, or once for each element; not at all where a is absent, null,
- *                      false, empty; {{^a}} … {{/a}} is the contrary
- *   {{>name}}          another piece
+ *    {{a.b}}            the value of b in a: text or a whole number; nothing if it is missing
+ *    {{:key}}           the text `key` of the catalogue; its own {places} are filled in the same way
+ *    {{#a}} … {{/a}}    the content once with a as the innermost scope, or once for each element of an array a;
+ *                       nothing if a is missing, null, false or empty
+ *    {{^a}} … {{/a}}    the content if a is missing, null, false or empty
+ *    {{>name}}          another template
  *
- * A text that depends on a number is an object, {"one": …, "other": …}, with the plural categories of its language:
- * `count` in the scope decides.
- */
+ * A text that depends on a number is an object {"one": …, "other": …} with the plural categories of its language. The
+ * value `count` in the scope selects the form. */
 #include "base/base.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct writer_t {
     char *out;
     size_t length, room;
     const sr_template_t *template;
-    int depth; /* of pieces and sections within each other */
+    int depth; /* nesting of templates and sections */
     apr_pool_t *pool;
 } writer_t;
 
@@ -43,7 +43,8 @@ static void write_bytes(writer_t *writer, const char *text, size_t length)
     writer->out[writer->length += length] = '\0';
 }
 
-/* The bytes of a character that changes the direction of text, and so what a name seems to be; 0 if it is another. */
+/* Returns the length in bytes of a character that changes the direction of text, which could make a name look like
+ * another one; 0 for other characters. */
 static size_t length_of_direction(const char *text)
 {
     const unsigned char *bytes = (const unsigned char *)text;
@@ -94,7 +95,7 @@ static const char *as_text(const json_t *value, apr_pool_t *pool)
     return json_is_string(value) ? json_string_value(value) : "";
 }
 
-/* The form of a text for a number; "other" has what the category has not. */
+/* Returns the form of a text for a number; "other" if the category has no form. */
 static const json_t *plural(const json_t *entry, const char *plurals, json_int_t count)
 {
     static const char letters[] = "zotfm";
@@ -105,7 +106,8 @@ static const json_t *plural(const json_t *entry, const char *plurals, json_int_t
     return form ? form : json_object_get(entry, "other");
 }
 
-/* What is filled into a text may run in the other direction: it is isolated from what is around it. */
+/* Writes a text of the catalogue. A value in it may have another direction, so it is isolated from the text around
+ * it. */
 static void write_text(writer_t *writer, const scope_t *scope, const char *key)
 {
     // NOLINTNEXTLINE(misc-misleading-bidirectional): each ends below
@@ -160,7 +162,8 @@ static void write_value(writer_t *writer, const scope_t *scope, const char *name
     write_escaped(writer, keep ? apr_pstrcat(writer->pool, "{{", name, "}}", NULL) : as_text(value, writer->pool));
 }
 
-/* One place, `name` between its braces; `after` is what follows it. Where to go on. */
+/* Writes one placeholder. `name` is the text between its braces, `after` the text that follows it. Returns where to
+ * continue. */
 // NOLINTNEXTLINE(misc-no-recursion): MAX_DEPTH
 static const char *write_place(writer_t *writer, const scope_t *scope, const char *name, const char *after)
 {

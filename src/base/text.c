@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c: UTF-8 by libunistring, because every string that comes in is judged by its characters and the process's
- * locale (httpd runs in "C") must not matter. */
+/* text.c: UTF-8 with libunistring. Input is checked by its characters, and the locale of the process (httpd runs in
+ * "C") must not matter. */
 #include "base/base.h"
 
 #include <apr_lib.h>
@@ -12,26 +12,26 @@
 
 #define REPLACEMENT 0xFFFD
 
-/* White space, and what has no width and no ink. U+2800 is a Braille pattern without dots. */
+/* True for white space and for characters without width and ink. U+2800 is a Braille pattern without dots. */
 static bool is_blank(uint32_t c)
 {
     return uc_is_property_white_space(c) || uc_is_property_default_ignorable_code_point(c) || c == 0x2800;
 }
 
-/* Cc, and the two separators that some readers take for a line's end. */
+/* True for control characters (Cc) and for the two separators that some programs treat as line ends. */
 static bool is_control(uint32_t c)
 {
     return uc_is_general_category_withtable(c, UC_CATEGORY_MASK_Cc | UC_CATEGORY_MASK_Zl | UC_CATEGORY_MASK_Zp);
 }
 
-/* What changes the direction of the text around it: a name could make another one look reversed. U+206A to U+206F are
- * deprecated characters that do the same. */
+/* True for characters that change the direction of the text around them, because a name could make another one look
+ * reversed. U+206A to U+206F are deprecated characters that do the same. */
 static bool is_direction(uint32_t c)
 {
     return uc_is_property_bidi_control(c) || (c >= 0x206A && c <= 0x206F);
 }
 
-/* There is room for 4 bytes. */
+/* Writes a character as UTF-8. `out` must have room for 4 bytes. */
 static char *encode(char *out, uint32_t c)
 {
     return out + u8_uctomb((uint8_t *)out, c, 4);
@@ -82,7 +82,7 @@ const char *sr_text_printable(const char *text, apr_pool_t *pool)
         clean = !is_control(c) && !(c == REPLACEMENT && at - start == 1);
     }
     if (clean) return text;
-    copy = out = apr_palloc(pool, strlen(text) * 3 + 1); /* one byte may become the three of U+FFFD */
+    copy = out = apr_palloc(pool, strlen(text) * 3 + 1); /* one byte may become the three bytes of U+FFFD */
     for (at = text; (c = sr_text_next(&at));) out = encode(out, is_control(c) ? REPLACEMENT : c);
     *out = '\0';
     return copy;
@@ -96,7 +96,8 @@ const char *sr_text_fault(const char *text, apr_size_t longest, apr_pool_t *pool
     return apr_psprintf(pool, "must have at most %" APR_SIZE_T_FMT " characters", longest);
 }
 
-/* JavaScript's \s (ECMA-262, 12.2 and 12.3), which the contract's pattern is written in. */
+/* True for the characters of \s in JavaScript (ECMA-262, 12.2 and 12.3), because the contract's pattern is
+ * JavaScript. */
 static bool is_space(uint32_t c)
 {
     return (uc_is_property_white_space(c) && c != 0x85) || c == 0xFEFF;
@@ -108,7 +109,7 @@ bool sr_text_is_email(const char *text)
     uint32_t c;
 
     if (!at_sign || at_sign == text || strchr(at_sign + 1, '@')) return false;
-    dot = at_sign[1] ? strchr(at_sign + 2, '.') : NULL; /* at least one character stands before it */
+    dot = at_sign[1] ? strchr(at_sign + 2, '.') : NULL; /* at least one character is before the dot */
     if (!dot || !dot[1]) return false;
     while ((c = sr_text_next(&text)))
         if (is_space(c)) return false;
@@ -117,7 +118,8 @@ bool sr_text_is_email(const char *text)
 
 const char *sr_text_undirected(const char *text, apr_pool_t *pool)
 {
-    char *copy = apr_palloc(pool, strlen(text) * 3 + 1), *out = copy; /* a bad byte becomes the three of U+FFFD */
+    char *copy = apr_palloc(pool, strlen(text) * 3 + 1),
+         *out = copy; /* a malformed byte becomes the three bytes of U+FFFD */
     uint32_t c;
 
     while ((c = sr_text_next(&text)))
@@ -128,11 +130,12 @@ const char *sr_text_undirected(const char *text, apr_pool_t *pool)
 
 const char *sr_text_fold(const char *text, apr_pool_t *pool)
 {
-    char *copy = apr_palloc(pool, strlen(text) * 3 + 1); /* a lower case may be longer: U+023A, 2 bytes to 3 */
+    char *copy = apr_palloc(
+        pool, strlen(text) * 3 + 1); /* the lower-case form may be longer: U+023A has 2 bytes, its lower-case form 3 */
     char *out = copy;
     uint32_t c;
 
-    /* by way of upper case, so that the two small sigmas become one */
+    /* converted to upper case first, so that both lower-case sigmas become the same */
     while ((c = sr_text_next(&text))) out = encode(out, uc_tolower(uc_toupper(c)));
     *out = '\0';
     return copy;
@@ -186,7 +189,7 @@ bool sr_text_decode_percent(char *text, const char *only)
     return good;
 }
 
-#define DIGITS_MAX 9 /* of a number that an int holds, whatever the digits are */
+#define DIGITS_MAX 9 /* any number with so many digits fits into an int */
 
 bool sr_text_number(int *number, const char *text)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time.c: ISO 8601 out (one form) and in (a date alone, or RFC 3339's date-time and its basic-offset sibling).
- * Written by hand because strptime follows the locale and takes neither fractions nor "Z". */
+/* time.c: ISO 8601. Times are written in one form and read in several: a date, or a date-time of RFC 3339, also with
+ * an offset in the basic form. The parser is written by hand, because strptime depends on the locale and reads
+ * neither fractions nor "Z". */
 #include "base/base.h"
 
 #include <apr_atomic.h>
 #include <string.h>
 #include <time.h>
 
-#define FORMAT_SIZE 64 /* the form has 24 bytes; years far outside 0..9999 need more */
+#define FORMAT_SIZE 64 /* the text has 24 bytes; years far outside of 0..9999 need more */
 
 static void format(char buffer[FORMAT_SIZE], apr_time_t when)
 {
@@ -15,7 +16,7 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
     time_t seconds = (time_t)(when / APR_USEC_PER_SEC);
     struct tm tm;
 
-    if (microseconds < 0) { /* before 1970 division rounds the wrong way */
+    if (microseconds < 0) { /* before 1970, division rounds towards zero, which is the wrong direction */
         microseconds += APR_USEC_PER_SEC;
         seconds--;
     }
@@ -24,7 +25,7 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(microseconds / 1000));
 }
 
-static volatile apr_uint64_t stopped_at; /* 0: the host's clock */
+static volatile apr_uint64_t stopped_at; /* 0: sr_time_now uses the host's clock */
 
 apr_time_t sr_time_now(void)
 {
@@ -47,7 +48,7 @@ const char *sr_time_format(apr_time_t when, apr_pool_t *pool)
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* it is checked where this is called */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the compiler checks the format of each caller */
 void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t when)
 {
     const time_t seconds = (time_t)apr_time_sec(when);
@@ -66,7 +67,7 @@ json_t *sr_time_json(apr_time_t when)
     return json_string(buffer);
 }
 
-/* Reads exactly `count` digits whose value is at most `most`. */
+/* Reads exactly `count` digits. Returns false if the number is not from `least` to `most`. */
 static bool take_number(const char **text, int count, int least, int most, int *value)
 {
     for (*value = 0; count > 0; count--, (*text)++) {
@@ -99,7 +100,7 @@ static bool take_date(const char **text, struct tm *tm)
     return true;
 }
 
-/* hh:mm[:ss[.fraction]]; what is finer than microseconds is cut off. */
+/* Reads hh:mm[:ss[.fraction]]. Digits below microseconds are ignored. */
 static bool take_clock(const char **text, struct tm *tm, int *microseconds)
 {
     int unit = 100000;
@@ -114,7 +115,7 @@ static bool take_clock(const char **text, struct tm *tm, int *microseconds)
     return true;
 }
 
-/* Z, ±hh:mm, ±hhmm or ±hh. */
+/* Reads Z, ±hh:mm, ±hhmm or ±hh. */
 static bool take_offset(const char **text, int *seconds)
 {
     int hours, minutes = 0, sign;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ctl.h: sigreqctl, the administrator's command.
  *
- * Sections: main.c (from the command line to an exit code) · commands.c (the tables of commands and options) ·
- * check.c (what an option may hold) · config.c (where the database is) · database.c, people.c, gc.c, seal.c, verify.c
- * (the commands) · print.c (answers, as text and as JSON)
- */
+ * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
+ * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
+ * owner.c (changes the user) · database.c, people.c, gc.c, seal.c, verify.c (the commands) · print.c (prints results
+ * as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -13,11 +13,11 @@
 
 typedef enum ctl_exit_t {
     CTL_DONE,
-    CTL_FAILED,   /* refused, or something went wrong */
-    CTL_USAGE,    /* the command line is not understood */
-    CTL_MISSING,  /* what it names is not there */
-    CTL_CONFLICT, /* the name is taken */
-    CTL_AWAY      /* the database, or the helper, is not available */
+    CTL_FAILED,   /* the command was refused or has failed */
+    CTL_USAGE,    /* the command line is wrong */
+    CTL_MISSING,  /* an object that the command names does not exist */
+    CTL_CONFLICT, /* the name exists already, or the state does not allow the command */
+    CTL_AWAY      /* the database or the helper is not available */
 } ctl_exit_t;
 
 typedef enum ctl_option_id_t {
@@ -63,9 +63,9 @@ typedef enum ctl_option_id_t {
 
 typedef struct ctl_option_t {
     const char *name;  /* without "--" */
-    const char *value; /* what stands for its value in the help, or NULL: a switch */
+    const char *value; /* the placeholder of its value in the help; NULL: the option has no value */
     const char *help;
-    /* Says what is wrong with a value (NULL: nothing), and may put another form in its place. */
+    /* Checks a value. Returns the fault, or NULL. It may replace the value by another form. */
     const char *(*check)(const char **value, apr_pool_t *pool);
 } ctl_option_t;
 
@@ -74,9 +74,10 @@ typedef struct ctl_option_t {
 typedef struct ctl_t ctl_t;
 
 typedef struct ctl_command_t {
-    const char *group, *verb; /* verb is "" where the group is the command */
+    const char *group, *verb; /* verb is "" if the group is the whole command */
     sr_error_t *(*run)(ctl_t *ctl);
-    int required; /* how many of the options must be given; these may be given without their names */
+    int required; /* the number of options that must be given; they may also be given as arguments without their names
+                   */
     ctl_option_id_t options[CTL_OPTIONS_MAX + 1];
     const char *help;
 } ctl_command_t;
@@ -89,12 +90,12 @@ struct ctl_t {
     apr_pool_t *pool;
     const ctl_command_t *command;
     bool given[OPTION_COUNT];
-    const char *values[OPTION_COUNT]; /* of options that have one; NULL can be a value ("unlimited") */
+    const char *values[OPTION_COUNT]; /* the values of options; NULL can be a value ("unlimited") */
     const apr_dbd_driver_t *driver;
     apr_dbd_t *handle;
     sr_store_source_t *database;
     const char *config; /* the configuration file that was read, or NULL */
-    ctl_exit_t status;  /* what a command that succeeded exits with */
+    ctl_exit_t status;  /* the exit code of a command that returns no error */
 };
 
 /* ------------------------------------------------------------------------------------------------ check.c */
@@ -110,24 +111,25 @@ const char *ctl_check_unused(const char **value, apr_pool_t *pool);
 const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becomes NULL */
 
 /* ----------------------------------------------------------------------------------------------- config.c */
-/* Fills in those of the options `wanted` (ended by OPTION_COUNT) that were not given, out of the configuration file.
- * Where the first `enough` of them were given, only a file that is named is read; `spare`: the default file is not
- * missed when it cannot be read. */
+/* Sets those options of `wanted` (ended by OPTION_COUNT) that were not given, from the configuration file. If the
+ * first `enough` of them were given, the file is read only if --config names it. `spare`: it is no error if the
+ * default file cannot be read. */
 sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enough, bool spare);
-/* Opens the database: ctl->driver and ctl->handle, closed with the pool. With `create`, a missing SQLite file is
- * made first. */
+/* Opens the database and sets ctl->driver and ctl->handle, which are closed with the pool. If `create` is true, a
+ * missing SQLite file is created first. */
 sr_error_t *ctl_connect(ctl_t *ctl, bool create);
-/* The same, and ctl->database over it. */
+/* Does the same, and sets ctl->database. */
 sr_error_t *ctl_open_store(ctl_t *ctl);
 
 /* -------------------------------------------------------------------------------------------- documents.c */
-/* Opens the database and the folder of documents, with the rights of the folder's owner. */
+/* Opens the database and the documents folder, with the rights of the folder's owner. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
-/* SR_ECONFLICT if the folder belongs to another database. *folder is its uuid. */
+/* Errors: SR_ECONFLICT if the folder belongs to another database. */
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
-/* Called by root, goes on with the rights of the owner of the folder. Does nothing otherwise, or if it is missing. */
+/* If the caller is root, continues with the rights of the owner of the path. Does nothing otherwise, or if the path
+ * is missing. */
 sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path);
 
 /* -------------------------------------------------------------- database.c people.c gc.c seal.c verify.c */
@@ -150,10 +152,10 @@ sr_error_t *ctl_seal_show(ctl_t *ctl);
 sr_error_t *ctl_verify(ctl_t *ctl);
 
 /* ------------------------------------------------------------------------------------------------ print.c */
-/* Prints one object, or an array of objects with these members as columns. Takes the reference over. Members whose
- * names end in "_at" are times and are shown as ISO 8601. */
+/* Prints one object, or an array of objects with these members as columns. Takes over the reference. Members whose
+ * names end in "_at" are times and are printed as ISO 8601. */
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);
-/* Help about everything (NULL), a group, or a command. */
+/* Prints help about everything (`group` is NULL), a group, or a command. */
 void ctl_help(FILE *out, const char *group, const char *verb);
 
 #endif

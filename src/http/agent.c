@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* agent.c: who asks, and for what kind of answer: what a client says of itself in headers. */
+/* agent.c: what a client says about itself in header fields, and which media type it prefers. */
 #include "http/http.h"
 
 #include <apr_uri.h>
@@ -14,11 +14,11 @@ const char *sr_http_user_agent(sr_http_t *http)
 {
     const char *sent = apr_table_get(http->r->headers_in, "User-Agent");
     if (!sent) return NULL;
-    /* cut first: what is cut in two is then replaced too */
+    /* cut before it is checked, so that half a character at the end is replaced too */
     return sr_text_printable(apr_pstrndup(http->pool, sent, AGENT_MAX_BYTES), http->pool);
 }
 
-/* The weight of a media type in an Accept header: of its most particular range, 0 where none is. */
+/* Returns the weight of a media type in an Accept header: that of the most specific media range that matches, or 0. */
 static int weight(const char *header, const char *type, apr_pool_t *pool)
 {
     const apr_size_t major = (apr_size_t)(strchr(type, '/') - type) + 1;
@@ -51,7 +51,8 @@ bool sr_http_is_prefetch(sr_http_t *http)
     return false;
 }
 
-/* Whether two authorities are the same, for a scheme: a port that is not written is the scheme's. */
+/* Returns true if two authorities have the same host and port. Without a port, the default port of the scheme counts.
+ */
 static bool is_same_place(const apr_uri_t *one, const apr_uri_t *other, const char *scheme)
 {
     const int usual = apr_uri_port_of_scheme(scheme);
@@ -59,9 +60,9 @@ static bool is_same_place(const apr_uri_t *one, const apr_uri_t *other, const ch
            && (one->port_str ? one->port : usual) == (other->port_str ? other->port : usual);
 }
 
-/* Whether an origin (scheme, host and port) is the one of the links, or the one that the request was sent to. Behind a
- * proxy that ends TLS a request to https comes by http, but its Host is the browser's. A request that came by https
- * cannot be from a page that came by http. */
+/* Returns true if an origin (scheme, host and port) is that of the signing links, or the one that the request was
+ * sent to. Behind a proxy that ends TLS, an https request arrives by http, but its Host is the one that the browser
+ * sent. A request that arrived by https cannot come from a page loaded by http. */
 static bool is_own_origin(sr_http_t *http, const char *origin)
 {
     const char *host = apr_table_get(http->r->headers_in, "Host"), *scheme = ap_http_scheme(http->r);
@@ -76,8 +77,9 @@ static bool is_own_origin(sr_http_t *http, const char *origin)
     return !strcasecmp(from.scheme, scheme) || !strcasecmp(from.scheme, "https");
 }
 
-/* Browsers that say where a request comes from are believed. The others name the origin, but as "null" where the page
- * sends no referrer, as ours does: that says nothing. Nobody can guess a signing link anyway. */
+/* Sec-Fetch-Site is trusted if the browser sends it. Other browsers send Origin, but with the value "null" if the
+ * page sends no referrer, as our pages do. Then nothing is known, and the request is accepted: a foreign page does
+ * not know the signing link anyway. */
 bool sr_http_is_foreign(sr_http_t *http)
 {
     const char *site = apr_table_get(http->r->headers_in, "Sec-Fetch-Site");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body.c: reads request bodies piece by piece from httpd's input filters; memory stays flat whatever the size. */
+/* body.c: reads request bodies piece by piece from httpd's input filters, so that memory use does not depend on the
+ * size of a body. */
 #include "http/http.h"
 
 #include <http_protocol.h>
@@ -20,7 +21,8 @@ static sr_error_t *too_large(sr_http_t *http, apr_off_t limit)
     return sr_error(http->pool, SR_ETOOLARGE, "The request must be at most %" APR_OFF_T_FMT " bytes", limit);
 }
 
-/* What httpd's filters say when the client stops, misbehaves or exceeds LimitRequestBody. */
+/* Returns the error for a status of httpd's input filters: the client stopped sending, the body is malformed, or it
+ * exceeds LimitRequestBody. */
 static sr_error_t *read_failed(sr_http_t *http, apr_status_t status)
 {
     int code = ap_map_http_request_error(status, HTTP_BAD_REQUEST);
@@ -50,8 +52,8 @@ static sr_error_t *drain(sr_http_t *http, apr_bucket_brigade *brigade, apr_off_t
     return NULL;
 }
 
-/* An input filter that decodes the body takes the header away when it begins to read: what is left then is sent encoded
- * to us. */
+/* An input filter that decodes the body removes the Content-Encoding header when it begins to read. If the header is
+ * still there, the body is still encoded. */
 static sr_error_t *check_encoding(sr_http_t *http)
 {
     const char *encoding = apr_table_get(http->r->headers_in, "Content-Encoding");
@@ -60,12 +62,12 @@ static sr_error_t *check_encoding(sr_http_t *http)
     return sr_error(http->pool, SR_EMEDIATYPE, "Content-Encoding is not supported: send the body as it is");
 }
 
-/* A body as it arrives. */
+/* A body that is being read. */
 typedef struct reading_t {
     sr_http_t *http;
     apr_bucket_brigade *brigade;
-    bool waits;   /* it has a place among those that wait for slow bodies */
-    bool lingers; /* or among those that have a moment */
+    bool waits;   /* it has a place among the threads that wait for slow bodies */
+    bool lingers; /* it has a place among the threads that give a body PATIENCE */
     int place;
 } reading_t;
 
@@ -75,7 +77,8 @@ static void leave_place(reading_t *reading)
     reading->waits = reading->lingers = false;
 }
 
-/* If all places are taken, the body has a moment to arrive by itself, or another to leave. */
+/* Takes a place among the threads that may block. If all are taken, it polls for PATIENCE: the body may arrive, or
+ * another thread may leave its place. */
 static sr_error_t *wait_for_place(reading_t *reading, apr_interval_time_t waited)
 {
     apr_pool_t *pool = reading->http->pool;
@@ -92,13 +95,14 @@ static sr_error_t *wait_for_place(reading_t *reading, apr_interval_time_t waited
         return NULL;
     }
     sr_metrics_count(SR_METRIC_LIMITED, sr_metrics_number(SR_LABEL_LIMIT, "bodies"), 0, 1);
-    /* httpd waits 2 s for the client to close, not 30 s: of MPMs without threads that takes a child */
+    /* httpd then waits 2 s for the client to close the connection, not 30 s. In an MPM without threads such a wait
+     * blocks a child. */
     apr_table_setn(reading->http->r->connection->notes, "short-lingering-close", "1");
     return sr_error_retry(sr_error(pool, SR_EUNAVAILABLE, "Too many requests arrive slowly at the moment"),
                           apr_time_from_sec(5));
 }
 
-/* The next piece of the body: without a place only what is there already. */
+/* Reads the next piece of the body. Without a place it does not block. */
 static sr_error_t *next_piece(reading_t *reading)
 {
     request_rec *r = reading->http->r;
@@ -153,8 +157,9 @@ sr_error_t *sr_http_expect_type(sr_http_t *http, const char *type, const char **
 
 #define ROOM_FIRST 4096
 
-/* Grows while it is filled: Content-Length says what the client sends, but an input filter such as mod_deflate's may
- * make more of it. malloc'd, because a pool would keep every smaller buffer too. */
+/* A buffer that grows while it is filled. Content-Length gives the size of what the client sends, but an input filter
+ * such as mod_deflate's may expand it. The memory is from malloc, because a pool would keep each smaller buffer too.
+ */
 typedef struct buffer_t {
     char *data;
     apr_size_t length, room, limit;
@@ -190,7 +195,7 @@ static sr_error_t *buffer_reserve(buffer_t *buffer, apr_size_t length)
     return NULL;
 }
 
-/* sr_http_read has checked the sum against the limit; it is checked again here because a mistake would write past the
+/* sr_http_read has checked the total already. It is checked again because a mistake there would write past the
  * buffer. */
 static sr_error_t *buffer_append(void *baton, const char *data, apr_size_t length)
 {
@@ -224,7 +229,7 @@ sr_error_t *sr_http_read_json(json_t **object, sr_http_t *http, apr_size_t limit
 
 /* --- forms */
 
-/* One pair of a form, "name=value", changed as it is read. */
+/* Reads one pair of a form, "name=value", which is changed. */
 static sr_error_t *take_pair(sr_http_t *http, const sr_http_field_t *fields, char *pair)
 {
     char *value = strchr(pair, '=');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compress.c: HTML and JSON as gzip, where the client takes it. Only successful answers to GET and HEAD are compressed:
- * what is created for a POST, such as a token, and errors, which may repeat what was sent, leave as they are. So no
- * secret is compressed together with a text that the sender of this request has chosen (docs/security.md). Modules
- * such as mod_deflate are told to leave all answers alone (router.c). */
+/* compress.c: compresses HTML and JSON with gzip for clients that accept it. Only successful responses to GET and
+ * HEAD are compressed. Responses to POST, such as a new token, and errors, which may repeat text from the request,
+ * are not. So no secret is compressed together with text that the sender of the request has chosen
+ * (docs/security.md). Modules such as mod_deflate are told to leave all responses alone (router.c). */
 #include "http/http.h"
 
 #include <http_protocol.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1024 /* bytes: fewer are one packet anyway */
+#define LEAST 1024 /* bytes; a smaller response fits into one packet anyway */
 #define MOST ((apr_size_t)4 << 20)
 #define LEVEL 4
 
@@ -19,7 +19,7 @@ static bool is_text(const char *type)
     return type && (!strncmp(type, SR_HTTP_JSON, sizeof SR_HTTP_JSON - 1) || !strncmp(type, "text/html", 9));
 }
 
-/* Adds to what is there: the page depends on other headers, too. */
+/* Adds to an existing Vary header: pages also depend on other header fields. */
 static void add_vary(request_rec *r)
 {
     const char *vary = apr_table_get(r->err_headers_out, "Vary");
@@ -35,7 +35,7 @@ bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_
         || length > MOST)
         return false;
     add_vary(r);
-    /* a part of what is compressed is of no use to who asks for a part of the text */
+    /* a range of the compressed form is useless to a client that asks for a range of the text */
     return !apr_table_get(r->headers_in, "Range") && sr_http_accepts_encoding(http, "gzip");
 }
 
@@ -46,7 +46,7 @@ bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length)
     char *packed = apr_palloc(http->pool, *length);
     const size_t size = libdeflate_gzip_compress(compressor, *data, *length, packed, *length);
     libdeflate_free_compressor(compressor);
-    if (!size) return false; /* it would be longer */
+    if (!size) return false; /* the compressed form would not be shorter */
     *data = packed;
     *length = size;
     http->r->content_encoding = "gzip";

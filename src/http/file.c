@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.c: the one file of a request: the part `file` of a form, or the body itself. */
+/* file.c: reads the single file of a request: the part `file` of a form, or the body itself. */
 #include "http/http.h"
 
 #include <string.h>
 
-#define EXTRA_PARTS 64 /* parts beside the file, which are passed over */
+#define EXTRA_PARTS 64 /* parts besides the file; they are ignored */
 
 typedef struct receiver_t {
     sr_http_t *http;
     const sr_http_file_sink_t *sink;
     sr_multipart_t *parser;
-    bool has_file, is_file; /* one has come; the part that is being read is the file */
+    bool has_file, is_file; /* has_file: a file has begun; is_file: the part that is being read is the file */
     apr_off_t size;
 } receiver_t;
 
@@ -18,7 +18,7 @@ sr_error_t *sr_http_check_part(const sr_part_t *part, apr_pool_t *pool)
 {
     const char *encoding = part->encoding;
     if (!encoding || !strcmp(encoding, "binary") || !strcmp(encoding, "8bit") || !strcmp(encoding, "7bit")) return NULL;
-    /* RFC 7578, 4.7: deprecated; guessing would change a document's bytes */
+    /* RFC 7578, 4.7, deprecates it, and decoding by guess could change the bytes of a document */
     return sr_error(pool, SR_EBADREQUEST, "Content-Transfer-Encoding is not supported");
 }
 

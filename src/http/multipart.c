@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multipart.c: the push parser of multipart.h.
  *
- * A delimiter is CRLF "--" boundary; the one before the first part may lack its CRLF, so the parser starts as if it
- * had just seen one. Data is searched by memmem; what may be the beginning of a delimiter at the end of a piece is
- * not copied: it equals the delimiter's own first `held` bytes. */
+ * A delimiter is CRLF "--" boundary. The delimiter before the first part may lack its CRLF, so the parser starts as
+ * if it had just read a CRLF. Data is searched with memmem. If the end of a piece may be the beginning of a
+ * delimiter, these bytes are not copied: they are equal to the first `held` bytes of the delimiter. */
 #include "http/multipart.h"
 
 #include <string.h>
@@ -23,9 +23,9 @@ struct sr_multipart_t {
     int parts_left;
     char delimiter[DELIMITER_MAX + 1];
     apr_size_t delimiter_length;
-    apr_size_t held;   /* so many bytes of a possible delimiter were seen at the end of the last piece */
-    apr_size_t unreal; /* the first of them that are no data: the CRLF before the body's or the part's first line */
-    char tail[2];      /* AFTER_DELIMITER: what came after the boundary so far */
+    apr_size_t held;   /* bytes of a possible delimiter at the end of the last piece */
+    apr_size_t unreal; /* how many of these are not data: the CRLF before the first line of the body or of a part */
+    char tail[2];      /* AFTER_DELIMITER: the characters after the boundary so far */
     int tail_length;
     char *headers; /* SR_MULTIPART_HEADER_MAX + 1 bytes, used again for each part */
     apr_size_t headers_length;
@@ -45,7 +45,7 @@ sr_error_t *sr_multipart_make(sr_multipart_t **parser, const char *parameters, c
     size_t length = strlen(boundary);
     if (length < 1 || length > BOUNDARY_MAX || boundary[length - 1] == ' ')
         return malformed(pool, "the boundary must have 1 to 70 characters, and no space at its end");
-    /* RFC 2046's bchars and what else real clients use; never a control character */
+    /* bchars of RFC 2046 and other characters that real clients use, but no control characters */
     for (const char *p = boundary; *p; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e)
             return malformed(pool, "the boundary must be printable ASCII");
@@ -68,7 +68,8 @@ static sr_error_t *emit(sr_multipart_t *parser, const char *data, apr_size_t len
     return parser->state == BODY && length ? parser->sink.data(parser->sink.baton, data, length) : NULL;
 }
 
-/* The first bytes of resume_held's window turn out to be data, but for the unreal ones. */
+/* Gives the first bytes of resume_held's window to the sink, because they are data after all, without the unreal
+ * ones. */
 static sr_error_t *emit_held(sr_multipart_t *parser, const char *window, apr_size_t length)
 {
     apr_size_t skip = parser->unreal < length ? parser->unreal : length;
@@ -76,7 +77,7 @@ static sr_error_t *emit_held(sr_multipart_t *parser, const char *window, apr_siz
     return emit(parser, window + skip, length - skip);
 }
 
-/* Length of the longest end of the data that begins a delimiter. */
+/* Returns the length of the longest suffix of the data that is a prefix of the delimiter. */
 static apr_size_t suffix_to_hold(const sr_multipart_t *parser, const char *data, apr_size_t length)
 {
     apr_size_t most = length < parser->delimiter_length ? length : parser->delimiter_length - 1;
@@ -96,8 +97,8 @@ static sr_error_t *delimiter_found(sr_multipart_t *parser)
     return in_part ? parser->sink.end(parser->sink.baton) : NULL;
 }
 
-/* A delimiter may have begun in an earlier piece: looks at it together with the first bytes of this one.
- * *used is how many bytes of this piece are dealt with. */
+/* A delimiter may have begun in an earlier piece. This searches the held bytes together with the first bytes of this
+ * piece. *used is the number of bytes of this piece that have been handled. */
 static sr_error_t *resume_held(sr_multipart_t *parser, const char *data, apr_size_t length, apr_size_t *used)
 {
     char window[2 * DELIMITER_MAX];
@@ -111,7 +112,7 @@ static sr_error_t *resume_held(sr_multipart_t *parser, const char *data, apr_siz
         return delimiter_found(parser);
     }
     *used = 0;
-    if (taken == parser->delimiter_length) { /* nothing that began in `held` can still become a delimiter */
+    if (taken == parser->delimiter_length) { /* no delimiter can begin in the held bytes any more */
         parser->held = 0;
         return emit_held(parser, window, held);
     }
@@ -138,7 +139,8 @@ static sr_error_t *feed_data(sr_multipart_t *parser, const char *data, apr_size_
     return emit(parser, data, length - parser->held);
 }
 
-/* After a boundary: "--" closes; white space and CRLF open a part; anything else is junk. */
+/* Reads the characters after a boundary: "--" ends the body, white space and CRLF begin a part, and anything else is
+ * malformed. */
 static sr_error_t *feed_after_delimiter(sr_multipart_t *parser, char c)
 {
     if (parser->tail_length == 0 && (c == ' ' || c == '\t')) return NULL;
@@ -162,7 +164,7 @@ static sr_error_t *headers_complete(sr_multipart_t *parser)
     parser->headers[parser->headers_length] = '\0';
     SR_TRY(sr_part_parse(&part, parser->headers, parser->headers_length, parser->pool));
     parser->state = BODY;
-    /* RFC 2046 lets a part end at once: the CRLF of its blank line is then the delimiter's too */
+    /* RFC 2046 allows a part without data: the CRLF of its blank line then also begins the delimiter */
     parser->held = parser->unreal = 2;
     return parser->sink.begin(parser->sink.baton, part);
 }
@@ -187,7 +189,7 @@ sr_error_t *sr_multipart_feed(sr_multipart_t *parser, const char *data, apr_size
         case BODY: SR_TRY(feed_data(parser, data, length, &used)); break;
         case AFTER_DELIMITER: SR_TRY(feed_after_delimiter(parser, *data)); break;
         case HEADERS: SR_TRY(feed_header(parser, *data)); break;
-        case EPILOGUE: return NULL; /* RFC 2046: to be ignored */
+        case EPILOGUE: return NULL; /* RFC 2046: the epilogue is ignored */
         }
         data += used;
         length -= used;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* negotiate.c: which encodings a client takes (RFC 9110, 12.5). Languages are model/language.c's. */
+/* negotiate.c: content codings that a client accepts (RFC 9110, 12.5). Languages are in model/language.c. */
 #include "http/http.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* part.c: reads the headers of one part. File names come in four dialects: browsers and curl percent-encode the
- * quote and line ends (WHATWG), others use backslashes (RFC 2183) or filename* (RFC 5987). */
+/* part.c: parses the headers of one part. File names come in four forms: browsers and curl percent-encode the quote
+ * and line ends (WHATWG), others use backslashes (RFC 2183) or filename* (RFC 5987). */
 #include "http/part.h"
 
 #include <apr_lib.h>
@@ -34,12 +34,12 @@ static const char *skip_space(const char *p)
 
 typedef struct parameter_t {
     const char *name;  /* lower case */
-    const char *raw;   /* the value as it stood, without the quotes around it */
-    const char *value; /* with backslashes resolved */
+    const char *raw;   /* the value as it was sent, without the quotes around it */
+    const char *value; /* with its backslash escapes decoded */
 } parameter_t;
 
-/* Reads a value, quoted or token, from *cursor. A backslash protects only a quote or a backslash: old clients
- * send paths such as C:\dir\file.pdf as they are. */
+/* Reads a value, quoted or a token, from *cursor. A backslash escapes only a quote or a backslash, because old
+ * clients send paths such as C:\dir\file.pdf without escaping. */
 static sr_error_t *read_value(parameter_t *parameter, const char **cursor, apr_pool_t *pool)
 {
     const char *start = *cursor, *p = start;
@@ -101,15 +101,15 @@ sr_error_t *sr_part_parameter(const char **value, const char *parameters, const 
     }
 }
 
-/* Only the characters of `only`, unless it is NULL. */
+/* Decodes percent-encoded characters; only those in `only`, unless it is NULL. */
 static const char *percent_decode(const char *text, const char *only, apr_pool_t *pool)
 {
     char *decoded = apr_pstrdup(pool, text);
-    (void)sr_text_decode_percent(decoded, only); /* what is no digits is what they wrote */
+    (void)sr_text_decode_percent(decoded, only); /* a % without digits is part of the name */
     return decoded;
 }
 
-/* filename*=UTF-8''%E2%82%AC.pdf (RFC 5987); another charset is refused rather than guessed at. */
+/* Reads filename*=UTF-8''%E2%82%AC.pdf (RFC 5987). Other charsets are refused. */
 static sr_error_t *extended_value(const char **value, const char *text, apr_pool_t *pool)
 {
     const char *language = strchr(text, '\''), *end = language ? strchr(language + 1, '\'') : NULL;
@@ -141,7 +141,7 @@ static sr_error_t *read_disposition(sr_part_t *part, const char *value, apr_pool
             SR_TRY(extended_value(&extended, parameter.value, pool));
         }
     }
-    if (extended) { /* RFC 6266, 4.3: it wins over filename */
+    if (extended) { /* RFC 6266, 4.3: filename* has precedence over filename */
         part->raw_filename = part->filename ? part->raw_filename : extended;
         part->filename = extended;
     }

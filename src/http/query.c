@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c: the query string. Unknown and repeated names are refused: a mistyped filter must not quietly give
+/* query.c: parses the query string. Unknown and repeated names are refused, because a mistyped filter must not return
  * everything. */
 #include "http/http.h"
 
 #include <string.h>
 
-#define SHOWN 64 /* characters of a name that an error repeats */
+#define SHOWN 64 /* characters of a name that an error message repeats */
 
 bool sr_http_decode(char *text)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rate.c: how many requests of a token, a link or an address are answered, and how many wrong tokens and links an
+/* rate.c: limits the requests of a token, a signing link or a client address, and the wrong tokens and links that an
  * address may try. The header fields are those of draft-ietf-httpapi-ratelimit-headers-10.
  *
- * Failures are counted for an address, and behind one address there may be many people. A token or link that was right
- * within the last hour is therefore answered even if its address has failed too often.
- */
+ * Failures are counted per address, and many people can share one address. So a token or link that was accepted
+ * within the last hour is served even if its address has failed too often. */
 #include "http/http.h"
 
 #include <string.h>
@@ -14,8 +13,8 @@
 #define KNOWN_FOR apr_time_from_sec(3600)
 
 static const struct {
-    const char *name;  /* of the policy, and of what is counted */
-    const char *whose; /* in the message */
+    const char *name;  /* the name of the policy, of the counter and of the metric */
+    const char *whose; /* for the error message */
 } kinds[SR_RATE_COUNT] = {
     [SR_RATE_TOKEN] = {"token", "with one token"},
     [SR_RATE_LINK] = {"link", "to one signing link"},
@@ -29,17 +28,19 @@ static apr_uint64_t key_of(const sr_http_t *http, sr_rate_of_t of, const void *d
     return sr_rate_key(kinds[of].name, data, length, &http->rates->of[of]);
 }
 
-/* IPv4 as it is, also where it is mapped into IPv6; of IPv6 the /64, which is one customer's. */
+/* An IPv4 address counts as it is, also if it is mapped into IPv6. Of an IPv6 address the first 64 bits count,
+ * because a customer usually has a whole /64. */
 static apr_uint64_t key_of_address(const sr_http_t *http, sr_rate_of_t of)
 {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-    const apr_sockaddr_t *address = http->r->useragent_addr; /* mod_remoteip's, if there is one */
+    const apr_sockaddr_t *address = http->r->useragent_addr; /* the address that mod_remoteip found, if it is loaded */
     const unsigned char *bytes = address->ipaddr_ptr;
     if (address->ipaddr_len != 16) return key_of(http, of, bytes, (apr_size_t)address->ipaddr_len);
     return memcmp(bytes, mapped, sizeof mapped) ? key_of(http, of, bytes, 8) : key_of(http, of, bytes + 12, 4);
 }
 
-/* What the client has to know to be let in: its token, or the uuid of the link. False if it named none. */
+/* Finds the credential of the request: the Authorization header or the uuid of the signing link. Returns false if it
+ * has none. */
 static bool find_credential(sr_http_t *http)
 {
     char *text;
@@ -47,7 +48,7 @@ static bool find_credential(sr_http_t *http)
     if (http->secret_paths) {
         if (!http->route || http->route->path[1] != '{') return false;
         http->credential = text = apr_pstrdup(http->pool, http->params[0]);
-        ap_str_tolower(text); /* one link in either case */
+        ap_str_tolower(text); /* a uuid in upper case is the same link */
     } else {
         const char *header = apr_table_get(http->r->headers_in, "Authorization");
         if (!header) return false;
@@ -113,7 +114,8 @@ sr_error_t *sr_http_rate_verify(sr_http_t *http)
     return take(http, SR_RATE_VERIFY, key_of_address(http, SR_RATE_VERIFY));
 }
 
-/* Whether an error says that the token or the link is wrong. Of a link that is known, a document or page is missing. */
+/* Returns true if the error says that the token or the link is wrong. For a known link, 404 says that a document or
+ * page is missing. */
 static bool is_failure(const sr_http_t *http, const sr_error_t *error)
 {
     if (error->code == SR_EUNAUTHORIZED) return true;

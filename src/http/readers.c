@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* readers.c: how many threads may wait for request bodies that arrive slowly. Half of the threads of a child may. Of
- * MPMs without threads, half of the children may. So slow clients cannot keep all of them. A body that is there at once
- * is not counted. When there is no place, a body has a moment to arrive (body.c), and half as many threads may spend
- * that moment: a crowd of slow clients must not keep the other half of the threads with it.
+/* readers.c: limits how many threads may wait for request bodies that arrive slowly, so that slow clients cannot
+ * occupy all threads. Half of the threads of a child may wait; with an MPM without threads, half of the children. A
+ * body that is available at once is not counted. If no place is free, a body gets 100 ms to arrive (body.c). Only
+ * half as many threads as there are places may spend this time, so that many slow clients do not occupy the other
+ * half of the threads with it.
  *
- * Children without threads count in shared memory: each waiting child writes its process id into a free place. A child
- * that was killed leaves its id there, so a place whose process is gone is free too.
- */
+ * Children without threads count in shared memory: each waiting child writes its process id into a free place. A
+ * child that was killed leaves its id there, so a place whose process does not exist is free too. */
 #include "http/http.h"
 
 #include <ap_mpm.h>
@@ -17,8 +17,9 @@
 
 enum { PLACES = 4096 };
 
-static apr_uint32_t own[2 * PLACES], *places = own; /* process ids; 0: free. First those that wait, then the others */
-static apr_uint32_t busy[2];                        /* threads of this child, by what they do */
+static apr_uint32_t own[2 * PLACES],
+    *places = own;           /* process ids; 0: free. First the places to wait, then the places to linger */
+static apr_uint32_t busy[2]; /* threads of this child that wait, and that linger */
 static apr_uint32_t most[2] = {1, 1};
 static bool is_threaded = true;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply.c: every answer leaves through here, and this is the one place where an error's code becomes a status, a
- * body and a log level. Bodies are written with OK returned to httpd: a returned status would let ErrorDocument
- * replace them. */
+/* reply.c: sends all responses. Only this file turns an error code into a status, a body and a log level. The handler
+ * writes the body itself and returns OK to httpd, because for a returned status ErrorDocument could replace the body.
+ */
 #include "http/http.h"
 
 #include <http_core.h>
@@ -15,9 +15,9 @@
 APLOG_USE_MODULE(sigreq);
 
 #define TEXT_TYPE "text/plain; charset=utf-8"
-#define RETRY_AFTER 2 /* seconds, of what does not say */
+#define RETRY_AFTER 2 /* seconds, for errors without a time of their own */
 
-/* Answers of the API are one person's: no cache may keep them, no browser guess their type. */
+/* Responses of the API belong to one person: no cache may store them, and no browser may guess their type. */
 static void set_headers(sr_http_t *http, int status, const char *type)
 {
     request_rec *r = http->r;
@@ -28,13 +28,14 @@ static void set_headers(sr_http_t *http, int status, const char *type)
         apr_table_setn(r->err_headers_out, "Cache-Control", "no-store");
 }
 
-/* What cannot be sent whole ends its connection, so that no client takes it for the whole; nobody is told by a status,
- * which is on its way already. */
+/* If a response cannot be sent completely, its connection is closed, so that no client takes a part for the whole.
+ * The status has been sent already, so it cannot report the error. */
 static void send_all(sr_http_t *http, apr_bucket_brigade *brigade)
 {
     conn_rec *connection = http->r->connection;
     const apr_status_t status = ap_pass_brigade(http->r->output_filters, brigade);
-    if (status == APR_SUCCESS || status == AP_FILTER_ERROR) return; /* a filter has answered otherwise: 416 */
+    if (status == APR_SUCCESS || status == AP_FILTER_ERROR)
+        return; /* a filter has sent another response, such as 416 */
     connection->keepalive = AP_CONN_CLOSE;
     connection->aborted = 1;
 }
@@ -70,10 +71,11 @@ sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view)
     return sr_http_bytes(http, status, SR_HTTP_JSON, text, strlen(text));
 }
 
-/* RFC 6266: an ASCII fallback, and the name itself percent-encoded as filename*. */
+/* Returns the Content-Disposition of a download (RFC 6266): an ASCII fallback, and the name percent-encoded as
+ * filename*. */
 static const char *disposition(const char *given, apr_pool_t *pool)
 {
-    const char *name = sr_text_undirected(given, pool); /* U+202E would show another ending than the name has */
+    const char *name = sr_text_undirected(given, pool); /* U+202E could make the name seem to have another extension */
     apr_size_t length = strlen(name);
     char *ascii = apr_palloc(pool, length + 1), *encoded = apr_palloc(pool, 3 * length + 1), *out = encoded;
     for (apr_size_t i = 0; i < length; i++) {
@@ -98,7 +100,7 @@ sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_
     return NULL;
 }
 
-/* The file's content compressed, where the client wants that. NULL: it is sent as it is. */
+/* Returns the compressed content of the file, or NULL if it is sent uncompressed. */
 static const char *compressed(sr_http_t *http, const sr_http_content_t *content, apr_off_t *length)
 {
     apr_size_t size = (apr_size_t)content->size, got = 0;
@@ -128,14 +130,14 @@ sr_error_t *sr_http_content(sr_http_t *http, const sr_http_content_t *content)
                    content->cache_control ? content->cache_control : "private, no-cache");
     set_headers(http, HTTP_OK, content->type);
     if (content->name) apr_table_setn(r->headers_out, "Content-Disposition", disposition(content->name, http->pool));
-    if (!content->etag) return NULL; /* HEAD of what was not made */
-    /* what is compressed is another representation (RFC 9110, 8.8.3.3) */
+    if (!content->etag) return NULL; /* HEAD for content that was not made */
+    /* the compressed form is another representation and has an ETag of its own (RFC 9110, 8.8.3.3) */
     const char *etag = apr_pstrcat(http->pool, "\"", content->etag, packed ? "-gzip\"" : "\"", NULL);
     apr_table_setn(r->headers_out, "ETag", etag);
     if (!packed) ap_set_accept_ranges(r);
     int condition = ap_meets_conditions(r);
     if (condition != OK) {
-        r->status = condition; /* 304 or 412, without a body */
+        r->status = condition; /* 304 or 412; both are sent without a body */
         return NULL;
     }
     ap_set_content_length(r, length);
@@ -188,8 +190,8 @@ static bool has_body(const request_rec *r)
     return apr_table_get(r->headers_in, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
-/* A client name or an email may stand in a message: only what has no message of its own, and 5xx causes, are
- * logged in words. */
+/* Logs an error. Its message may contain a name or an email address, so messages are logged only for 5xx errors.
+ * Other errors are logged by status and source line. */
 static void log_error(sr_http_t *http, const sr_error_t *error, int level)
 {
     if (level <= APLOG_ERR)
@@ -204,13 +206,13 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error)
 {
     request_rec *r = http->r;
     int status = answers[error->code].status;
-    /* a client that is told when to come again is no fault */
+    /* an error that tells the client when to try again is not a fault of the server */
     log_error(http, error, error->retry_after && !error->cause ? APLOG_INFO : answers[error->code].level);
     if (status == HTTP_UNAUTHORIZED) apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer");
     if (status == HTTP_SERVICE_UNAVAILABLE || status == HTTP_TOO_MANY_REQUESTS)
         apr_table_setn(r->err_headers_out, "Retry-After",
                        apr_itoa(http->pool, error->retry_after > 0 ? error->retry_after : RETRY_AFTER));
-    /* or httpd would read the rest of the body to keep the connection */
+    /* otherwise httpd would read the rest of the body to keep the connection open */
     if (!http->body_read && has_body(r)) r->connection->keepalive = AP_CONN_CLOSE;
     bool may_be_plain = status == HTTP_REQUEST_ENTITY_TOO_LARGE || status == HTTP_BAD_REQUEST;
     if (may_be_plain && http->route && http->route->plain_errors) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* router.c: finds the row of the route table for a path and a method, and answers what HTTP asks of every
- * resource: 404, 405 with Allow, OPTIONS, HEAD (RFC 9110). */
+/* router.c: finds the route for a path and a method, and handles what HTTP requires of every resource: 404, 405 with
+ * Allow, OPTIONS and HEAD (RFC 9110). */
 #include "http/http.h"
 
 #include <http_protocol.h>
 #include <http_request.h>
 #include <string.h>
 
-/* Whether `path` has the form of `pattern`; what stands for each {…} goes to params. */
+/* Returns true if the path matches `pattern`. The text of each {…} is stored in params. */
 static bool matches(sr_http_t *http, const char *pattern)
 {
     const char *p = http->path;
@@ -21,7 +21,7 @@ static bool matches(sr_http_t *http, const char *pattern)
         const char *behind = strchr(pattern, '}') + 1;
         const size_t ending = strcspn(behind, "/");
         if (length <= ending || count == SR_HTTP_PARAMS) return false;
-        length -= ending; /* it is compared with what it must be like everything else */
+        length -= ending; /* the ending is compared literally, as the rest of the pattern */
         http->params[count++] = apr_pstrmemdup(http->pool, p, length);
         p += length;
         pattern = behind;
@@ -29,7 +29,8 @@ static bool matches(sr_http_t *http, const char *pattern)
     return !*p;
 }
 
-/* The Allow header of a path, or NULL when no route has it; *route is the row for the method, or NULL. */
+/* Returns the Allow header of a path, or NULL if no route has this path. *route is the route for the method, or NULL.
+ */
 static const char *find(sr_http_t *http, const sr_route_t *routes, const sr_route_t **route)
 {
     const char *allow = NULL;
@@ -38,7 +39,7 @@ static const char *find(sr_http_t *http, const sr_route_t *routes, const sr_rout
         if (!matches(http, row->path)) continue;
         if (row->method == http->r->method_number && !*route) *route = row;
         const char *methods = row->method == M_GET ? "GET, HEAD" : ap_method_name_of(http->pool, row->method);
-        if (allow && strstr(allow, methods)) continue; /* "{n}" has the form of "{n}.png" too */
+        if (allow && strstr(allow, methods)) continue; /* a path that matches "{n}.png" also matches "{n}" */
         allow = allow ? apr_pstrcat(http->pool, allow, ", ", methods, NULL) : methods;
     }
     if (*route) matches(http, (*route)->path);
@@ -60,8 +61,8 @@ static sr_error_t *answer(sr_http_t *http, const sr_route_t *routes)
     return route->handler(http);
 }
 
-/* What leaves compressed is decided here (compress.c): mod_deflate and mod_brotli would compress new tokens, errors and
- * images too, and change ETags so that they are never found again. */
+/* compress.c decides which responses are compressed. mod_deflate and mod_brotli would also compress new tokens,
+ * errors and images, and would change ETags, so that If-None-Match never matches. */
 static void forbid_compression(request_rec *r)
 {
     apr_table_setn(r->subprocess_env, "no-gzip", "1");

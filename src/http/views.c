@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* views.c: answers that are stored JSON texts (views), joined. A small one is put together in memory. A large one is
- * written to a file without a name and sent from there, so that a slow client keeps neither memory nor a thread. */
+/* views.c: sends responses that consist of joined stored JSON texts (representations). A small one is put together in
+ * memory. A large one is written to a file without a name and sent from there, so that a slow client occupies neither
+ * memory nor a thread. */
 #include "http/http.h"
 
 #include <apr_portable.h>
@@ -12,12 +13,12 @@
 #define IN_MEMORY ((apr_size_t)256 << 10)
 #define PIECE ((apr_size_t)64 << 10)
 
-/* What is written, in memory or by way of it to a file. */
+/* The response while it is written: to memory, or through the buffer to a file. */
 typedef struct output_t {
     sr_http_t *http;
     char *buffer;
     apr_size_t used, room;
-    int file; /* -1: everything has room in the buffer */
+    int file; /* -1: there is no file, and the buffer has room for everything */
     sr_error_t *error;
 } output_t;
 
@@ -60,7 +61,7 @@ static void put_view(output_t *output, const char *view)
     put(output, view, strlen(view));
 }
 
-/* How long the answer will be. */
+/* Returns the length of the response. */
 static apr_size_t length_of(const apr_array_header_t *views, apr_size_t base)
 {
     apr_size_t length = 0;
@@ -72,7 +73,8 @@ static apr_size_t length_of(const apr_array_header_t *views, apr_size_t base)
     return length;
 }
 
-/* A file without a name in the folder of documents; -1 where the file system has none: memory must do then. */
+/* Opens a file without a name in the documents folder. Returns -1 if the file system does not support that; memory is
+ * used then. */
 static int open_file(const sr_http_t *http)
 {
     return open(http->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* address.c: which addresses may be called. Everybody who registers a URL chooses its name and, by DNS, its address. So
- * the address of the socket is judged, when it is about to connect. The tables are IANA's special-purpose registries
- * (RFC 6890 and what was added). */
+/* address.c: decides which addresses may be called. Everybody who registers a URL chooses its name and, by DNS, its
+ * address. So the address of the socket is checked immediately before it connects. The tables are IANA's
+ * special-purpose address registries (RFC 6890 and its updates). */
 #include "jobs/jobs.h"
 
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static const range_t ranges_v4[] = {
     {{240}, 4, "reserved"},
 };
 
-/* Before "everything outside of 2000::/3", which has no name for what it is. */
+/* These ranges are checked before "everything outside of 2000::/3", so that the log can name their kind. */
 static const range_t ranges_v6[] = {
     {{0}, 128, "unspecified"},
     {{[15] = 1}, 128, "loopback"},
@@ -47,10 +47,10 @@ static const range_t ranges_v6[] = {
 };
 static const range_t public_v6 = {{0x20}, 3, NULL};
 
-/* An IPv6 address that is another way to write an IPv4 one, or to reach it. */
+/* IPv6 addresses that contain, or lead to, an IPv4 address. */
 static const struct {
     range_t range;
-    int at; /* where the IPv4 address begins */
+    int at; /* the byte at which the IPv4 address begins */
 } embedded[] = {
     {{{[10] = 0xff, [11] = 0xff}, 96, NULL}, 12}, /* mapped */
     {{{[8] = 0xff, [9] = 0xff}, 96, NULL}, 12},   /* translated (RFC 2765) */
@@ -89,7 +89,7 @@ static void add_own(const void *bytes, int length)
     memcpy(own[own_count++].bytes, bytes, (size_t)length);
 }
 
-/* Where they cannot be read, those that were read before stay. */
+/* If the addresses cannot be read, those that were read before stay valid. */
 void sr_address_refresh(void)
 {
     struct ifaddrs *all, *one;
@@ -130,12 +130,12 @@ static const char *kind_of_v6(const unsigned char *address)
         if (is_in(address, &embedded[i].range)) return kind_of_v4(address + embedded[i].at);
     if (!is_in(address, &public_v6)) return "reserved";
     if ((kind = kind_of_own(address, 16)) != NULL) return kind;
-    /* its universal/local bit may be set or not */
+    /* ISATAP: the universal/local bit may be set or not */
     if (!((address[8] ^ isatap[0]) & ~2) && !memcmp(address + 9, isatap + 1, 3)) return kind_of_v4(address + 12);
     return NULL;
 }
 
-/* Exceptions are for the address itself; a mapped one is the same address. */
+/* Exceptions apply to the address as it is called. A mapped IPv4 address is the same as the IPv4 address. */
 static bool is_allowed(const struct sockaddr *address, const apr_array_header_t *allowed)
 {
     apr_sockaddr_t wrapped = {.family = address->sa_family};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.c: one HTTP call by libcurl, and its verdict. The answer's status is all that counts: once it has come, whatever
- * else the receiver does changes nothing. */
+/* call.c: one HTTP call by libcurl, and its result. Only the status of the response counts: nothing that the receiver
+ * does after the status changes the result. */
 #include "jobs/call.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define CALL_LIMIT_MS 15000L
 #define ANSWER_LIMIT 65536
 
-/* There is no seek function, so libcurl cannot send a body twice. */
+/* libcurl has no seek function for the body, so it cannot send the body twice. */
 size_t sr_call_send(char *buffer, size_t size, size_t count, void *data)
 {
     sr_call_t *call = data;
@@ -34,7 +34,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *baton)
     return take(baton, size * count);
 }
 
-/* The empty line ends the headers; those of a 1xx answer are followed by others. */
+/* An empty line ends the headers. After the headers of a 1xx response, other headers follow. */
 static size_t take_header(char *line, size_t size, size_t count, void *baton)
 {
     sr_call_t *call = baton;
@@ -71,8 +71,7 @@ static apr_status_t release(void *data)
     return APR_SUCCESS;
 }
 
-/* What verifies the other side. All that libcurl would trust by itself is taken away first: what fails then fails
- * safely. */
+/* Sets the certificate authorities. libcurl's own are removed first, so that a failure of the last call leaves none. */
 static CURLcode set_authorities(sr_call_t *call)
 {
     const char *pem = call->options->authorities;
@@ -91,7 +90,7 @@ sr_error_t *sr_call_create(sr_call_t **call, const sr_jobs_options_t *options, a
     made->options = options;
     made->easy = curl_easy_init();
     made->headers = curl_slist_append(NULL, "Content-Type: application/json");
-    /* The receiver closes: it is the one that keeps the port for a while then. */
+    /* The receiver closes the connection, so the TIME_WAIT state, which occupies the port, is on its side. */
     if (made->headers
         && (!curl_slist_append(made->headers, "Expect:") || !curl_slist_append(made->headers, "Connection: close"))) {
         curl_slist_free_all(made->headers);
@@ -110,17 +109,18 @@ CURL *sr_call_reset(sr_call_t *call, long connect_limit_ms, long limit_ms)
 
     sr_mail_release(call);
     *call = (sr_call_t){.easy = easy, .headers = call->headers, .options = call->options};
-    curl_easy_reset(easy); /* keeps its connections */
+    curl_easy_reset(easy); /* this keeps the handle's connections */
     set_authorities(call);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* or a slow DNS server would hold up everybody */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* otherwise a slow DNS server would delay all calls */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_limit_ms);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit_ms);
-    /* A connection is used once. One that is used again may be closed by the receiver just when a call is sent, or hold
-     * stray bytes of the answer before: that call would be lost, as it must not be sent twice (RFC 9110, 9.2.2). */
+    /* A connection is used once. The receiver may close a reused connection just when a call is sent, or it may hold
+     * stray bytes of the previous response. Such a call would be lost, because it must not be sent twice (RFC 9110,
+     * 9.2.2). */
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     return easy;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* destinations.c: how the transfers of a job thread are shared. Fair shares go to organisations first, then to their
- * destinations. The calls of a destination decide its state:
+/* destinations.c: shares the transfers of a job thread. Organisations get fair shares first, and then the
+ * destinations of each organisation. The calls of a destination decide its state:
  *
- *   NEW ──answered within 1 s──▶ GOOD, or QUICK within 0.1 s      ≥ 1 s──▶ SLOW      no answer for ≥ 1 s──▶ DEAD
+ *    NEW ──answered within 1 s──▶ GOOD, or QUICK within 0.1 s      ≥ 1 s──▶ SLOW      no answer for ≥ 1 s──▶ DEAD
  *
- * and every call that ends decides it again. NEW and DEAD destinations have one call under way. SLOW ones share a small
- * number of calls, GOOD ones have SR_EACH. For QUICK ones more jobs are claimed, which wait in this process, because a
- * transaction costs nearly the same for few claims and for many. Nobody gets more than half of what the others have
- * left, so that there is always room for one more. */
+ * Every call that ends decides the state again. NEW and DEAD destinations have one call under way. SLOW ones share a
+ * small number of calls, and GOOD ones have up to SR_EACH. For QUICK ones more jobs are claimed, which wait in this
+ * process, because a transaction with many claims costs nearly as little as one with few. No organisation or
+ * destination gets more than half of what the others leave free, so that there is always room for one more. */
 #include "jobs/destinations.h"
 
 #include <apr_strings.h>
@@ -16,8 +16,8 @@
 
 enum {
     EACH_QUICK = 128,
-    MOST_NEW = 64,  /* calls of NEW destinations that are younger than SLOW */
-    MOST_SLOW = 64, /* calls of destinations whose last call was slow, or is */
+    MOST_NEW = 64,  /* calls of NEW destinations that have taken less than SLOW */
+    MOST_SLOW = 64, /* calls of destinations whose last call was slow, or that have a slow call under way */
     MOST_UNSURE = 128
 };
 #define QUICK apr_time_from_msec(100)
@@ -39,8 +39,9 @@ static bool is_sure(const sr_destination_t *destination)
 
 /* --- finding one */
 
-/* Destinations without transfers can be replaced. Those whose state says least are replaced first, then those that were
- * used longest ago. There are more destinations than transfers. */
+/* Returns true if `destination` should be replaced rather than `other`. Only destinations without transfers are
+ * replaced: first those in a state other than GOOD and QUICK, then those that were used longest ago. There are more
+ * destinations than transfers, so one can always be replaced. */
 static bool is_better_to_lose(const sr_destination_t *destination, const sr_destination_t *other)
 {
     if (!other) return true;
@@ -105,7 +106,7 @@ bool sr_destinations_is_stalled(apr_interval_time_t since)
 typedef struct share_t {
     int database;
     apr_int64_t organization;
-    int taken, fresh, slow; /* transfers: all, of NEW destinations, of slow ones */
+    int taken, fresh, slow; /* transfers in all, of NEW destinations, and of slow ones */
 } share_t;
 
 static int atleast(int number, int least)
@@ -118,14 +119,14 @@ static int least_of(int one, int other)
     return one < other ? one : other;
 }
 
-/* What may be added to the `own` transfers of somebody, of `most` in all, of which `all` are taken. */
+/* Returns how many transfers an owner of `own` transfers may get in addition, if there are `most` and `all` are
+ * taken. */
 static int half_of(int most, int all, int own)
 {
     return atleast((most - (all - own) + 1) / 2 - own, 0);
 }
 
-/* A call of a NEW destination that has not been answered for a while is slow. So is a sure destination with such a
- * call. */
+/* Returns true if the state is SLOW or DEAD, or if a call under way has taken long already, in any state. */
 static bool is_slow(const sr_destination_t *destination)
 {
     return destination->state == SR_DESTINATION_SLOW || destination->state == SR_DESTINATION_DEAD
@@ -139,7 +140,7 @@ static void share_count(share_t *share, const sr_destination_t *destination)
     else if (destination->state == SR_DESTINATION_NEW) share->fresh += destination->taken;
 }
 
-/* The first share is the sum of all. */
+/* Computes the shares of all organisations. The first share is the sum. */
 static int share_count_all(share_t shares[SR_DESTINATIONS + 1], const sr_destinations_t *all)
 {
     int count = 1;
@@ -178,7 +179,7 @@ static int slow_calls(const sr_destinations_t *all)
     return slow;
 }
 
-/* How many transfers a destination may have in all. */
+/* Returns how many transfers a destination may have in all. */
 static int most_of(const sr_destination_t *destination, int busy, int slow)
 {
     if (destination->state == SR_DESTINATION_NEW || destination->state == SR_DESTINATION_DEAD) return 1;
@@ -205,7 +206,7 @@ static bool is_listed(const sr_destination_t *destination, int database, apr_tim
     return destination->taken || (destination->state != SR_DESTINATION_NEW && now - destination->used_at <= FORGOTTEN);
 }
 
-/* The array of an organisation in an object, by its number. */
+/* Returns the array of an organisation in an object whose keys are their numbers. */
 static json_t *array_of(json_t *object, apr_int64_t organization)
 {
     char name[24];
@@ -220,7 +221,8 @@ static json_t *listed_json(sr_destinations_t *all, int database, const share_t *
     const apr_time_t now = sr_jobs_clock();
     json_t *listed = json_object();
 
-    all->first = (all->first + 1) % SR_DESTINATIONS; /* so that the order of slow ones changes */
+    all->first = (all->first + 1)
+                 % SR_DESTINATIONS; /* the order changes each time, so that all slow destinations get their turn */
     for (int i = 0; i < SR_DESTINATIONS; i++) {
         const sr_destination_t *one = &all->destinations[(i + all->first) % SR_DESTINATIONS];
         if (!is_listed(one, database, now)) continue;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinds.c: what the kinds of jobs are (kinds.def), a job as a claim tells of it, and whether one that failed is tried
- * again. */
+/* kinds.c: the kinds of jobs (kinds.def). Reads a claimed job, and decides whether a failed one is tried again. */
 #include "jobs/kinds.h"
 
 #include <string.h>
@@ -78,7 +77,7 @@ apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *re
 
 /* --- what begins them */
 
-/* The event, with the two members that belong to the call. */
+/* Calls a webhook with the event's body and the two members that belong to the call. */
 CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
 {
     json_t *body = sr_json_own(json_object(), pool);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* letter.c: what an invitation says: a template (base/template.c) filled with what is known of the invitation, with the
- * texts of the signer's language and with the theme of the place it was made at. */
+/* letter.c: makes the texts of an invitation: fills a template (base/template.c) with the members of the invitation,
+ * the texts of the signer's language, and the theme of the location where it was created. */
 #include "jobs/letter.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "embed/invitation.txt.h"
 
 #define SUBJECT "Subject:"
-#define ACCENT "#1f3a8a" /* as in page.css */
+#define ACCENT "#1f3a8a" /* the default of page.css */
 #define ON_ACCENT "#ffffff"
 
 const sr_mail_templates_t sr_mail_builtin = {embedded_invitation_txt, embedded_invitation_html};
@@ -30,7 +30,7 @@ static const sr_language_t *language_of(const json_t *invitation)
     return language ? language : sr_language_of("en");
 }
 
-/* All texts without control characters and without those that turn the direction of text. New reference. */
+/* Copies a value without control characters and characters that change the direction of text. New reference. */
 // NOLINTNEXTLINE(misc-no-recursion): SR_JSON_MAX_DEPTH
 static json_t *clean(const json_t *value, apr_pool_t *pool)
 {
@@ -67,7 +67,7 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
     json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
 }
 
-/* The invitation's members, and what its theme and language add. */
+/* Returns the values of the template: the invitation's members, and those of its theme and language. */
 static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts, apr_pool_t *pool)
 {
     json_t *values = sr_json_own(clean(invitation, pool), pool);
@@ -99,7 +99,7 @@ static const char *with_test_html(const char *html, const char *note, apr_pool_t
 
 /* --- the letter */
 
-/* The text's first line, where it is one: "Subject: …". */
+/* Takes the subject from the first line of the text, if that is "Subject: …". */
 static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
 {
     letter->subject = "";

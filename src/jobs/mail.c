@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mail.c: the invitation (letter.c), by SMTP. Whatever people are called, they cannot add a line or a header: names go
- * into headers as encoded words (RFC 2047), without control characters; an address is used only when it cannot be
- * misread. */
+/* mail.c: sends an invitation (letter.c) by SMTP. Names cannot add a line or a header: in headers they are encoded
+ * words (RFC 2047) without control characters. An address is used only if it needs no quoting. */
 #include "jobs/call.h"
 
 #include <apr_encode.h>
@@ -14,7 +13,8 @@
 
 /* --- headers */
 
-/* "=?UTF-8?B?…?=", in words of 75 characters at most, cut between characters; plain text stays as it is. */
+/* Returns "=?UTF-8?B?…?=", in words of at most 75 characters that are cut between characters. Plain ASCII text is
+ * returned as it is. */
 static const char *encoded(const char *text, apr_pool_t *pool)
 {
     const char *words = "", *next;
@@ -32,7 +32,7 @@ static const char *encoded(const char *text, apr_pool_t *pool)
     return words;
 }
 
-/* True when an address has only what needs no quoting (RFC 5322, dot-atom), UTF-8 in the domain allowed. */
+/* Returns true if an address needs no quoting (RFC 5322, dot-atom). UTF-8 is allowed in the domain. */
 static bool is_plain_address(const char *address)
 {
     const char *at = strrchr(address, '@');
@@ -62,7 +62,7 @@ static bool add_header(sr_call_t *call, const char *name, const char *value, apr
     return list != NULL;
 }
 
-/* Base64 in lines of 76 characters (RFC 2045, 6.8). */
+/* Returns one part of the message, in base64 with lines of 76 characters (RFC 2045, 6.8). */
 static const char *part_of(const char *text, const char *type, const char *boundary, apr_pool_t *pool)
 {
     const char *code = apr_pencode_base64(pool, text, (apr_ssize_t)strlen(text), 0, NULL);
@@ -79,7 +79,8 @@ static const char *part_of(const char *text, const char *type, const char *bound
     return apr_array_pstrcat(pool, lines, 0);
 }
 
-/* The headers and both texts, the better one last. */
+/* Returns the message: the headers, the plain text, and the HTML last, because multipart/alternative prefers the last
+ * part. */
 static const char *message_of(const sr_call_t *call, const char *boundary, const char *text, const char *html,
                               apr_pool_t *pool)
 {
@@ -103,7 +104,7 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
     char date[APR_RFC822_DATE_LEN];
 
     apr_rfc822_date(date, apr_time_now());
-    date[strlen(date) - strlen("GMT")] = '\0'; /* which is obsolete in mail */
+    date[strlen(date) - strlen("GMT")] = '\0'; /* "GMT" is obsolete in mail */
     return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
            && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)
            && add_header(call, "To", to, pool) && add_header(call, "Subject", encoded(subject, pool), pool)
@@ -114,7 +115,7 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
                          apr_pstrcat(pool, "multipart/alternative; boundary=\"", boundary, "\"", NULL), pool);
 }
 
-/* The server's reason, where it refuses: its last line that tells of an error. */
+/* Remembers the server's last error reply. */
 static size_t take_reply(char *line, size_t size, size_t count, void *baton)
 {
     sr_call_t *call = baton;
@@ -133,7 +134,8 @@ static void set_options(sr_call_t *call, const sr_mail_t *mail, const char *addr
 
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     if (mail->url) curl_easy_setopt(easy, CURLOPT_URL, mail->url);
-    /* Without a password TLS is used if any server offers it. A password goes only to a server that proves its name. */
+    /* Without a password, TLS is used if the server offers it, with any certificate. A password is sent only to a
+     * server whose certificate is valid. */
     curl_easy_setopt(easy, CURLOPT_USE_SSL, (long)(mail->user ? CURLUSESSL_ALL : CURLUSESSL_TRY));
     if (!mail->user && mail->url && strncmp(mail->url, "smtps", 5) != 0) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -168,7 +170,8 @@ static const char *fault_of(const sr_mail_t *mail, const json_t *invitation)
     return NULL;
 }
 
-/* The message becomes the call's body, its headers stay in the call. False: no memory. */
+/* Makes the message, which becomes the body of the call. The headers stay in the call. Returns false if there is no
+ * memory. */
 static bool compose(sr_call_t *call, const sr_mail_t *mail, const json_t *invitation, const char *address,
                     apr_pool_t *pool)
 {

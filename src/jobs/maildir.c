@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* maildir.c: a mail as a file of a folder, instead of a mail server: written whole or not at all, for its owner
- * alone. A reader of the folder sees files that end in .eml. */
+/* maildir.c: writes a mail into a folder, instead of sending it. A file is written completely or not at all, and only
+ * its owner can read it. Finished files end in .eml. */
 #include "jobs/call.h"
 
 #include <apr_strings.h>

@@ -27,22 +27,22 @@
 #include "jobs/transfers.h"
 #include "metrics/metrics.h"
 
-#define LINGER apr_time_from_msec(4) /* a result may wait that long for others */
+#define LINGER apr_time_from_msec(4) /* how long a result may wait for others, to be recorded together */
 #define POLL_MIN apr_time_from_sec(2)
 #define POLL_JITTER apr_time_from_sec(3)
-#define GLANCE apr_time_from_msec(250) /* how often calls under way are looked at: do they take long? */
+#define GLANCE apr_time_from_msec(250) /* how often the time of calls under way is checked */
 #define SURVEY apr_time_from_sec(5)
 #define ADDRESSES apr_time_from_sec(30)   /* how often this host's own addresses are read again */
-#define RETRY_MIN apr_time_from_msec(500) /* if the database is away; doubled each time */
+#define RETRY_MIN apr_time_from_msec(500) /* the first pause if the database is not available; doubled each time */
 #define RETRY_MAX apr_time_from_sec(30)
 
 typedef struct database_t {
     volatile apr_uint32_t woken;
-    apr_uint64_t batches; /* that were committed: the claims of the next one are named by it */
+    apr_uint64_t batches; /* the number of committed batches, which is part of the name of the next claims */
     json_t *ended, *released;
     apr_time_t first_ended;
-    bool more;        /* the last batch gave all it was asked for */
-    apr_int64_t from; /* the organization that it ended with; -1: begin with the first */
+    bool more;        /* the last batch returned as many jobs as it asked for */
+    apr_int64_t from; /* the organisation of its last job; -1: begin with the first */
     apr_time_t poll_at, retry_at;
     apr_interval_time_t retry;
 } database_t;
@@ -56,7 +56,7 @@ struct sr_jobs_t {
     unsigned jitter;
     apr_time_t addresses_at;
     volatile apr_uint32_t stopping;
-    volatile apr_uint64_t stop_at; /* valid once stopping is set */
+    volatile apr_uint64_t stop_at; /* valid when stopping is set */
 };
 
 /* --- making it */
@@ -73,7 +73,7 @@ static apr_status_t queue_cleanup(void *data)
     return APR_SUCCESS;
 }
 
-/* Keeps what the next batch records of a transfer. */
+/* Stores the result of a transfer for the next batch. */
 static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr_call_result_t *result)
 {
     sr_jobs_t *jobs = baton;
@@ -174,7 +174,8 @@ static void note_health(sr_jobs_t *jobs, int number)
     database->poll_at = sr_jobs_clock() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }
 
-/* The next poll is when the next job is due, unless another poll comes before. `due_in` is NULL if there is none. */
+/* Schedules the next poll for the time when the next job is due, unless it is scheduled earlier. `due_in` is NULL if
+ * there is no such job. */
 static void note_due(sr_jobs_t *jobs, int number, const apr_int64_t *due_in)
 {
     database_t *database = &jobs->databases[number];
@@ -200,8 +201,8 @@ static const char *batch_text(sr_jobs_t *jobs, int number, const char *claim, in
     return sr_json_text(batch, jobs->batch_pool);
 }
 
-/* Takes the claims of a batch: how many there were. A claim that cannot be read is not taken. It ends with its lease.
- */
+/* Takes the jobs that a batch has claimed, and returns their number. A job that cannot be read is not taken, and its
+ * claim ends with its lease. */
 static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t since, const apr_array_header_t *rows)
 {
     const sr_destination_t *destination;
@@ -218,19 +219,21 @@ static int batch_take(sr_jobs_t *jobs, int number, const char *claim, apr_time_t
     return count;
 }
 
-/* If it is not known whether a batch was committed, it is repeated under the same name, and its claims are given again.
- * A thread that stops claims nothing. */
+/* Runs one batch. If it is unknown whether the batch was committed, it is repeated under the same name and returns
+ * the same claims. A thread that is stopping claims nothing. */
 static void batch_run(sr_jobs_t *jobs, int number)
 {
     database_t *database = &jobs->databases[number];
     const int room = is_stopping(jobs) ? 0 : SR_TRANSFERS - jobs->transfers.busy;
     const char *claim = apr_psprintf(jobs->batch_pool, "%s.%" APR_UINT64_T_FMT "%s", jobs->owner, database->batches,
                                      is_stopping(jobs) ? ".stop" : "");
-    const apr_time_t since = sr_jobs_clock(); /* before: if this process is stopped meanwhile, it releases the claims */
+    const apr_time_t since = sr_jobs_clock(); /* read before the batch: if the process is stopped (SIGSTOP) during it,
+                                                 the claims count as older and are released */
     apr_array_header_t *rows;
     sr_outcome_t outcome;
 
-    if (room) apr_atomic_set32(&database->woken, 0); /* before: what is written from now on wakes it again */
+    if (room)
+        apr_atomic_set32(&database->woken, 0); /* reset before the batch: a job written from now on sets it again */
     sr_error_t *error = sr_store_job_batch(source_of(jobs, number), &outcome, &rows,
                                            batch_text(jobs, number, claim, room), jobs->batch_pool);
 
@@ -248,7 +251,7 @@ static void batch_run(sr_jobs_t *jobs, int number)
     if (rows->nelts) note_due(jobs, number, APR_ARRAY_IDX(rows, rows->nelts - 1, sr_job_row_t).due_in);
 }
 
-/* Asks the database whether a job is due. Another process may have written one. */
+/* Asks the database whether a job is due, because another process may have written one. */
 static bool poll_finds(sr_jobs_t *jobs, int number)
 {
     const sr_due_row_t *row;
@@ -278,7 +281,7 @@ static sr_error_t *survey_ask(sr_jobs_t *jobs, int number, const sr_survey_row_t
                                jobs->batch_pool);
 }
 
-/* Of the processes that have claims, those of this machine that are dead. */
+/* Finds the processes that have claims, ran on this machine and are dead. */
 static sr_error_t *survey_dead(json_t **dead, sr_jobs_t *jobs, const sr_survey_row_t *seen)
 {
     json_t *owners, *owner;
@@ -292,7 +295,7 @@ static sr_error_t *survey_dead(json_t **dead, sr_jobs_t *jobs, const sr_survey_r
     return NULL;
 }
 
-/* Ends what was lost, also of processes of this machine that are dead, and counts what there is. */
+/* Ends claims whose lease is over and claims of dead processes of this machine, and counts the jobs. */
 static sr_error_t *survey_all(sr_jobs_t *jobs, int number, const sr_survey_row_t **seen, apr_int64_t *interrupted)
 {
     json_t *dead = sr_json_own(json_array(), jobs->batch_pool);
@@ -306,7 +309,7 @@ static sr_error_t *survey_all(sr_jobs_t *jobs, int number, const sr_survey_row_t
     return NULL;
 }
 
-/* One process of this machine does it for all. */
+/* Surveys a database. One process of this machine does that for all. */
 static void survey_run(sr_jobs_t *jobs, int number)
 {
     const sr_survey_row_t *seen = NULL;
@@ -324,7 +327,7 @@ static void survey_run(sr_jobs_t *jobs, int number)
     sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, (apr_uint64_t)seen->under_way);
     sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, (apr_uint64_t)seen->oldest);
     sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)apr_time_now());
-    if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* others may have waited for those */
+    if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* other jobs may have waited for these */
 }
 
 /* --- the loop */
@@ -334,7 +337,8 @@ static size_t to_record(const database_t *database)
     return json_array_size(database->ended) + json_array_size(database->released);
 }
 
-/* True if most transfers are over, or if the first result has waited for others long enough. */
+/* Returns true if there are results to record, and most transfers have ended or the first result has waited long
+ * enough. */
 static bool wants_to_record(const sr_jobs_t *jobs, const database_t *database, apr_time_t now)
 {
     const size_t count = to_record(database);
@@ -353,18 +357,19 @@ static bool batch_is_due(sr_jobs_t *jobs, int number)
     const apr_time_t now = sr_jobs_clock();
     const bool woken = apr_atomic_read32(&database->woken) != 0;
 
-    if (woken) database->retry_at = 0; /* somebody has just written there */
+    if (woken) database->retry_at = 0; /* another thread has just written to this database */
     if (now < database->retry_at) return false;
     if (wants_to_record(jobs, database, now)) return true;
     if (!has_room(jobs)) return false;
     if (database->more) return true;
     if (!woken && now < database->poll_at) return false;
-    /* Not every event has a listener: a look costs less than a transaction. What is written from now on wakes again. */
+    /* Many events have no webhook. A query costs less than a transaction, so ask first. A job written from now on
+     * sets `woken` again. */
     apr_atomic_set32(&database->woken, 0);
     return poll_finds(jobs, number);
 }
 
-/* Milliseconds until something has to be done that neither a socket nor sr_jobs_wake reports. */
+/* Returns the milliseconds until something must be done that neither a socket nor sr_jobs_wake reports. */
 static int patience(sr_jobs_t *jobs)
 {
     const apr_time_t now = sr_jobs_clock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transfers.c: claimed jobs: those under way, whose calls are in one libcurl multi handle, and those that wait for a
- * place among them (destinations.c). A claim that could not be begun within 8 s is released: nothing was sent for it.
- */
+/* transfers.c: the claimed jobs: those whose calls are under way in one libcurl multi handle, and those that wait for
+ * their call to begin (destinations.c). A claim whose call could not begin within 8 s is released. Nothing has been
+ * sent for it. */
 #include "jobs/transfers.h"
 
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void transfer_note_failure(const sr_transfers_t *transfers, const sr_tran
         apr_psprintf(transfer->pool, "%s %" APR_INT64_T_FMT " failed%s: %s", job->kind->name, job->id, again, why));
 }
 
-/* A job that needs no connection, or that cannot be sent, is over at once. */
+/* Begins a job. If it needs no connection or cannot be sent, it ends at once. */
 static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
 {
     const sr_job_t *job = &transfer->job;
@@ -153,7 +153,8 @@ static void note_stalled(sr_transfers_t *transfers, apr_time_t now)
     transfers->stalled = stalled;
 }
 
-/* What waits for a destination that has become slow is released at once, so that others have its transfers. */
+/* Returns true if a waiting job should be released: it has waited for 8 s, or its destination has become slow, so
+ * that others can use the transfer. */
 static bool transfer_waits_too_long(const sr_transfers_t *transfers, const sr_transfer_t *transfer, apr_time_t now)
 {
     return now - transfer->since > WAIT || sr_destinations_is_full(&transfers->destinations, transfer->destination);
@@ -167,7 +168,7 @@ static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfe
     return transfer->destination->calling < sr_destinations_calls(&transfers->destinations, transfer->destination);
 }
 
-/* Begins the jobs that have a place. */
+/* Begins the waiting jobs that may begin, and releases those that have waited too long. */
 static void begin_all(sr_transfers_t *transfers, bool stopping)
 {
     const apr_time_t now = sr_jobs_clock();
@@ -216,7 +217,7 @@ void sr_transfers_go_on(sr_transfers_t *transfers, bool stopping)
 
 void sr_transfers_abandon(sr_transfers_t *transfers)
 {
-    begin_all(transfers, true); /* releases what waits */
+    begin_all(transfers, true); /* this releases the waiting jobs */
     for (int i = 0; i < SR_TRANSFERS; i++)
         if (transfers->all[i].destination) transfer_end(transfers, &transfers->all[i], &interrupted);
 }

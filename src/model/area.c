@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* area.c: from the area a caller gives to where it is, as displayed and in the PDF. Two coordinate systems meet here:
- * user space (origin at the page box's lower left, y upwards, the page not turned) and the page as displayed (origin
- * at its top left, y downwards, turned clockwise by /Rotate). See docs/api.md, Areas; ISO 32000-2, 8.3.2.3 and
- * table 31 (Rotate). */
+/* area.c: computes where an area is on the displayed page and in the PDF. There are two coordinate systems. In user
+ * space the origin is the lower left corner of the page box, y points up and the page is not turned. On the displayed
+ * page the origin is its top left corner, y points down and the page is turned clockwise by /Rotate. See docs/api.md,
+ * Areas; ISO 32000-2, 8.3.2.3 and table 31 (Rotate). */
 #include "model/model.h"
 
 #include <math.h>
 
-/* The contract allows any number, and sums of finite numbers may overflow. A thousand million points is 350 km:
- * coordinates, sizes and percentages beyond that are taken to be that, so that what comes out is always finite. */
+/* The contract allows any number, and sums of finite numbers may overflow. Coordinates, sizes and percentages are
+ * limited to 1e9 points (350 km), so that all results are finite. */
 #define FARTHEST 1e9
-/* Nor may a size vanish when it is written with four decimals: a rectangle without area is no place to sign. */
+/* A size is at least 0.01, so that it is not 0 when it is written with four decimals. A rectangle without area cannot
+ * be signed. */
 #define SMALLEST 0.01
 
-/* A rectangle by the corner nearest to the origin of the coordinate system it is in. */
+/* A rectangle: the corner nearest to the origin of its coordinate system, and its size. */
 typedef struct rectangle_t {
     double x, y, w, h;
 } rectangle_t;
@@ -23,8 +24,8 @@ static double clamp(double value)
     return fmax(-FARTHEST, fmin(FARTHEST, value));
 }
 
-/* From either coordinate system to the other: the same formula serves both ways when `w` and `h` are the page's size
- * in the system that `from` is in. */
+/* Converts a rectangle from one coordinate system to the other. The same formula works in both directions if `w` and
+ * `h` are the page's size in the system of `from`. */
 static rectangle_t turn(const rectangle_t *from, int rotate, double w, double h)
 {
     const double beside = w - from->x - from->w, beyond = h - from->y - from->h;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* caption.c: the small line under a signature: which words it may be made of, and what they are for a signer. The date
- * is written as CLDR has it in the signer's language (tools/dates). */
+/* caption.c: the caption, a small line under a signature: the words that it can consist of, and their text for a
+ * signer. The date has the form of CLDR for the signer's language (tools/dates). */
 #include "model/model.h"
 
 #include <string.h>
@@ -8,10 +8,11 @@
 
 #include "embed/dates.h"
 
-#define NAME_MAX_CHARACTERS 100 /* the helper draws at most 200 in all */
+#define NAME_MAX_CHARACTERS 100 /* the helper draws at most 200 characters in all */
 #define ID_LENGTH 8
 
-/* Marks of direction: the line's own, and around each part, which then changes no other. */
+/* Bidirectional control characters: a mark for the direction of the line, and isolates around each part, so that a
+ * part does not change the direction of others. */
 #define LEFT_TO_RIGHT "\xe2\x80\x8e"
 #define RIGHT_TO_LEFT "\xe2\x80\x8f"
 #define ISOLATE "\xe2\x81\xa8"
@@ -29,7 +30,7 @@ static const struct {
 } parts[] = {{"name", name_text}, {"date", date_text}, {"id", id_text}};
 #define PART_COUNT (sizeof parts / sizeof *parts)
 
-/* The number of a word, or -1. */
+/* Returns the index of a word, or -1. */
 static int part_of(const char *word)
 {
     for (int i = 0; i < (int)PART_COUNT; i++)
@@ -69,7 +70,7 @@ static const char *id_text(const sr_captions_t *captions, apr_pool_t *pool)
     return apr_pstrmemdup(pool, sr_signing_alias(captions->signer->uuid, pool), ID_LENGTH);
 }
 
-/* The signer's own language, if they have a locale that there are texts in; else the one they read the page in. */
+/* The language of the signer's locale if there are texts in it, else the language in which they read the page. */
 static const dates_t *dates_of(const sr_captions_t *captions)
 {
     const char *locale = captions->signer->locale;
@@ -88,7 +89,7 @@ static const char *number_text(const dates_t *dates, int number, apr_pool_t *poo
     return text;
 }
 
-/* In the time zone of the signer's browser, if that is known; else in that of this server. */
+/* Uses the time zone of the signer's browser if it is known, else that of this server. */
 static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
     const sr_client_t *client = captions->client;
@@ -114,7 +115,7 @@ static const char *text_of(const sr_captions_t *captions, const char *caption, a
     char *state = NULL, *word = apr_strtok(apr_pstrdup(pool, caption), ",", &state);
     for (; word; word = apr_strtok(NULL, ",", &state), between = BETWEEN) {
         const int part = part_of(word);
-        if (part < 0) continue; /* of a later version */
+        if (part < 0) continue; /* written by a later version */
         // NOLINTNEXTLINE(misc-misleading-bidirectional): it ends in the same text
         text = apr_pstrcat(pool, text, between, ISOLATE, parts[part].text(captions, pool), END_ISOLATE, NULL);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completion.c: the certificate of completion: what happened to a submission, in plain words, for those who hold its
- * documents and has no access to this service. It is in the language of its signers and in English, made of the records
- * and the audit trail alone. A signer's uuid is the secret in their link, so neither uuids of signers nor links are in
- * it. */
+/* completion.c: the certificate of completion. It says in plain words what happened to a submission, for people who
+ * have its documents and no access to this service. It is in the language of the signers and in English, and is made
+ * only from the records and the audit trail. A signer's uuid is the secret of their link, so the certificate contains
+ * neither uuids of signers nor links. */
 #include "model/model.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static const char *word(const work_t *work, int which, const char *key)
     return text ? text : "";
 }
 
-/* A text whose placeholder {…} is replaced by the value. */
+/* Returns a text with its placeholder {…} replaced by the value. */
 static const char *filled(const work_t *work, const char *text, const char *value)
 {
     const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -32,7 +32,7 @@ static const char *filled(const work_t *work, const char *text, const char *valu
     return apr_pstrcat(work->pool, apr_pstrmemdup(work->pool, text, (apr_size_t)(open - text)), value, close + 1, NULL);
 }
 
-/* "Geöffnet / Opened" */
+/* Returns a label in both languages, such as "Geöffnet / Opened". */
 static const char *label_with(const work_t *work, const char *key, const char *value)
 {
     const char *own = filled(work, word(work, 0, key), value), *english = filled(work, word(work, 1, key), value);
@@ -67,7 +67,7 @@ static void add_code(json_t *rows, const char *label, const char *value)
     json_array_append_new(rows, row);
 }
 
-/* Two that stand side by side, if both are there. */
+/* Adds two values side by side, if both exist. */
 static void add_two(json_t *rows, const char *label, const char *value, const char *other_label, const char *other)
 {
     if (!value || !*value || !other || !*other) {
@@ -81,7 +81,7 @@ static void add_two(json_t *rows, const char *label, const char *value, const ch
     json_array_append_new(rows, row);
 }
 
-/* A sentence in both languages, each over the whole width. */
+/* Adds a sentence in both languages, each over the whole width. */
 static void add_note(json_t *rows, const work_t *work, const char *key, const char *value)
 {
     for (int i = 0; i < 2; i++) {
@@ -125,7 +125,7 @@ sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool)
     return (sr_zone_t){apr_pstrdup(pool, local.tm_zone ? local.tm_zone : "UTC"), (int)(local.tm_gmtoff / 60)};
 }
 
-/* The event of that kind and signer, or NULL. */
+/* Returns the event of this kind and signer, or NULL. */
 static const json_t *event_of(const work_t *work, const char *kind, const char *signer)
 {
     for (size_t i = 0; i < json_array_size(work->completion->events); i++) {
@@ -146,7 +146,7 @@ static bool has_zone(sr_zone_t *zone, const work_t *work, const char *signer)
     return true;
 }
 
-/* "2026-11-20 19:09:23 +01:00"; NULL for 0. */
+/* Returns a time such as "2026-11-20 19:09:23 +01:00"; NULL for 0. */
 static const char *time_text(const work_t *work, apr_time_t when, const char *signer)
 {
     sr_zone_t zone;
@@ -158,7 +158,7 @@ static const char *time_text(const work_t *work, apr_time_t when, const char *si
                         abs(zone.offset) % 60);
 }
 
-/* Of an event; 0 when it is none. */
+/* Returns a time of an event; 0 if it has none. */
 static apr_time_t time_at(const json_t *event, const char *key)
 {
     const char *text = sr_json_string(event, key);
@@ -198,7 +198,7 @@ static const char *kind_of_signature(const work_t *work, const char *type)
     return type;
 }
 
-/* "a…@example.org" */
+/* Returns a masked address such as "a…@example.org". */
 static const char *masked(const char *email, apr_pool_t *pool)
 {
     const char *at = strrchr(email, '@');
@@ -208,7 +208,7 @@ static const char *masked(const char *email, apr_pool_t *pool)
     return apr_pstrcat(pool, apr_pstrmemdup(pool, email, first), "\xe2\x80\xa6", at, NULL);
 }
 
-/* How a signer was identified: by having the link, which was sent to an address or distributed by the requester. */
+/* Returns how a signer was identified: by their link, which was sent to an address or handed over by the requester. */
 static const char *identification(const work_t *work, const sr_signer_t *signer)
 {
     const json_t *created = event_of(work, "created", NULL);
@@ -217,7 +217,7 @@ static const char *identification(const work_t *work, const sr_signer_t *signer)
     return label_with(work, "mailed", masked(signer->email, work->pool));
 }
 
-/* When the last one signed; 0 while somebody has not. */
+/* Returns when the last signer signed; 0 if a signer has not signed. */
 static apr_time_t completed_at(const work_t *work)
 {
     apr_time_t last = 0;
@@ -229,7 +229,7 @@ static apr_time_t completed_at(const work_t *work)
     return last;
 }
 
-/* NULL: nobody had a field in it. */
+/* Returns the SHA-256 of the sealed document; NULL if no signer had a field in it. */
 static const char *sealed_sha256(const work_t *work, const sr_document_state_t *document)
 {
     for (int i = 0; i < work->submission->signers->nelts; i++)
@@ -265,7 +265,7 @@ static json_t *document_items(const work_t *work)
     return items;
 }
 
-/* The image of a signature, and what is read to those who cannot see it. */
+/* Adds the image of a signature, with the text that screen readers speak. */
 static json_t *mark_row(const work_t *work, const sr_signer_t *signer, json_t *mark)
 {
     const char *text = apr_pstrcat(work->pool, label(work, "signature"), ": ", name_of(signer, work->pool), NULL);
@@ -304,7 +304,7 @@ static json_t *signer_items(const work_t *work)
     return items;
 }
 
-/* Who did it: a signer by name, and from where. */
+/* Returns the name of the signer who caused an event, and their address. */
 static const char *actor(const work_t *work, const json_t *event)
 {
     const char *uuid = sr_json_string(event, "signer"), *ip = sr_json_string(event, "ip");
@@ -343,7 +343,7 @@ static json_t *verify_rows(const work_t *work)
     return rows;
 }
 
-/* The text beside the seal. */
+/* Sets the text beside the seal. */
 static void set_seal(json_t *object, const work_t *work)
 {
     const char *service = work->completion->service, *sha256 = work->completion->seal_sha256;
@@ -382,7 +382,8 @@ json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t 
     return object;
 }
 
-/* The language that was chosen for a signer; without one, that of the text they agreed to. The code, or NULL. */
+/* Returns the code of the language of a signer's locale, or without a locale that of the text that they accepted, or
+ * NULL. */
 static const char *language_of(const sr_signer_t *signer)
 {
     const char *locale = signer->locale, *version = signer->consent;

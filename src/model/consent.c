@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consent.c: what has to be accepted before signing. Which text that was is evidence, by its version: a row is never
- * edited; a new wording is a new row above the old one, which stays for what was signed with it. */
+/* consent.c: the texts that a signer must accept before signing. The version of the accepted text is evidence, so a
+ * row is never edited. A new wording is a new row above the old one, which stays for signatures that were made with
+ * it. */
 #include "model/model.h"
 
 #include <string.h>
@@ -90,7 +91,7 @@ static const sr_consent_t rows[] = {
      "我已阅读这些文件，并同意以电子方式签署。我希望我的电子签名与手写签名具有同等法律效力。日期和时间、我的 IP "
      "地址及浏览器信息将被记录作为证据。"},
 
-    /* what was agreed to before */
+    /* older versions */
     {"en", "1-en",
      "I have read the documents, I agree to sign them electronically, and I intend my electronic signature to have the "
      "same effect as one by hand. The time, my IP address and the kind of my browser are kept as evidence."},

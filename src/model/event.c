@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event.c: the evidence of a submission: a chain in which each event holds the hash of the one before it, so that none
- * can be changed, left out or put in later without all that follow it. */
+/* event.c: the audit trail of a submission. Each event holds the hash of the previous one, so no event can be
+ * changed, removed or inserted without changing all later events. */
 #include "model/model.h"
 
 #include <apr_lib.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson writes \u001F where RFC 8785 (3.2.2.2) wants \u001f. A backslash is always part of a string. */
+/* jansson writes \u001F, but RFC 8785 (3.2.2.2) requires \u001f. In JSON text a backslash is always part of a string.
+ */
 static void lower_escapes(char *text)
 {
     int i;
@@ -16,7 +17,7 @@ static void lower_escapes(char *text)
         for (i = 2; text[1] == 'u' && i < 6; i++) text[i] = (char)apr_tolower(text[i]);
 }
 
-/* RFC 8785 for what an event is made of: texts, whole numbers and null. */
+/* Returns the canonical form of RFC 8785 for the values that an event can have: texts, whole numbers and null. */
 static const char *canonical(const json_t *value, apr_pool_t *pool)
 {
     char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);

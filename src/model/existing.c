@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* existing.c: the signature fields that a document has already, as the report of its pages lists them. The list comes
- * from a helper that has read hostile bytes: nothing of it is computed with before it was checked. */
+/* existing.c: the existing signature fields in the report of a document. The report comes from a helper that has
+ * parsed untrusted bytes, so every value is checked before it is used. */
 #include "model/model.h"
 
 #include <string.h>
 
-#define FARTHEST 1e9 /* as area.c limits coordinates */
+#define FARTHEST 1e9 /* the limit of coordinates in area.c */
 
 static const struct {
     const char *name, *sentence;
@@ -30,7 +30,7 @@ static bool take_fault(sr_existing_fault_t *fault, const json_t *value)
     return *fault != SR_EXISTING_EMPTY;
 }
 
-/* Of a field that can be signed. */
+/* Reads the page and the rectangle of a field that can be signed. */
 static bool take_place(sr_existing_t *field, const json_t *value, int pages)
 {
     const json_t *page = json_object_get(value, "page"), *rect = json_object_get(value, "rect");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fields.c: the fields of a signer as JSON: as they are shown, so they are stored, and so they are read again. */
+/* fields.c: the fields of a signer as JSON. The API shows the same JSON that the database stores. */
 #include "model/model.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static json_t *numbers(const double *values, int count)
 
 static const char *const keys[] = {"x", "y", "w", "h"};
 
-/* The area as it was sent, so that it can be sent again; the origin of coordinates is always named. */
+/* Returns the area as it was sent, so that a client can send it again. The origin of coordinates is always added. */
 static json_t *area_json(const sr_field_t *field)
 {
     if (field->existing) return json_pack("{s:s}", "field", field->existing);

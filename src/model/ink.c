@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ink.c: a drawn signature, from what a client sends to what the PDF helper draws: checked, and trimmed to its strokes.
- * Here alone it is decided how large the ink is in a field and how thick its lines are. The preview and the sealed PDF
- * are both made of what comes out. */
+/* ink.c: checks a drawn signature and trims it to its strokes, for the PDF helper. Only this file decides how large
+ * the ink is in a field and how thick its lines are. The preview and the sealed PDF both use its result. */
 #include "model/model.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SIDE 100000.0 /* of the canvas, in whatever unit the client has */
+#define MAX_SIDE 100000.0 /* of the canvas, in the unit of the client */
 #define MAX_ASPECT 50.0
-#define PRESSURE 0.5 /* of a device without a sensor: the value of pointer events of a mouse (W3C Pointer Events) */
+#define PRESSURE 0.5 /* of a device without a pressure sensor: that of a mouse (W3C Pointer Events) */
 
-/* How the trimmed drawing looks. docs/api.md says this, too. The size of ink is its height, or a quarter of its width
- * if that is more: what counts in a field that is wider than high. */
-#define PEN (1.0 / 72)      /* of the canvas's shorter side: the pen that is pressed normally */
-#define LIGHT 0.4           /* widths of the pen, if it is not pressed at all */
-#define HEAVY 1.6           /* and if it is pressed as hard as can be */
+/* The look of the trimmed drawing, which docs/api.md describes too. The size of ink is its height, or a quarter of
+ * its width if that is more, because fields are usually wider than high. */
+#define PEN (1.0 / 72)      /* of the canvas's shorter side: the width of the pen at normal pressure */
+#define LIGHT 0.4           /* times the width of the pen, at pressure 0 */
+#define HEAVY 1.6           /* times the width of the pen, at pressure 1 */
 #define THINNEST (1.0 / 48) /* of the ink's size */
 #define SMALLEST (1.0 / 6)  /* of the canvas's shorter side: ink of a smaller size is not enlarged any further */
-#define PADDING 0.09        /* of the size with it, on each side: so much is left free around the ink */
-#define STEPS 20000.0       /* of the longer side, that places are rounded to */
+#define PADDING 0.09        /* of the size including the padding, on each side of the ink */
+#define STEPS 20000.0       /* coordinates are rounded to 1/STEPS of the longer side */
 
 typedef struct point_t {
     double x, y, pressure;
@@ -30,9 +29,9 @@ typedef struct reading_t {
     double width, height; /* of the canvas */
     point_t *points;
     int count;
-    int *ends; /* of the strokes: the number of points until there */
+    int *ends; /* for each stroke, the number of points up to its end */
     int strokes;
-    apr_pool_t *pool; /* of errors */
+    apr_pool_t *pool; /* for errors */
 } reading_t;
 
 static bool read_side(double *side, const json_t *drawn, const char *name)
@@ -47,7 +46,7 @@ static double within(double value, double least, double most)
     return fmax(least, fmin(most, value));
 }
 
-/* A stroke that goes over the edge is drawn as it was made; far away from the canvas nobody draws. */
+/* A stroke may leave the canvas. Points far outside of it are moved to at most one canvas size from its edges. */
 static sr_error_t *add_point(reading_t *reading, double x, double y, double pressure)
 {
     if (reading->count == SR_INK_MAX_POINTS)
@@ -58,7 +57,7 @@ static sr_error_t *add_point(reading_t *reading, double x, double y, double pres
     return NULL;
 }
 
-/* Empty strokes are left out. */
+/* Ends a stroke. An empty stroke is left out. */
 static sr_error_t *end_stroke(reading_t *reading)
 {
     if (reading->count == (reading->strokes ? reading->ends[reading->strokes - 1] : 0)) return NULL;
@@ -101,12 +100,12 @@ static sr_error_t *read_array(reading_t *reading, const json_t *strokes)
 /* --------------------------------------------------------------------------------------------- strokes as text */
 
 #define DIGIT_BITS 4
-#define MAX_DIGITS 6 /* of a number: what is farther is nowhere on a canvas */
+#define MAX_DIGITS 6 /* of a number; larger numbers are outside of any canvas */
 #define FULL_PRESSURE 255.0
 #define NORMAL_PRESSURE 128
 
-/* A whole number: digits of four bits, the lowest first. "a" to "p" are digits with more to come, "A" to "P" the last
- * one. The lowest bit of all is the sign. */
+/* Reads an integer: digits of four bits, the lowest first. "a" to "p" are digits that are followed by others, "A" to
+ * "P" is the last digit. The lowest bit of the number is its sign. */
 static bool take_number(long *number, const char **text)
 {
     unsigned long value = 0;
@@ -155,7 +154,7 @@ static double line_width(double pen, double pressure)
     return pen * (LIGHT + (HEAVY - LIGHT) * pressure);
 }
 
-/* What the points cover, with half of the line's width around each. */
+/* Returns the box around the points, with half of the line's width around each. */
 static box_t box_of(const reading_t *reading, double pen)
 {
     box_t box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
@@ -180,7 +179,7 @@ static double size_of(const box_t *box)
     return fmax(box->bottom - box->top, (box->right - box->left) / 4);
 }
 
-/* The part of the plane that the drawing is from now on, and the width of its pen. */
+/* Returns the part of the plane that becomes the drawing, and sets the width of its pen. */
 static box_t trim(double *pen, const reading_t *reading)
 {
     const double side = fmin(reading->width, reading->height), least = side * SMALLEST;
@@ -241,7 +240,7 @@ static sr_error_t *read_drawn(reading_t *reading, const json_t *drawn)
 
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool)
 {
-    apr_pool_t *scratch; /* thousands of points are megabytes */
+    apr_pool_t *scratch; /* thousands of points need megabytes */
     apr_pool_create(&scratch, pool);
     reading_t reading = {.pool = pool};
     reading.points = apr_palloc(scratch, SR_INK_MAX_POINTS * sizeof *reading.points);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* language.c: which language a signer is met in: the table of languages.def, what a tag (BCP 47) or an Accept-Language
- * header means of it, and the catalogues of texts. */
+/* language.c: the languages of signers: the table of languages.def, the language of a tag (BCP 47) or of an
+ * Accept-Language header, and the catalogues of texts. */
 #include "model/model.h"
 
 #include <ctype.h>
@@ -37,13 +37,14 @@ static const sr_language_t *named(const char *code, size_t length)
 
 /* --- what a tag means */
 
-/* Tags that mean another one's language; NULL: one that is not to be taken for what it begins with. */
+/* Tags of languages that another catalogue serves. NULL: the tag has no catalogue, although a prefix of it has one. */
 static const struct {
     const char *tag, *code;
 } others[] = {{"no", "nb"},      {"nn", "nb"},    {"iw", "he"},    {"mo", "ro"},   {"zh", "zh-Hans"},
               {"zh-Hant", NULL}, {"zh-TW", NULL}, {"zh-HK", NULL}, {"zh-MO", NULL}};
 
-/* RFC 4647, 3.4: the tag itself, then without its last part, and so on; a part of one letter goes with the next. */
+/* RFC 4647, 3.4: looks up the tag, then the tag without its last subtag, and so on. A subtag of one letter is removed
+ * together with the one after it. */
 const sr_language_t *sr_language_of(const char *tag)
 {
     for (size_t length = strlen(tag); length;) {
@@ -88,7 +89,7 @@ static bool is_all(const subtag_t *subtag, int (*is)(int))
     return true;
 }
 
-/* The subtag after this one: false at the end. */
+/* Moves to the next subtag. Returns false at the end. */
 static bool next(subtag_t *subtag)
 {
     subtag->text += subtag->length;
@@ -111,7 +112,7 @@ static bool take_variant(subtag_t *subtag)
     return take(subtag, digit ? 4 : 5, digit ? 4 : 8, isalnum);
 }
 
-/* "u-co-phonebk", "x-anything" */
+/* Reads an extension such as "u-co-phonebk" or "x-anything". */
 static bool take_extension(subtag_t *subtag)
 {
     const size_t least = subtag->length == 1 && (*subtag->text | 32) == 'x' ? 1 : 2;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model.h: the contract's things and their rules, as plain data. No I/O: what is here can be tested alone.
+/* model.h: the objects of the contract and their rules, as plain data. The functions do no I/O, so unit tests can
+ * call them directly.
  *
  * Sections: warnings.c · pages.c (existing.h) · area.c · ink.c · remarks.c · states.c · signers.c · event.c ·
  * language.c · consent.c · signature.c · caption.c · completion.c · webhook.c · token.c. submission.h: fields.c ·
  * record.c · submission.c · signing.c
- */
+ *
+ * Texts that a parsed object points to belong to the JSON value or to the pool that were given to the parser. */
 #ifndef SR_MODEL_H
 #define SR_MODEL_H
 
@@ -16,117 +18,121 @@
 typedef enum sr_environment_t { SR_TEST, SR_PRODUCTION } sr_environment_t;
 const char *sr_environment_name(sr_environment_t environment); /* "test", "production" */
 bool sr_environment_parse(sr_environment_t *environment, const char *name);
-/* An organisation in one environment, as what is kept beside documents is named by: "<uuid>.test". */
+/* Returns "<uuid>.test" or "<uuid>.production". Files beside documents that belong to one organisation in one
+ * environment are named by it. */
 const char *sr_owner_of(const char *organization_uuid, sr_environment_t environment, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ pages.c
- * The page boxes of a PDF as sigreq-pdfd reports them, run-length coded so that a document of 10,000 equal
- * pages stays small. Text form (the helper's answer, and the file stored beside each document):
- *   {"version":5,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false,
- *    "warnings":["javascript"],          which may be absent, and so may
- *    "fields":[{"name":"Tenant","page":0,"rect":[x0,y0,x1,y1]},…]}   (existing.c)
- * and in the stored one perhaps what httpd has found out later, and a helper may never say:
- *   "prepared":[0,11]                     fields can be added on these pages: it has been tried
- *   "normalised":{"sha256":"…","size":n}  the document that was made of it by rewriting
- * A box is CropBox ∩ MediaBox (ISO 32000-2, 14.11.2), normalised, in PDF units; rotate is 0, 90, 180 or 270.
+ * The page boxes of a PDF, as sigreq-pdfd reports them. Equal pages are run-length coded, so that the report of a
+ * document with 10,000 equal pages is small. The text form is the helper's response, and the file stored beside each
+ * document:
+ *    {"version":5,"pages":12,"runs":[[count,x0,y0,x1,y1,rotate],…],"signatures":0,"normalise":false,
+ *     "warnings":["javascript"],                                      optional
+ *     "fields":[{"name":"Tenant","page":0,"rect":[x0,y0,x1,y1]},…]}   optional (existing.c)
+ * A stored report may also have members that httpd adds. A report from a helper must not have them:
+ *    "prepared":[0,11]                     preparing fields on these pages has succeeded
+ *    "normalised":{"sha256":"…","size":n}  the rewritten document that is shown and sealed instead of the upload
+ * A box is the intersection of CropBox and MediaBox (ISO 32000-2, 14.11.2), with x0 < x1 and y0 < y1, in PDF units.
+ * rotate is 0, 90, 180 or 270.
  */
 typedef struct sr_page_t {
     double box[4]; /* x0 y0 x1 y1, x0 < x1, y0 < y1 */
-    int rotate;    /* clockwise degrees the page is turned when displayed */
+    int rotate;    /* the degrees by which the page is turned clockwise when it is displayed */
 } sr_page_t;
 
-#define SR_PAGES_MAX_PREPARED 64 /* pages remembered; others are tried again each time */
+#define SR_PAGES_MAX_PREPARED 64 /* prepared pages that are remembered; other pages are tried again each time */
 
 typedef struct sr_pages_t {
     int count;
     const apr_array_header_t *runs; /* sr_list_run_t */
-    int signatures;                 /* that it has already */
-    bool normalise;                 /* it has to be rewritten before anything can be appended */
+    int signatures;                 /* the number of signatures that the document has already */
+    bool normalise;                 /* it must be rewritten before anything can be appended */
     int prepared[SR_PAGES_MAX_PREPARED], prepared_count;
     const char *rewritten_sha256; /* or NULL */
     apr_off_t rewritten_size;
     unsigned int warnings;              /* a set of sr_warning_t */
     const apr_array_header_t *existing; /* sr_existing_t: the signature fields that it has already */
-    const char *report;                 /* the text form it was read from */
+    const char *report;                 /* the text form that it was read from */
 } sr_pages_t;
 typedef struct sr_list_run_t {
     int count;
     sr_page_t page;
 } sr_list_run_t;
 
-/* Reads the text form as a helper gives it; an error (SR_EINTERNAL) when it is not of this version, does not add up, or
- * has any other member. */
+/* Reads a report from a helper. Errors: SR_EINTERNAL if its version differs, its numbers are inconsistent, or it has
+ * any other member. */
 sr_error_t *sr_pages_parse(sr_pages_t **pages, const char *report, apr_pool_t *pool);
-/* The same for a stored report, which may also have what httpd has added. */
+/* Reads a stored report, which may have the members that httpd adds. Same errors. */
 sr_error_t *sr_pages_parse_stored(sr_pages_t **pages, const char *report, apr_pool_t *pool);
-/* The page at a 0-based index, or NULL when there is none. */
+/* Returns the page at a 0-based index, or NULL if there is none. */
 const sr_page_t *sr_pages_at(const sr_pages_t *pages, int index);
 bool sr_pages_is_prepared(const sr_pages_t *pages, int index);
-/* The same pages, with one more that is prepared; `pages` itself when that was known, or there is no room for it. */
+/* Returns a copy with one more prepared page, or `pages` itself if the page is known already or there is no room. */
 const sr_pages_t *sr_pages_prepared(const sr_pages_t *pages, int index, apr_pool_t *pool);
-/* The same pages, with the document that was rewritten. */
+/* Returns a copy with the rewritten document. */
 const sr_pages_t *sr_pages_rewritten(const sr_pages_t *pages, const char *sha256, apr_off_t size, apr_pool_t *pool);
-/* The text form with what was added since it was read. */
+/* Returns the text form, with the members that were added since it was read. */
 const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- area.c */
 typedef enum sr_origin_t { SR_ORIGIN_USER_SPACE, SR_ORIGIN_TOP_LEFT } sr_origin_t;
 
 typedef struct sr_area_t {
-    double x, y, w, h;  /* points; see docs/api.md, Areas */
+    double x, y, w, h;  /* in points; docs/api.md, Areas, describes them */
     int page;           /* 0-based */
     sr_origin_t origin; /* what x and y are relative to */
 } sr_area_t;
 
 typedef struct sr_placement_t {
-    double percent[4]; /* x y w h in percent of the displayed page, from its top-left corner */
+    double percent[4]; /* x y w h in percent of the displayed page, from its top left corner */
     double rect[4];    /* x0 y0 x1 y1 in the page's user space: the widget's /Rect */
 } sr_placement_t;
 
 void sr_area_place(sr_placement_t *placement, const sr_area_t *area, const sr_page_t *page);
-/* The area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
+/* Returns the area of a rectangle (x0 y0 x1 y1) in the user space of a page. */
 sr_area_t sr_area_of(const double rect[4], int index, const sr_page_t *page);
 
 /* -------------------------------------------------------------------------------------------------- ink.c
- * A drawn signature, as it is sent: {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or with the strokes as
- * one text, whose form docs/api.md describes.
+ * A drawn signature. A client sends {"width":w,"height":h,"strokes":[[[x,y,pressure?],…],…]}, or the strokes as one
+ * text whose form docs/api.md describes.
  */
 #define SR_INK_MAX_STROKES 1000
 #define SR_INK_MAX_POINTS 20000
 
 typedef struct sr_ink_t {
-    /* {"width":w,"height":h,"pen":p,"strokes":[[x,y,line,x,y,line,…],…]}: the part of the canvas that has the ink, with
-     * padding around it. The longer side is 1. The width of the pen, x and y from the top left corner, and the width of
-     * the line at each point are in the same unit. */
+    /* {"width":w,"height":h,"pen":p,"strokes":[[x,y,line,x,y,line,…],…]}: the part of the canvas that has ink, with
+     * padding around it. The longer side is 1. The width of the pen, x and y from the top left corner, and the width
+     * of the line at each point have the same unit. */
     const char *text;
     int points;
 } sr_ink_t;
-/* Checks, trims and normalises. Errors: SR_EBADREQUEST, in words for the author of the client. */
+/* Checks a drawn signature, trims it to its ink and scales it. Errors: SR_EBADREQUEST, with a message for the author
+ * of the client. */
 sr_error_t *sr_ink_parse(sr_ink_t **ink, const json_t *drawn, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- remarks.c
- * The `warnings` of a creation's answer: what was accepted but is perhaps not what the caller meant. There are 20 texts
- * at most; the rest is only counted.
+ * The `warnings` in the response to a creation: input that was accepted but may not be what the caller meant. At most
+ * 20 texts are kept; further ones are counted.
  */
 typedef struct sr_remarks_t sr_remarks_t;
 sr_remarks_t *sr_remarks_make(apr_pool_t *pool);
-/* NULL `remarks`: nobody wants to know. */
+/* Adds a remark, unless the same text was added before. Does nothing if `remarks` is NULL. */
 void sr_remark(sr_remarks_t *remarks, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A name that the caller chose, short and printable. */
+/* Returns a name that the caller chose, shortened and printable. */
 const char *sr_remark_name(const char *name, apr_pool_t *pool);
-/* An array of texts, or NULL if there are none. New reference. */
+/* Returns an array of texts, or NULL if there are none. New reference. */
 json_t *sr_remarks_json(const sr_remarks_t *remarks);
 
 /* ------------------------------------------------------------------------------------------------ states.c
- * The states of signers and of submissions, and what leads from which to which: states.c has the table and its diagram.
+ * The states of signers and of submissions, and their transitions. states.c has the table and its diagram.
  */
 typedef enum sr_signer_state_t {
-    SR_SIGNER_WAITING, /* others have to sign before */
+    SR_SIGNER_WAITING, /* others have to sign first */
     SR_SIGNER_SENT,
     SR_SIGNER_OPENED,
     SR_SIGNER_COMPLETED,
     SR_SIGNER_REFUSED,
-    SR_SIGNER_REPLACED, /* by another person */
+    SR_SIGNER_REPLACED, /* replaced by another person */
     SR_SIGNER_STATE_COUNT
 } sr_signer_state_t;
 typedef enum sr_submission_state_t {
@@ -139,40 +145,41 @@ typedef enum sr_submission_state_t {
     SR_SUBMISSION_STATE_COUNT
 } sr_submission_state_t;
 typedef enum sr_action_t {
-    SR_ACTION_SEND, /* of one signer */
+    SR_ACTION_SEND, /* actions of one signer */
     SR_ACTION_OPEN,
     SR_ACTION_SIGN,
     SR_ACTION_REFUSE,
     SR_ACTION_REPLACE,
-    SR_ACTION_COMPLETE, /* of the submission */
+    SR_ACTION_COMPLETE, /* actions of the submission */
     SR_ACTION_CANCEL,
     SR_ACTION_EXPIRE,
     SR_ACTION_DELETE,
     SR_ACTION_COUNT
 } sr_action_t;
-/* Changes the states as the table says. False, and nothing has changed: the action is not allowed in them. `signer` is
- * NULL for an action of the submission. */
+/* Changes the states as the table says. Returns false, and changes nothing, if the action is not allowed in these
+ * states. `signer` is NULL for an action of the submission. */
 bool sr_state_change(sr_signer_state_t *signer, sr_submission_state_t *submission, sr_action_t action);
-/* As columns have them: "sent", "open". Parsing is false for what is no such name. */
+/* The names of states in database columns, such as "sent" and "open". Parsing returns false for any other name. */
 const char *sr_signer_state_name(sr_signer_state_t state);
 const char *sr_submission_state_name(sr_submission_state_t state);
 bool sr_signer_state_parse(sr_signer_state_t *state, const char *name);
 bool sr_submission_state_parse(sr_submission_state_t *state, const char *name);
-/* The contract's status of a signer: who has refused stays "opened". */
+/* Returns the contract's status of a signer. A signer who has refused stays "opened". */
 const char *sr_signer_status(sr_signer_state_t state);
-/* The states that are shown by a status of the contract: "opened,refused,replaced". NULL: there is no such status. */
+/* Returns the states that have a status of the contract, such as "opened,refused,replaced", or NULL if there is no
+ * such status. */
 const char *sr_signer_states_of_status(const char *status, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- signers.c
- * The `signers` part of POST /signatures, checked in the order of the contract's error table.
+ * The part `signers` of POST /signatures, checked in the order of the contract's error table.
  */
 typedef struct sr_document_t {
     const char *uuid;
     const char *name;   /* as shown; decoded (%22, filename*) */
-    const char *raw;    /* the file name as it was sent, when it differs; a field may name either */
+    const char *raw;    /* the file name as it was sent, if it differs; a field may use either name */
     const char *sha256; /* lower-case hexadecimal */
     apr_off_t size;
-    const char *rewritten_sha256; /* of what is shown and sealed in its place, or NULL */
+    const char *rewritten_sha256; /* of the rewritten document that is shown and sealed instead, or NULL */
     apr_off_t rewritten_size;
     const sr_pages_t *pages;
 } sr_document_t;
@@ -180,13 +187,13 @@ typedef struct sr_document_t {
 typedef struct sr_field_t {
     const char *type; /* "signature" */
     const char *name;
-    const char *document;      /* as sent; once resolved, the document's name as shown */
-    const char *document_uuid; /* once resolved */
-    const char *existing;      /* the signature field of the document that its area names, or NULL */
-    sr_area_t area;            /* of an existing field once resolved */
-    const json_t *area_sent;   /* the object it was read from, or NULL */
-    const char *caption;       /* of sr_caption_read, or NULL: nothing was sent */
-    sr_placement_t placement;  /* once resolved */
+    const char *document;      /* as sent; after sr_signers_resolve the document's name as shown */
+    const char *document_uuid; /* set by sr_signers_resolve */
+    const char *existing;      /* the name of an existing signature field that its area refers to, or NULL */
+    sr_area_t area;            /* for an existing field set by sr_signers_resolve */
+    const json_t *area_sent;   /* the JSON object that the area was read from, or NULL */
+    const char *caption;       /* the result of sr_caption_read; NULL: none was sent */
+    sr_placement_t placement;  /* set by sr_signers_resolve */
 } sr_field_t;
 
 typedef struct sr_signer_t {
@@ -199,7 +206,8 @@ typedef struct sr_signer_t {
     sr_signer_state_t state;
     apr_time_t opened_at, completed_at, refused_at; /* 0: not yet */
     const char *refusal_reason;                     /* or NULL */
-    /* of who has signed: from where, by what ("drawn", "typed", "uploaded"), and the version of what they agreed to */
+    /* of a signer who has signed: their address and browser, how they signed ("drawn", "typed", "uploaded"), and the
+     * version of the text that they accepted */
     const char *ip, *user_agent, *signature_type, *consent;
 } sr_signer_t;
 
@@ -209,40 +217,42 @@ typedef struct sr_person_t {
 typedef struct sr_submission_t sr_submission_t; /* submission.h */
 
 typedef struct sr_signers_rules_t {
-    bool send_email;            /* an email is then required of each signer */
-    sr_origin_t default_origin; /* where an area names none */
-    const char *locale;         /* where a signer names none; or NULL */
-    const char *caption;        /* where a field names none, of sr_caption_read; or NULL */
+    bool send_email;            /* each signer needs an email address */
+    sr_origin_t default_origin; /* the origin of an area that has none */
+    const char *locale;         /* the locale of a signer who has none; or NULL */
+    const char *caption;        /* the caption of a field that has none (a result of sr_caption_read); or NULL */
     int max_signers;
-    int max_fields;        /* of all signers together */
-    sr_remarks_t *remarks; /* gets the members that are not known, or NULL */
+    int max_fields;        /* the limit for all signers together */
+    sr_remarks_t *remarks; /* gets a remark for each unknown member; or NULL */
 } sr_signers_rules_t;
 
-/* Parses and checks the JSON array; *signers holds sr_signer_t with fresh uuids. Errors: SR_EBADREQUEST. */
+/* Parses and checks the JSON array. *signers gets sr_signer_t with new uuids. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool);
-/* Finds each field's document and page and works out its placement. Errors: SR_EBADREQUEST,
- * "Document {name} not found" and "Index page unknown", and why an existing field that is named cannot be signed. */
+/* Finds the document and page of each field and computes its placement. Errors: SR_EBADREQUEST with "Document {name}
+ * not found", "Index page unknown", or the reason why an existing field cannot be signed. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
-/* Then: the texts of a submission are repeated in every answer that shows it, so all of them have a limit together. The
- * name of a document counts for each field in it. */
+/* Called after sr_signers_resolve: checks the total length of the texts of a submission, because every response that
+ * shows the submission repeats them. The name of a document counts once for each field in it. Errors: SR_EBADREQUEST.
+ */
 #define SR_SIGNERS_TEXTS_MAX 262144
 sr_error_t *sr_signers_check_texts(const char *name, const apr_array_header_t *signers,
                                    const apr_array_header_t *documents, apr_pool_t *pool);
-/* Remarks on each resolved area that is partly or wholly outside of its page or too low for its caption, and on each
- * existing field that has preferences which are not followed. */
+/* Adds a remark for each area that lies partly or wholly outside its page or is too low for its caption, and for each
+ * existing field whose preferences are not followed. */
 void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers, const apr_array_header_t *documents);
 
 /* ------------------------------------------------------------------------------------------------ event.c
- * The evidence: a chain of events for each submission. The hash of an event is the SHA-256 of its JSON text in
- * canonical form (RFC 8785) without the member "hash"; "previousHash" is the hash of the event before it.
+ * The audit trail: a chain of events for each submission. The hash of an event is the SHA-256 of its JSON text in
+ * canonical form (RFC 8785) without the member "hash". "previousHash" is the hash of the previous event.
  */
 typedef struct sr_client_t {
     const char *ip, *user_agent; /* UTF-8, or NULL */
-    const char *time_zone;       /* as their browser calls it, "Europe/Berlin"; or NULL */
-    int utc_offset;              /* minutes that it is ahead of UTC now */
+    const char *time_zone;       /* as the browser names it, "Europe/Berlin"; or NULL */
+    int utc_offset;              /* its offset from UTC in minutes, now */
 } sr_client_t;
-/* Takes what a browser says of its time zone; what cannot be one is passed over. */
+/* Sets the time zone from the values that a browser sent. Invalid values are ignored. The name must live as long as
+ * the client. */
 void sr_client_set_zone(sr_client_t *client, const json_t *name, const json_t *offset);
 
 typedef struct sr_event_t {
@@ -250,50 +260,53 @@ typedef struct sr_event_t {
     apr_time_t at;
     const char *signer; /* uuid, or NULL */
     sr_client_t client;
-    json_t *detail; /* an object of texts and whole numbers; the caller's */
+    json_t *detail; /* an object of texts and whole numbers; the caller keeps its reference */
 } sr_event_t;
 
 typedef struct sr_event_text_t {
     const char *hash, *body;
 } sr_event_text_t;
-/* The event as it is stored and shown. Numbers count from 1; the first has no previous hash: NULL. */
+/* Makes the text of an event as it is stored and shown. Numbers begin at 1. `previous_hash` is NULL for the first
+ * event. */
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- language.c
- * The languages that signers are met in: languages.def.
+ * The languages of the signing page and of mail to signers (languages.def).
  */
 typedef struct sr_language_t {
-    const char *code; /* of its catalogue and of the versions of its text of consent: "pt" */
-    const char *tag;  /* what HTML calls it (BCP 47): "pt-PT" */
-    const char *name; /* its own for itself */
+    const char *code; /* names its catalogue and the versions of its consent text: "pt" */
+    const char *tag;  /* its tag in HTML (BCP 47): "pt-PT" */
+    const char *name; /* its name in the language itself */
 } sr_language_t;
 int sr_language_count(void);
-const sr_language_t *sr_language(int number); /* from 0, in the order in which they are offered */
-/* The one that a language tag asks for (RFC 4647, lookup: "de-AT" is "de"), or NULL. */
+const sr_language_t *sr_language(int number); /* from 0, in the order in which the page offers them */
+/* Returns the language for a tag (lookup of RFC 4647: "de-AT" gives "de"), or NULL. */
 const sr_language_t *sr_language_of(const char *tag);
-/* The one that an Accept-Language header (or NULL) asks for most; English where it asks for none of them. */
+/* Returns the language that an Accept-Language header (or NULL) prefers; English if it accepts none of them. */
 const sr_language_t *sr_language_accepted(const char *header, apr_pool_t *pool);
 #define SR_LOCALE_MAX 64 /* characters */
-/* Whether a text is a language tag (BCP 47) in form, of whatever language. */
+/* Returns true if a text has the form of a language tag (BCP 47), of any language. */
 bool sr_locale_is_valid(const char *text);
-/* The catalogue of a language: {"dir", "page", "script", "mail"}; the pool's. */
+/* Sets *texts to the catalogue of a language: {"dir", "page", "script", "mail", …}. It is released with the pool.
+ * Errors: SR_EINTERNAL. */
 sr_error_t *sr_language_texts(json_t **texts, const sr_language_t *language, apr_pool_t *pool);
-/* Its plural categories, as sr_template_t takes them. */
+/* Returns the plural categories of a language, for sr_template_t. */
 const char *sr_language_plurals(const sr_language_t *language);
 
 /* ---------------------------------------------------------------------------------------------- consent.c */
-/* What has to be accepted before signing; its version, which names the language it was shown in, is evidence. */
+/* The text that a signer must accept before signing. Its version, which names the language in which it was shown, is
+ * part of the evidence. */
 typedef struct sr_consent_t {
     const char *language, *version, *text;
 } sr_consent_t;
-/* The one that is shown now; English where there is none in that language. */
+/* Returns the current text in a language, or the English one if there is none. */
 const sr_consent_t *sr_consent_of_language(const char *language);
-/* NULL: there was never one of this version. */
+/* Returns the text of a version, or NULL if there was never such a version. */
 const sr_consent_t *sr_consent_of_version(const char *version);
 
 /* -------------------------------------------------------------------------------------------- signature.c
- * What a signer sends as their signature.
+ * The signature that a signer sends.
  */
 typedef struct sr_signature_t {
     const char *kind; /* "drawn", "typed", "uploaded" */
@@ -302,91 +315,94 @@ typedef struct sr_signature_t {
     const void *image;
     apr_size_t image_size;
 } sr_signature_t;
-/* {"type":"typed","text":…}, {"type":"drawn","width","height","strokes"}, {"type":"uploaded","image":"data:image/…"}.
- * Errors: SR_EBADREQUEST. */
+/* Parses {"type":"typed","text":…}, {"type":"drawn","width","height","strokes"} or
+ * {"type":"uploaded","image":"data:image/…"}. The texts stay in `sent`. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signature_parse(sr_signature_t *signature, const json_t *sent, apr_pool_t *pool);
 sr_error_t *sr_signature_typed(sr_signature_t *signature, const char *text, apr_pool_t *pool);
 #define SR_SIGNATURE_IMAGE_MAX ((apr_size_t)1 << 20)
-/* The bytes of an image, which stay the caller's. */
+/* Makes a signature of an image. The bytes are not copied. Errors: SR_EBADREQUEST if there are too many. */
 sr_error_t *sr_signature_uploaded(sr_signature_t *signature, const void *image, apr_size_t size, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- caption.c
- * The small line under a signature: "Ann Lee · November 22, 2026 · 4b68a1f0".
+ * The caption, a small line under a signature: "Ann Lee · November 22, 2026 · 4b68a1f0".
  */
-/* Reads "name", "date", "id", each at most once, separated by commas: without spaces then, "" for a blank text. False:
- * it is something else. */
+/* Reads a list of the words "name", "date" and "id", each at most once, separated by commas. *caption gets the list
+ * without spaces, or "" for a blank text. Returns false for any other text. */
 bool sr_caption_read(const char **caption, const char *text, apr_pool_t *pool);
 #define SR_CAPTION_RULE "caption must be name, date or id, or several of them separated by commas"
 typedef struct sr_captions_t {
     const sr_signer_t *signer;
-    const sr_language_t *language; /* of a signer without a locale */
-    const sr_client_t *client;     /* for its time zone */
+    const sr_language_t *language; /* the language of a signer without a locale */
+    const sr_client_t *client;     /* the client whose time zone is used */
     apr_time_t when;
 } sr_captions_t;
-/* What sr_pdf_signature_t has of a signer's captions (the pool's), or NULL if no field has one: {"texts":["…"],
- * "fields":[0,-1,…]}, each text once, and for each field in a document (or NULL) the number of its text or -1. */
+/* Returns the captions of a signer for sr_pdf_signature_t, released with the pool, or NULL if no field has one:
+ * {"texts":["…"],"fields":[0,-1,…]}. Each text occurs once. "fields" has an entry for each field in `document` (none
+ * if it is NULL): the index of its text, or -1. */
 const json_t *sr_captions_json(const sr_captions_t *captions, const char *document, apr_pool_t *pool);
-/* The same number of one field of a signer. */
+/* Returns that index for one field of a signer. */
 int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_zone_t {
     const char *name;
-    int offset; /* minutes that it is ahead of UTC */
+    int offset; /* its offset from UTC in minutes */
 } sr_zone_t;
 sr_zone_t sr_zone_of_server(apr_time_t when, apr_pool_t *pool);
 typedef struct sr_completion_t {
-    const sr_submission_t *submission; /* all of its signers have signed */
-    const json_t *events; /* its audit trail, an array; and the hash of the last, which stands for all before it */
+    const sr_submission_t *submission; /* all its signers have signed */
+    const json_t
+        *events; /* its audit trail, an array; events_hash is the hash of the last event, which covers all before it */
     const char *events_hash;
-    const json_t *marks; /* of each signer, in their order, what they signed with (sr_pdf_mark), or null; or NULL */
+    const json_t *marks; /* for each signer, in order, the image of their signature (sr_pdf_mark) or null; or NULL */
     sr_environment_t environment;
-    const char *organization; /* of the requester; or NULL */
-    const char *service;      /* who seals the certificate, as said beneath the seal; or NULL */
-    const char *seal_sha256;  /* of the certificate of the seal; or NULL */
-    const char *verify_url;   /* of the page where anybody checks documents; or NULL */
-    apr_time_t time;          /* of the certificate */
-    const char *language;     /* of `texts`, as a tag */
-    bool rtl;                 /* it is written from right to left */
-    const json_t *texts;      /* "certificate" of that catalogue */
-    const json_t *english;    /* the same in English, or NULL: one language is enough */
+    const char *organization; /* the organisation of the requester; or NULL */
+    const char *service;      /* the name of the service, for the text beside the seal; or NULL */
+    const char *seal_sha256;  /* the SHA-256 of the certificate that seals it; or NULL */
+    const char *verify_url;   /* the URL of the public verification page; or NULL */
+    apr_time_t time;          /* the time of the certificate */
+    const char *language;     /* the language tag of `texts` */
+    bool rtl;                 /* the language is written from right to left */
+    const json_t *texts;      /* the texts "certificate" of the catalogue */
+    const json_t *english;    /* the same texts in English; NULL: the certificate is in one language */
 } sr_completion_t;
-/* The language of most of the signers, if it is not English; else English. The language of a signer is that of their
- * locale, else that of the text they agreed to. */
+/* Returns the language of most signers if that is not English, else English. The language of a signer is that of
+ * their locale, else that of the text that they accepted. */
 const sr_language_t *sr_completion_language(const sr_submission_t *submission);
-/* The certificate of completion, as the question that src/pdf/pdf.h, compose.c, describes. New reference. */
+/* Returns the content of the certificate of completion, as the request that src/pdf/pdf.h (compose.c) describes. New
+ * reference. */
 json_t *sr_completion_certificate(const sr_completion_t *completion, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- webhook.c
- * What is told of a submission (docs/api.md, Webhooks).
+ * The events of a submission that webhooks report (docs/api.md, Webhooks).
  */
 typedef struct sr_webhook_t {
-    const char *kind; /* "sent", "completed": of the submission; "signed", "refused": of one signer */
+    const char *kind; /* "sent" and "completed" are events of the submission, "signed" and "refused" of one signer */
     apr_time_t at;
-    const char *submission, *signer; /* uuids; signer NULL for "sent" and "completed" */
+    const char *submission, *signer; /* uuids; signer is NULL for "sent" and "completed" */
     sr_environment_t environment;
 } sr_webhook_t;
 
-/* The event as the store takes it (store.h, "webhook"), with a new event id. `text` is what it tells of, as it is after
- * the change: sr_submission_render's or sr_signer_render's. Links begin with `base_url`. New reference. */
+/* Returns the event in the form of the store (store.h, "webhook"), with a new event id. `text` is the object after
+ * the change, from sr_submission_render or sr_signer_render. Links begin with `base_url`. New reference. */
 json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char *base_url, apr_pool_t *pool);
 #define SR_WEBHOOK_URL_MAX 255 /* docs/api.md, Limits */
-/* Why a URL cannot be stored as a webhook's, in words; NULL: it can. Which addresses may be called is decided when the
- * connection is made. */
+/* Returns the reason why a URL cannot be stored as a webhook URL, or NULL if it can. Whether its address may be
+ * called is decided when the connection is made. */
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool);
-/* What became of a webhook call or an invitation, and as the API shows it. New reference. */
+/* The result of a webhook call or an invitation, and its form in the API. New reference. */
 typedef struct sr_delivery_t {
     const char *uuid, *event_id, *event, *submission, *token, *url;
-    const bool *success;       /* NULL: it is not over */
+    const bool *success;       /* NULL: it has not ended */
     const apr_int64_t *status; /* or NULL */
     const char *error;         /* or NULL */
     apr_time_t created_at, ended_at;
 } sr_delivery_t;
 json_t *sr_delivery_representation(const sr_delivery_t *delivery);
-/* The invitation of one signer by mail, in the same form, with "url": the body is {"email", "signer", "sender" (names),
- * "address" (of the sender), "organization", "environment", "name" (of the submission), "documents": [{"name",
- * "count"}] (of pages), "link", "locale"?, "theme"?}. `base_url` NULL: there is no link. `theme` is
- * sr_service_brand's, or NULL. New reference. */
+/* Returns the invitation of one signer by mail, in the same form as sr_webhook_row and with "url". Its body is
+ * {"email", "signer", "sender" (names), "address" (of the sender), "organization", "environment", "name" (of the
+ * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "theme"?}. If `base_url` is NULL, it
+ * has no link. `theme` is the result of sr_service_brand, or NULL. New reference. */
 typedef struct sr_token_t sr_token_t;
 json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
                           const char *base_url, json_t *theme, apr_pool_t *pool);

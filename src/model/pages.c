@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c: reads the report of a PDF's pages. sigreq-pdfd makes it, and a hostile document may speak through that
- * program: a report may have the members that are expected of it and no others, and every number is checked before
- * anything is computed from it. What httpd itself has added to a stored report is read there alone. */
+/* pages.c: reads the report of a PDF's pages. sigreq-pdfd makes it, and a hostile document may have taken over that
+ * process. So a report may have only the expected members, and every number is checked before it is used. Members
+ * that httpd adds are accepted only in stored reports. */
 #include "model/model.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define RUN_LENGTH 6     /* count x0 y0 x1 y1 rotate */
-#define MAX_SIDE 14400.0 /* points: src/pdfd/boxes.c refuses what is larger */
+#define MAX_SIDE 14400.0 /* points; src/pdfd/boxes.c refuses larger pages */
 
 static const char *const of_helper[] = {"version",   "pages",    "runs",   "signatures",
                                         "normalise", "warnings", "fields", NULL};
@@ -60,7 +60,7 @@ static bool take_run(const json_t *value, sr_list_run_t *run)
     return run->page.rotate % 90 == 0;
 }
 
-/* What was found out later, where there is any of it. */
+/* Reads "prepared", if there is such a member. */
 static bool take_prepared(sr_pages_t *pages, const json_t *list)
 {
     int i, page;
@@ -207,7 +207,8 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool)
     json_t *value, *prepared;
     int i;
 
-    if (sr_json_parse(&value, pages->report, strlen(pages->report), pool)) return pages->report; /* it was read */
+    if (sr_json_parse(&value, pages->report, strlen(pages->report), pool))
+        return pages->report; /* it was parsed before */
     if (pages->prepared_count) {
         prepared = json_array();
         for (i = 0; i < pages->prepared_count; i++) json_array_append_new(prepared, json_integer(pages->prepared[i]));

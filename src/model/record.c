@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.c: typed records of a submission, its signers and its documents, read from what the store gives of its
- * columns.
- */
+/* record.c: typed records of a submission, its signers and its documents, read from rows of the store. */
 #include "model/model.h"
 
 #include <string.h>
@@ -16,7 +14,7 @@ static apr_int64_t number(const json_t *row, const char *key)
     return (apr_int64_t)json_integer_value(json_object_get(row, key));
 }
 
-/* PostgreSQL gives true and false, SQLite 1 and 0. */
+/* PostgreSQL returns true and false, SQLite 1 and 0. */
 static bool truth(const json_t *row, const char *key)
 {
     return json_is_true(json_object_get(row, key)) || number(row, key) == 1;

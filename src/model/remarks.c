@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* remarks.c: the `warnings` of a creation's answer: what was accepted but is perhaps not what the caller meant. */
+/* remarks.c: the `warnings` in the response to a creation: input that was accepted but may not be what the caller
+ * meant. */
 #include "model/model.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#define MOST 20       /* texts; the others are counted */
+#define MOST 20       /* texts that are kept; further ones are counted */
 #define NAME_SHOWN 64 /* characters */
 
 struct sr_remarks_t {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resolve.c: finds what the signers' fields name: their documents, their pages, and so their places. It runs after
- * all signers have been checked, as the contract's error table has these two rows last. */
+/* resolve.c: finds the documents and pages that the signers' fields refer to, and computes their placements. It runs
+ * after all signers have been checked, because these errors come last in the contract's error table. */
 #include "model/model.h"
 
 #include <apr_hash.h>
 #include <string.h>
 
-/* A field may give a document's name decoded or as it was sent; a name that is one document's own goes first. */
+/* A field may use a document's name decoded or as it was sent. A document whose decoded name matches has precedence. */
 static const sr_document_t *find_document(const apr_array_header_t *documents, const char *name)
 {
     int i;
@@ -22,7 +22,7 @@ static const sr_document_t *find_document(const apr_array_header_t *documents, c
     return NULL;
 }
 
-/* `named`: the existing fields that were named until now, by document and name. */
+/* `named` holds the existing fields that other fields refer to already, by document and name. */
 static sr_error_t *resolve_existing(sr_field_t *field, const sr_document_t *document, apr_hash_t *named,
                                     apr_pool_t *pool)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signature.c: what a signer sends as their signature. Whether an image is one only the helper can tell. */
+/* signature.c: parses the signature that a signer sends. Only the helper can tell whether an uploaded image is valid.
+ */
 #include "model/model.h"
 
 #include <apr_base64.h>
@@ -31,7 +32,7 @@ static sr_error_t *drawn(sr_signature_t *signature, const json_t *sent, apr_pool
     return NULL;
 }
 
-/* apr_base64 stops at what it does not know: only what it would read to the end is given to it. */
+/* apr_base64 stops at an unknown character, so it gets only text that is base64 up to its end. */
 static bool is_base64(const char *text, apr_size_t length)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

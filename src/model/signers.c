@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signers.c: the `signers` part of POST /signatures, checked in the order of the contract's error table: signer by
+/* signers.c: checks the part `signers` of POST /signatures in the order of the contract's error table: signer by
  * signer (firstname, lastname, email, locale, fields), and within each signer field by field (type, name, document,
- * area, x/y, w/h, page, origin, caption). The first failure is the answer. What the fields name is looked up by
- * resolve.c. */
+ * area, x/y, w/h, page, origin, caption). The first error is returned. resolve.c finds the documents and pages
+ * afterwards. */
 #include "model/model.h"
 
 #include <limits.h>
 #include <string.h>
 
 #define MAX_NAME 500
-#define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, less the angle brackets */
-#define VALUES_EACH                                                                                                    \
-    50               /* JSON values for each signer and field allowed: a field has 12, and a client may add its own    \
-                      */
+#define MAX_EMAIL 254 /* RFC 5321, 4.5.3.1.3, without the angle brackets */
+/* JSON values that are allowed for each signer and field: a field has 12, and a client may add members. */
+#define VALUES_EACH 50
 #define MAX_ECHO 254 /* characters of a malformed email that its message repeats */
 
-/* What is being checked: signers and fields count from 1, as in messages; field 0 is the signer itself. */
+/* The signer and field that is being checked. Both count from 1, as in messages. Field 0 is the signer itself. */
 typedef struct place_t {
     int signer, field;
-    const char *email; /* once it is known, or NULL */
+    const char *email; /* NULL until it has been checked */
     apr_pool_t *pool;
 } place_t;
 
@@ -31,7 +30,7 @@ static sr_error_t *refuse(const place_t *at, const char *reason)
     return sr_error(at->pool, SR_EBADREQUEST, "%s: %s", who, reason);
 }
 
-/* Remarks on the members of an object that nobody reads; `of` ends the remark, as in " of its area". */
+/* Adds a remark for each unknown member of an object. `of` ends the remark, as in " of its area". */
 static void remark_unknown(const place_t *at, const json_t *object, const char *const *known, const char *of,
                            sr_remarks_t *remarks)
 {
@@ -53,7 +52,7 @@ static void remark_unknown(const place_t *at, const json_t *object, const char *
 
 typedef struct text_rule_t {
     const char *key, *label;
-    apr_size_t longest; /* in characters; 0: any text goes, as it is only compared with others */
+    apr_size_t longest; /* in characters; 0: no limit, because the text is only compared with others */
 } text_rule_t;
 
 static const text_rule_t firstname_rule = {"firstname", "A firstname", MAX_NAME};
@@ -79,7 +78,7 @@ static sr_error_t *take_text(const char **text, const place_t *at, const json_t 
 
 /* --- email */
 
-/* What was sent as an email, for its message: any JSON value, as it is but not too long. */
+/* Returns a malformed email, which can be any JSON value, for the error message: cut to MAX_ECHO characters. */
 static const char *echo(const json_t *value, apr_pool_t *pool)
 {
     const char *const text = json_is_string(value) ? json_string_value(value) : sr_json_text(value, pool);
@@ -105,7 +104,7 @@ static sr_error_t *take_email(const char **email, const place_t *at, const json_
 
 /* --- locale */
 
-/* A language that there are no texts in is no fault: another one is taken, and the caller is told. */
+/* A language without texts is no error. Another language is used, and the response has a remark. */
 static sr_error_t *take_locale(const char **locale, const place_t *at, const json_t *object,
                                const sr_signers_rules_t *rules)
 {
@@ -140,7 +139,8 @@ static bool take_page(int *page, const json_t *area)
     const json_int_t number = json_integer_value(value);
 
     if (!json_is_integer(value) || number < 0) return false;
-    *page = number > INT_MAX ? INT_MAX : (int)number; /* no document has that page: resolving says so */
+    *page =
+        number > INT_MAX ? INT_MAX : (int)number; /* no document has such a page, so sr_signers_resolve refuses it */
     return true;
 }
 
@@ -157,7 +157,7 @@ static bool take_origin(sr_origin_t *origin, const json_t *area, sr_origin_t oth
 
 static const char *const members_of_area[] = {"x", "y", "w", "h", "page", "origin", "field", NULL};
 
-/* An area that names a signature field of the document has nothing else. */
+/* Reads the name of an existing signature field. An area with such a name has no coordinates. */
 static sr_error_t *take_existing(const char **existing, const place_t *at, const json_t *area)
 {
     const json_t *const value = json_object_get(area, "field");
@@ -181,7 +181,7 @@ static sr_error_t *take_area(sr_area_t *area, const place_t *at, const json_t *v
     return NULL;
 }
 
-/* Null is left out: the form's applies. An empty text is no caption. */
+/* Without a caption, or with null, the caption of the form applies. An empty text means no caption. */
 static sr_error_t *take_caption(const char **caption, const place_t *at, const json_t *field,
                                 const sr_signers_rules_t *rules)
 {
@@ -232,7 +232,8 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     SR_TRY(take_locale(&signer->locale, at, value, rules));
 
     list = json_object_get(value, "fields");
-    if (json_array_size(list) == 0) return refuse(at, "Must have at least 1 field"); /* 0 for what is no array */
+    if (json_array_size(list) == 0)
+        return refuse(at, "Must have at least 1 field"); /* json_array_size returns 0 for other types */
     if (json_array_size(list) > (size_t)(rules->max_fields - *fields_so_far))
         return sr_error(at->pool, SR_EBADREQUEST, "At most %d fields can be provided", rules->max_fields);
     count = (int)json_array_size(list);
@@ -248,7 +249,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     return NULL;
 }
 
-/* What a JSON value is, for who sent something else. */
+/* Returns the type of a JSON value in words, for an error message. */
 static const char *describe(const json_t *value)
 {
     static const char *const names[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signing.c: a submission as one of its signers meets it: what they may do in it, by the table of states.c, and what
- * that changes in the records. */
+/* signing.c: a submission from the view of one of its signers: what they may do, by the table of states.c, and how
+ * that changes the records. */
 #include "model/model.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ sr_signing_state_t sr_signing_state(const sr_signing_t *signing)
     return signing->signer->state == SR_SIGNER_OPENED ? SR_SIGNING_OPENED : SR_SIGNING_SENT;
 }
 
-/* Why an action is not possible in a state. */
+/* Returns the message why an action is not possible in a state. */
 static const char *conflict(sr_signing_state_t state, sr_action_t action)
 {
     const bool refuse = action == SR_ACTION_REFUSE;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signing_representation.c: what a signer is told of their submission: all they may know, and no secret of another's.
- * The uuids of other signers are their links, so they are nowhere in it. */
+/* signing_representation.c: the representation of a submission for one signer: everything that they may know, without
+ * secrets of other signers. The uuids of other signers are their links, so it does not contain them. */
 #include "model/model.h"
 
 #include <string.h>
 
-/* [[pages, width, height], …]: sizes of pages as displayed, in points, one after the other. */
+/* Returns [[pages, width, height], …]: runs of pages with the same size as displayed, in points, in page order. */
 static json_t *sizes(const sr_pages_t *pages)
 {
     json_t *list = json_array();
@@ -50,8 +50,8 @@ static const sr_document_state_t *document_of(const sr_signing_t *signing, const
     return NULL;
 }
 
-/* The number of the field's caption in the answer of {link}/preview, and how much of its height that takes, in percent.
- * NULL: it has none. */
+/* Returns the index of the field's caption in the response of {link}/preview, and the part of the field's height that
+ * the caption takes, in percent. NULL: the field has no caption. */
 static json_t *caption(const sr_signing_t *signing, const sr_document_state_t *document, const sr_field_t *field,
                        apr_pool_t *pool)
 {
@@ -66,7 +66,7 @@ static json_t *caption(const sr_signing_t *signing, const sr_document_state_t *d
     return json_pack("{s:i,s:f}", "number", number, "height", 100 * line / height);
 }
 
-/* The signer's fields, each with the uuid of its document in place of the name. */
+/* Returns the signer's fields, each with the uuid of its document instead of the document's name. */
 static json_t *fields(const sr_signing_t *signing, apr_pool_t *pool)
 {
     static const char *const shown[] = {"name", "type", "page", "percent"};

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* states.c: the states of signers and of submissions, and the one table of what leads from which to which.
+/* states.c: the states of signers and of submissions, and the table of their transitions.
  *
- *   signer        waiting ──send──> sent ──open──> opened
- *                 sent, opened ──sign──> completed
- *                 sent, opened ──refuse──> refused
- *                 waiting, sent, opened ──replace──> replaced
+ *    signer        waiting ──send──> sent ──open──> opened
+ *                  sent, opened ──sign──> completed
+ *                  sent, opened ──refuse──> refused
+ *                  waiting, sent, opened ──replace──> replaced
  *
- *   submission    open ──complete──> completed ──┐     complete: the last one has signed
- *                 open ──refuse────> refused ────┤     refuse: one of them has refused
- *                 open ──cancel────> cancelled ──┼──delete──> deleted
- *                 open ──expire────> expired ────┘
+ *    submission    open ──complete──> completed ──┐     complete: the last signer has signed
+ *                  open ──refuse────> refused ────┤     refuse: a signer has refused
+ *                  open ──cancel────> cancelled ──┼──delete──> deleted
+ *                  open ──expire────> expired ────┘
  *
- * Invariants: an action of a signer needs a submission that is open, so whatever closes a submission stops all of its
- * signers, and nobody changes the state of those who have not signed. No row leads out of completed, refused and
- * replaced for a signer, nor out of deleted for a submission. Only open, sign, refuse and complete are used so far.
- */
+ * Invariants: an action of a signer needs an open submission. So closing a submission stops all its signers, and the
+ * states of signers who have not signed stay as they are. No transition leaves the signer states completed, refused
+ * and replaced, or the submission state deleted. Only open, sign, refuse and complete are used so far. */
 #include "model/model.h"
 
 #include <string.h>
@@ -24,9 +23,9 @@
 #define CLOSED (SUBMISSION(COMPLETED) | SUBMISSION(REFUSED) | SUBMISSION(CANCELLED) | SUBMISSION(EXPIRED))
 
 static const struct {
-    unsigned int signers; /* in these states a signer may do it; none: it is not an action of a signer */
+    unsigned int signers; /* the signer states in which the action is allowed; 0: it is not an action of a signer */
     sr_signer_state_t signer;
-    unsigned int submissions; /* and while the submission is in one of these */
+    unsigned int submissions; /* the submission states in which the action is allowed */
     sr_submission_state_t submission;
 } rows[SR_ACTION_COUNT] = {
     [SR_ACTION_SEND] = {SIGNER(WAITING), SR_SIGNER_SENT, SUBMISSION(OPEN), SR_SUBMISSION_OPEN},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submission.c: the representation of a submission: the contract's Submission as JSON text, rendered when something
- * changes and copied to every reader after that. */
+/* submission.c: the representation of a submission: the contract's Submission as JSON text. It is rendered when
+ * something changes, and copied to every reader after that. */
 #include "model/model.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static out_t out_begin(apr_pool_t *pool)
     return (out_t){apr_pcalloc(pool, 4096), 0, 4096, pool};
 }
 
-/* A comma before what is not the first of its object or array. */
+/* Writes a comma unless this is the first member or element. */
 static void separate(out_t *out)
 {
     const char last = (char)(out->length ? out->text[out->length - 1] : '{');
@@ -44,7 +44,7 @@ static void put_key(out_t *out, const char *name)
     put(out, "\":", 2);
 }
 
-/* Takes the value over. */
+/* Takes over the reference to the value. */
 static void put_value(out_t *out, const char *name, json_t *value)
 {
     const char *text = sr_json_text(value, out->pool);
@@ -63,7 +63,7 @@ static void put_time(out_t *out, const char *name, apr_time_t when)
     put_value(out, name, when ? sr_time_json(when) : json_null());
 }
 
-/* Paths are of our own making: nothing in them is escaped. */
+/* Writes a URL. The path is made by this program and needs no escaping. */
 static void put_link(out_t *out, const char *name, const char *path)
 {
     static const char begin[] = {'"', SR_BASE_URL_PLACEHOLDER};
@@ -97,7 +97,8 @@ static void put_signed_document(out_t *out, const sr_submission_t *submission, c
     put(out, "}", 1);
 }
 
-/* The documents on which one who has signed has a field, as they stand now; null for others. */
+/* Writes the documents in which the signer has a field, in their current revision, if the signer has signed; else
+ * null. */
 static void put_signed_documents(out_t *out, const sr_submission_t *submission, const sr_signer_t *signer)
 {
     put_key(out, "signedDocuments");
@@ -171,7 +172,7 @@ static json_t *document_json(const sr_document_state_t *document)
     return object;
 }
 
-/* What a submission and its template both begin with. */
+/* Writes the members that a submission and its template both begin with. */
 static void put_head(out_t *out, const sr_submission_t *submission, const char *uuid, apr_time_t updated_at)
 {
     put_string(out, "name", submission->name);
@@ -242,7 +243,8 @@ const char *sr_submission_search_text(const sr_submission_t *submission, apr_poo
 {
     const int count = submission->signers->nelts;
     apr_array_header_t *lines = apr_array_make(pool, count + 1, sizeof(const char *));
-    /* each signer on a line, so that nobody is found by the end of one and the beginning of another */
+    /* Each signer is on a line of its own, so that a search does not match the end of one signer and the beginning of
+     * the next. */
     APR_ARRAY_PUSH(lines, const char *) = submission->name;
     for (int i = 0; i < count; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);

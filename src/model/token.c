@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c: an API token: making one, and as the API shows it. */
+/* token.c: makes an API token, checks its form, and returns it as the API shows it. */
 #include "model/model.h"
 
 #include <libdeflate.h>
@@ -33,7 +33,7 @@ const char *sr_token_make(bool production, apr_pool_t *pool)
         unsigned char byte;
 
         sr_random_fill(&byte, 1);
-        if (byte >= 4 * 62) continue; /* the rest of 256 would favour some letters */
+        if (byte >= 4 * 62) continue; /* bytes above 247 would make some letters more likely */
         token[start + filled++] = base62[byte % 62];
     }
     write_checksum(token + start + ENTROPY_LENGTH, token, start + ENTROPY_LENGTH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warnings.c: the table of warnings.def, and what is made of it. */
+/* warnings.c: the table of warnings.def, and sets of its rows as names and sentences. */
 #include "model/model.h"
 
 #include <ctype.h>

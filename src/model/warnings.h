@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warnings.h: what is said of a document that can be signed, as part of model.h: a row of warnings.def each. A set is a
- * sum of bits.
- */
+/* warnings.h: warnings about a document that can be signed, one row of warnings.def each. Part of model.h. A set of
+ * warnings is a bit mask. */
 #ifndef SR_MODEL_WARNINGS_H
 #define SR_MODEL_WARNINGS_H
 
@@ -17,18 +16,19 @@ typedef enum sr_warning_t {
 
 typedef struct sr_warning_row_t {
     const char *name; /* for programs */
-    bool active;      /* it is refused where SigreqActiveContent says so */
+    bool active;      /* `SigreqActiveContent refuse` refuses documents with this warning */
     const char *sentence;
 } sr_warning_row_t;
 const sr_warning_row_t *sr_warning(sr_warning_t warning);
-/* JSON arrays, in the order of the table. New references. */
+/* Return the names or the sentences of a set as a JSON array, in the order of the table. New references. */
 json_t *sr_warnings_names(unsigned int set);
 json_t *sr_warnings_sentences(unsigned int set);
-/* Reads an array of names; NULL is the empty set. False when it is anything else. */
+/* Reads an array of names. NULL is the empty set. Returns false for anything else. */
 bool sr_warnings_parse(unsigned int *set, const json_t *names);
-/* The name that goes with a sentence, or NULL for one of another version. */
+/* Returns the name of a sentence, or NULL for a sentence of another version. */
 const char *sr_warning_named(const char *sentence);
-/* Why a document is refused where active content is; NULL: it is not. Goes on after "cannot be signed: ". */
+/* Returns the reason why `SigreqActiveContent refuse` refuses a document, as the end of a sentence after "cannot be
+ * signed: ". NULL: it is not refused. */
 const char *sr_warnings_refusal(unsigned int set, apr_pool_t *pool);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* webhook.c: what a webhook's receiver gets. The body is made when the event happens and kept with it, so that a late
- * or repeated call tells of what was then. Two members are not in it: the token's uuid and the URL, which belong to the
- * call and are put in when it is made (store.h, SR_OP_JOB_BATCH). */
+/* webhook.c: the body of webhook calls and of invitations. The body is made when the event happens and stored with
+ * it, so that a late call reports the state at that time. Two members are added when the call is made, because they
+ * belong to the call: the token's uuid and the URL (store.h, SR_OP_JOB_BATCH). */
 #include "model/model.h"
 
 #include <apr_uri.h>
@@ -23,7 +23,7 @@ json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char
 {
     const char *event_id = sr_uuid_make(pool);
     json_t *object = sr_json_own(metadata(webhook, event_id), pool), *row = json_object();
-    /* createdAt of a submission is its own, as in GET */
+    /* for a submission, createdAt is the time of its creation, as in GET */
     if (webhook->signer) json_object_set_new(object, "createdAt", sr_time_json(webhook->at));
     const char *head = sr_json_text(object, pool);
     const char *body = apr_pstrcat(pool, apr_pstrndup(pool, head, strlen(head) - 1), ",", text + 1, NULL);
