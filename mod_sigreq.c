@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mod_sigreq.c: the module's record, its hooks, and how one request finds its way: the location's configuration
- * says whether it is ours, the service is put together from configuration and adapters, the router does the rest. */
+/* mod_sigreq.c: the module record, its hooks, and the way of a request. The configuration of the location decides
+ * whether the module handles a request. The handler then puts the service together from configuration and adapters,
+ * and the router finds the handler of the route. */
 #include "mod_sigreq.h"
 
 #include <http_core.h>
@@ -19,7 +20,7 @@
 
 #define HANDLER "sigreq"
 
-static sr_child_t child; /* this one */
+static sr_child_t child; /* the state of this child process */
 
 static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
 {
@@ -44,25 +45,26 @@ static void *web_context(const sr_service_t *service, const sr_conf_t *conf, apr
     return web;
 }
 
-/* What is below a location. */
+/* The parts of a location. */
 typedef struct area_t {
     const char *base;
     const sr_route_t *routes;
-    void (*begin)(sr_http_t *http);                                                         /* or NULL */
-    void *(*context)(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool); /* of its handlers */
-    bool secret;    /* paths begin with what must not be shown */
-    bool is_public; /* for anybody, where SigreqVerifyPage is On */
+    void (*begin)(sr_http_t *http); /* or NULL */
+    void *(*context)(const sr_service_t *service, const sr_conf_t *conf,
+                     apr_pool_t *pool); /* makes the data of its handlers */
+    bool secret;                        /* its paths begin with a secret */
+    bool is_public;                     /* it is public, and exists only if SigreqVerifyPage is On */
 } area_t;
 static const area_t areas[] = {{"/api/v3", sr_api_routes, NULL, api_context, false, false},
                                {"/sign", sr_web_routes, sr_web_begin, web_context, true, false},
                                {"/verify", sr_web_verify_routes, sr_web_verify_begin, web_context, false, true}};
 
-/* What was asked for: the path below the area, and r->uri without the secret that it may have. */
+/* The requested path, below the base of the area, and r->uri without the secret that it may contain. */
 typedef struct asked_t {
     const char *path, *shown;
 } asked_t;
 
-/* What a route is counted as: 0 is none, then come all routes, area by area. */
+/* Returns the number of a route for metrics: 0 for none, then all routes, area by area. */
 static int number_of(const area_t *area, const sr_route_t *route)
 {
     int number = route ? (int)(route - area->routes) + 1 : 0;
@@ -82,8 +84,8 @@ static void name_routes(apr_pool_t *pconf)
         }
 }
 
-/* The part of the path below <location>/api/v3, <location>/sign or <location>/verify, or NULL when the request is not
- * ours. *area (may be NULL) is what there is. */
+/* Returns the part of the path below <location>/api/v3, <location>/sign or <location>/verify, or NULL if the module
+ * does not handle the request. *area (may be NULL) is set to the area. */
 static const char *own_path(const request_rec *r, const sr_conf_t *conf, const area_t **area)
 {
     size_t location = conf->enabled && conf->location ? strlen(conf->location) : 0;
@@ -100,17 +102,17 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
     return NULL;
 }
 
-/* Before the path is decoded: httpd answers "%2F" with a page of its own (AllowEncodedSlashes). Here it stays as it is,
- * so that the answer is our 404. */
+/* Called before the path is decoded. httpd refuses "%2F" with its own error page (AllowEncodedSlashes). DONE skips
+ * the decoding, so that the module sends its own 404. */
 static int pre_translate_name(request_rec *r)
 {
     const char *path = own_path(r, sr_conf_of_request(r), NULL);
     return path && strcasestr(path, "%2f") ? DONE : DECLINED;
 }
 
-/* Ours is no file: httpd need not look for one, nor let <Directory> sections decide about it. Before mod_proxy, so that
- * "ProxyPass /" leaves a <Location> of ours alone; after mod_rewrite, whose rules may change the path. r->filename is
- * what access control logs: it has no secret. */
+/* Requests of this module have no file, so httpd need not look for one, and <Directory> sections do not apply. The
+ * hook runs before mod_proxy, so that "ProxyPass /" does not catch a <Location> of this module, and after
+ * mod_rewrite, whose rules may change the path. Access control logs r->filename, so it must not contain the secret. */
 static int translate_name(request_rec *r)
 {
     const area_t *area;
@@ -129,7 +131,8 @@ static bool is_ours(const request_rec *r)
     return r->filename && !strncmp(r->filename, HANDLER ":", sizeof HANDLER);
 }
 
-/* After the last look for sections, which are found by the path, and before access control, which may log it. */
+/* Replaces r->uri by the form without secret. httpd has chosen the sections by path before, and access control, which
+ * may log r->uri, runs later. */
 static int header_parser(request_rec *r)
 {
     const asked_t *asked = ap_get_module_config(r->request_config, &sigreq_module);
@@ -142,7 +145,8 @@ static int map_to_storage(request_rec *r)
     return is_ours(r) ? OK : DECLINED;
 }
 
-/* Asked again: a path that mod_rewrite has changed ("[PT]") has the configuration of its location only now. */
+/* Checks the path again, because a path that mod_rewrite has changed ("[PT]") gets the configuration of its location
+ * only after translate_name. */
 static int type_checker(request_rec *r)
 {
     if (r->proxyreq || !own_path(r, sr_conf_of_request(r), NULL)) return DECLINED;
@@ -150,10 +154,10 @@ static int type_checker(request_rec *r)
     return OK;
 }
 
-#define HOST_MAX 260 /* a name of DNS, and a port: an answer may have thousands of links */
+#define HOST_MAX 260 /* a DNS name and a port; limited because a response may contain thousands of links */
 
-/* What links begin with; it stands in JSON and in headers as it is. NULL when the client calls this host by what cannot
- * be a name: httpd refuses that itself unless told "HttpProtocolOptions Unsafe". */
+/* Returns the URL that links begin with. It is inserted into JSON and headers without escaping. Returns NULL if the
+ * Host header is not a valid name; httpd itself refuses that unless "HttpProtocolOptions Unsafe" is set. */
 static const char *base_url(request_rec *r, const sr_conf_t *conf)
 {
     static const char of_hosts[] = "-._:[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -163,7 +167,8 @@ static const char *base_url(request_rec *r, const sr_conf_t *conf)
     return ap_construct_url(r->pool, ap_os_escape_path(r->pool, conf->location, 1), r);
 }
 
-/* Of the page where anybody checks documents. It is printed, so a URL that a client made up will not do. */
+/* Returns the URL of the public verification page. Certificates show it, so it is never derived from the Host header
+ * of a request. */
 static const char *verify_url(const request_rec *r, const sr_conf_t *conf)
 {
     return *conf->base_url && conf->verify_page ? apr_pstrcat(r->pool, conf->base_url, "/verify", NULL) : NULL;
@@ -218,14 +223,14 @@ static int handler(request_rec *r)
     return OK;
 }
 
-/* Before any log. Of a request that was redirected inside of httpd, each step is one. */
+/* Runs before any other logging. After an internal redirect, each step of the request is counted. */
 static int log_transaction(request_rec *r)
 {
     if (!r->filename) sr_run_log_hide_refused(r);
     for (request_rec *step = r; step; step = step->next) {
         if (!is_ours(step)) continue;
         sr_run_metrics_count(step);
-        r->the_request = step->the_request; /* without its secret */
+        r->the_request = step->the_request; /* the form without the secret */
     }
     return DECLINED;
 }
@@ -238,7 +243,7 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
-    int result = sr_conf_check(ptemp, main_server); /* each says what it finds */
+    int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
     if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     return result;
@@ -254,7 +259,8 @@ static int share(server_rec *main_server, const char *name, apr_size_t size, voi
 
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
-    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return OK; /* the first of two readings */
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
+        return OK; /* httpd reads the configuration twice at its start; this is the first time */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
     name_routes(pconf);
     sr_run_database_post_config();
@@ -306,7 +312,7 @@ AP_DECLARE_MODULE(sigreq) = {
     sr_conf_create_location,
     sr_conf_merge_location,
     sr_conf_create_process,
-    NULL, /* PROCESS directives stand in the main server alone */
+    NULL, /* PROCESS directives are only in the main server */
     sr_conf_commands,
     register_hooks,
     0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper answer, and documents
- * can be stored. No token: it says nothing else. */
+/* health.c: GET /health, for load balancers and people: whether the database and the PDF helper respond and documents
+ * can be stored. It needs no token, because the response contains nothing else. */
 #include "api/api.h"
 
 #include <http_log.h>
@@ -26,7 +26,7 @@ sr_error_t *sr_api_health(sr_http_t *http)
     json_object_set_new(answer, "status", json_string(well ? "ok" : "unavailable"));
     json_object_set_new(answer, "database", json_string(part(http, "database", health.database)));
     json_object_set_new(answer, "helper", json_string(part(http, "helper", health.helper)));
-    /* a member only when something is wrong: 200 stays as it was */
+    /* present only if something is wrong, so that the response 200 stays the same */
     if (health.documents)
         json_object_set_new(answer, "documents", json_string(part(http, "documents", health.documents)));
     if (!well) apr_table_setn(http->r->err_headers_out, "Retry-After", "2");

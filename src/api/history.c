@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.c: /webhooks/history: what was called and how it ended, and calling once more. */
+/* history.c: /webhooks/history: the webhook calls and their results, and repeating a call. */
 #include "api/api.h"
 #include "model/names.h"
 

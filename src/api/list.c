@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* page.c: what every list has in common: limit, after, and the envelope {"data":[…],"pagination":{…}}. */
+/* list.c: the parts that all lists have in common: limit, after, and the envelope {"data":[…],"pagination":{…}}. */
 #include "api/api.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ sr_error_t *sr_api_list_query(sr_list_query_t *page, sr_http_t *http, const char
     return sr_error(http->pool, SR_EBADREQUEST, "limit must be a whole number from 1 to %d", LIMIT_MAX);
 }
 
-/* The bodies are JSON text already: joined, never parsed. */
+/* The bodies are JSON text already. They are joined without being parsed. */
 sr_error_t *sr_api_list_reply(sr_http_t *http, const sr_list_result_t *page)
 {
     json_t *pagination = sr_json_own(json_object(), http->pool);

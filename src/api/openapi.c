@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* openapi.c: GET /openapi.json, the hand-written description. No token: it says nothing that is not public. */
+/* openapi.c: GET /openapi.json, the description of the API, which is written by hand. It needs no token, because
+ * everything in it is public. */
 #include "api/api.h"
 
 #include "embed/openapi.json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c: every path of the API. t/guard/ keeps it equal to openapi.json. */
+/* routes.c: the routes of the API. t/guard/ compares them with openapi.json. */
 #include "api/api.h"
 
 const sr_route_t sr_api_routes[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signatures.c: reading submissions: list, one, and the documents of one. */
+/* signatures.c: reads submissions: the list, one submission, and its documents. */
 #include "api/api.h"
 #include "model/names.h"
 
@@ -30,7 +30,7 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
     SR_TRY(sr_name_expect(sr_status_names, filter.status, "status", http->pool));
     SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
-    apr_pool_t *rows; /* not kept until a slow client has read the answer */
+    apr_pool_t *rows; /* destroyed before a slow client has read the response */
     apr_pool_create(&rows, http->pool);
     SR_TRY(sr_service_submissions(sr_api_of(http)->service, &page, token_hash, &query, &filter, rows));
     sr_error_t *error = sr_api_list_reply(http, &page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokens.c: /tokens: create, list, inspect, revoke. */
+/* tokens.c: /tokens: creates, lists, shows and revokes tokens. */
 #include "api/api.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* upload.c: POST /signatures: takes the multipart body as it streams in, documents to spools that hash them, the few
- * texts to memory, and hands all of it to the use case. A fault in the content of a part is not answered here: the
- * use case finds it in the contract's order, once the whole body was read. */
+/* upload.c: POST /signatures. It reads the multipart body as it arrives, writes documents to spools that hash them,
+ * keeps the texts in memory, and gives everything to the use case. Faults in the content of parts are not reported
+ * here: the use case checks them in the contract's order after the whole body was read. */
 #include "api/api.h"
 
 #include <string.h>
 #include <strings.h>
 
-#define EXTRA_PARTS 64 /* parts beside the files: the known ones and what a client adds */
+#define EXTRA_PARTS 64 /* parts besides the files: the known ones, and others that a client adds */
 #define TEXT_MAX ((apr_size_t)64 * 1024)
 #define SIGNERS_MAX ((apr_size_t)4 * 1024 * 1024)
 #define KEY_MAX 255
@@ -26,7 +26,7 @@ static const struct {
 };
 
 typedef struct text_t {
-    char *data; /* NULL: the part has not come */
+    char *data; /* NULL: the part has not arrived */
     apr_size_t length, room;
 } text_t;
 
@@ -36,9 +36,9 @@ typedef struct receiver_t {
     sr_uploads_t *uploads;
     text_t text[TEXT_COUNT];
     sr_remarks_t *remarks;
-    bool in_file;   /* a file's part is being read */
+    bool in_file;   /* the part that is being read is a file */
     int current;    /* the text whose part is being read, or -1 */
-    apr_off_t size; /* of the part so far */
+    apr_off_t size; /* bytes of the part so far */
 } receiver_t;
 
 static sr_error_t *begin_file(receiver_t *receiver, const sr_part_t *part)
@@ -62,7 +62,8 @@ static sr_error_t *begin_text(receiver_t *receiver, int which)
     return NULL;
 }
 
-/* A part that is passed over. One whose file name is empty is a file field of a form that was left empty. */
+/* Adds a remark for a part that is ignored. A part with an empty file name is a file field of a form that was left
+ * empty. */
 static void remark_part(receiver_t *receiver, const sr_part_t *part)
 {
     const char *name = sr_remark_name(part->name, receiver->http->pool);
@@ -98,7 +99,9 @@ static sr_error_t *append_text(receiver_t *receiver, const char *data, apr_size_
     if (length > max - text->length)
         return sr_error(receiver->http->pool, SR_ETOOLARGE, "%s must be at most %" APR_SIZE_T_FMT " bytes",
                         texts[receiver->current].name, max);
-    while (text->room < text->length + length + 1) { /* doubling: what is left behind in the pool is as much at most */
+    while (text->room
+           < text->length + length
+                 + 1) { /* the room doubles, so the old buffers in the pool have at most the same size in all */
         char *larger = apr_palloc(receiver->http->pool, text->room *= 2);
         memcpy(larger, text->data, text->length);
         text->data = larger;
@@ -129,7 +132,7 @@ static sr_error_t *end_part(void *baton)
     if (receiver->current < 0) return NULL;
     text_t *text = &receiver->text[receiver->current];
     text->data[text->length] = '\0';
-    /* only the JSON may hold any byte: its parser refuses NUL with line and column */
+    /* only the JSON may contain any byte; its parser reports NUL with line and column */
     if (receiver->current != SIGNERS && strlen(text->data) != text->length)
         return sr_error(receiver->http->pool, SR_EBADREQUEST, "A %s must not contain NUL",
                         texts[receiver->current].name);
@@ -169,7 +172,7 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     const char *parameters, *uuid, *view;
     sr_create_t request = {0};
     sr_token_t *caller;
-    /* the caller is known before the body is read: nobody else makes us read one */
+    /* the caller is authenticated before the body is read */
     SR_TRY(sr_api_token(&request.token_hash, http));
     SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
     SR_TRY(sr_http_expect_type(http, "multipart/form-data", &parameters));

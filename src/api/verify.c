@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c: POST /verify: takes one PDF, as the body or as the one file of a form, and says what its signatures are. */
+/* verify.c: POST /verify: reads one PDF, as the body or as the single file of a form, and returns the result of
+ * checking its signatures. */
 #include "api/api.h"
 
 typedef struct receiver_t {
@@ -36,7 +37,7 @@ sr_error_t *sr_api_verify(sr_http_t *http)
     sr_verify_t request = {0};
     sr_token_t *caller;
     json_t *answer;
-    /* the caller is known before the body is read: nobody else makes us read one */
+    /* the caller is authenticated before the body is read */
     SR_TRY(sr_api_token(&request.token_hash, http));
     SR_TRY(sr_service_authenticate(sr_api_of(http)->service, &caller, request.token_hash, http->pool));
     request.environment = caller->environment;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three URLs of the calling token. The same below
- * /tokens/{uuid}: those of any token of the same user and environment, revoked or not. */
+/* webhooks.c: /webhooks/{sent,signed,completed}-webhook-url: the three webhook URLs of the calling token; and the
+ * same below /tokens/{uuid}, for any token of the same user and environment, also if it is revoked. */
 #include "api/api.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static const hook_t hooks[] = {
 };
 #define HOOK_COUNT (sizeof hooks / sizeof *hooks)
 
-/* The URL that the path ends with: the route table has these paths alone. */
+/* Returns the row of the URL's name at the end of the path. The route table allows only these names. */
 static const hook_t *hook_of(const sr_http_t *http)
 {
     size_t i = 0;
@@ -30,7 +30,7 @@ static sr_error_t *answer(sr_http_t *http, const char *url)
     return sr_http_json(http, HTTP_OK, body);
 }
 
-/* The URL in the body, NULL to remove it. The caller is known before the body is read. */
+/* Reads the URL from the body; NULL removes it. The caller is authenticated before the body is read. */
 static sr_error_t *read_url(const char **url, const char **token_hash, sr_http_t *http)
 {
     sr_token_t *caller;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conf.c: makes structures, defaults, merge and command table of directives.def, and reads values strictly: a
- * value that is not wholly understood stops httpd (and `httpd -t`) with one line that says what is wanted. */
+/* conf.c: makes the defaults, the merge and the command table from directives.def, and parses the values of
+ * directives. A value that is not understood stops httpd (and `httpd -t`) with a message about the expected values. */
 #include "conf/conf.h"
 
 #include <http_log.h>
@@ -53,7 +53,7 @@ static const row_t rows[] = {
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 _Static_assert(ROW_COUNT <= 64, "`set` has 64 bits");
 
-/* The readers of values: NULL, or what is wanted. `slot` is the field. */
+/* The parsers of values. They return NULL, or a text that describes the expected values. `slot` is the field. */
 static const char *read_switch(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     if (strcasecmp(text, "on") != 0 && strcasecmp(text, "off") != 0) return "must be On or Off";
@@ -67,7 +67,7 @@ static const char *read_path(apr_pool_t *pool, const row_t *row, const char *tex
     return *(sr_conf_PATH *)slot ? NULL : "must be a path";
 }
 
-/* What links can begin with. */
+/* Returns true for a URL that links can begin with. */
 static bool is_base_url(apr_pool_t *pool, const char *text)
 {
     apr_uri_t uri;
@@ -86,7 +86,7 @@ static const char *read_url(apr_pool_t *pool, const row_t *row, const char *text
     return NULL;
 }
 
-/* An address that a link of the page leads to. */
+/* Parses the URL of a link on the page. */
 static const char *read_link(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     apr_uri_t uri;
@@ -98,7 +98,7 @@ static const char *read_link(apr_pool_t *pool, const row_t *row, const char *tex
     return NULL;
 }
 
-/* Nothing that could end the directive of the policy, or begin another. */
+/* Returns true for a source of frame-ancestors, which cannot end this directive of the policy or begin another. */
 static bool is_ancestor(const char *text)
 {
     static const char *const schemes[] = {"https://", "http://"};
@@ -178,7 +178,7 @@ static const char *read_time(apr_pool_t *pool, const row_t *row, const char *tex
     return NULL;
 }
 
-/* A time that may be long, or none. */
+/* Parses a time in units up to days, or "none". */
 static const char *read_age(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     static const char wanted[] = "must be a time of at least 1s, such as 90d, 12h or 30min, or none";
@@ -229,7 +229,7 @@ static const char *read_mailbox(apr_pool_t *pool, const row_t *row, const char *
     return NULL;
 }
 
-/* Each argument adds one. */
+/* Adds one range. It is called for each argument. */
 static const char *read_ranges(apr_pool_t *pool, const row_t *row, const char *text, void *slot)
 {
     sr_conf_RANGES *ranges = slot;
@@ -273,7 +273,7 @@ static const struct {
     [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
 };
 
-/* Sections that said "Sigreq On", for check_config; made again for every reading of the configuration. */
+/* The sections with "Sigreq On", for check_config. The list begins empty whenever the configuration is read. */
 static apr_array_header_t *enabled_sections; /* enabled_t */
 typedef struct enabled_t {
     const sr_conf_t *section;
@@ -295,7 +295,7 @@ bool sr_conf_serves(const server_rec *server, const server_rec *main_server)
     return false;
 }
 
-/* "/esign/" and "/esign" are the same place, and "/" is the empty prefix. */
+/* Returns the prefix of a section: "/esign/" and "/esign" are the same location, and "/" is the empty prefix. */
 static const char *prefix_of(apr_pool_t *pool, const char *section)
 {
     size_t length = strlen(section);
@@ -303,7 +303,8 @@ static const char *prefix_of(apr_pool_t *pool, const char *section)
     return apr_pstrmemdup(pool, section, length);
 }
 
-/* The links and routes of a location need one literal path, which <LocationMatch> and <If> do not have. */
+/* Notes a section with "Sigreq On". The links and routes of a location need one literal path, which <LocationMatch>
+ * and <If> do not have. */
 static const char *note_section(cmd_parms *cmd, sr_conf_t *conf)
 {
     const ap_directive_t *parent = cmd->directive->parent;
@@ -355,7 +356,7 @@ static const char *set_value(cmd_parms *cmd, void *location, const char *text)
 #define ARGUMENTS_AGE TAKE1
 #define ARGUMENTS_SMTP TAKE1
 #define ARGUMENTS_MAILBOX TAKE1
-#define ARGUMENTS_RANGES ITERATE /* called for each */
+#define ARGUMENTS_RANGES ITERATE /* called for each argument */
 #define ARGUMENTS_RATES ITERATE
 #define ARGUMENTS_MAIL_RATES ITERATE
 enum {
@@ -431,10 +432,10 @@ static const char *fault_of_section(apr_pool_t *pool, const enabled_t *entry, co
         return apr_psprintf(pool, "SigreqDocuments %s is not a folder", conf->documents);
     if (*conf->theme && (apr_stat(&info, conf->theme, APR_FINFO_TYPE, pool) || info.filetype != APR_DIR))
         return apr_psprintf(pool, "SigreqTheme %s is not a folder", conf->theme);
-    /* one that is missing is made, by httpd's user */
+    /* httpd's user creates a missing folder */
     if (*conf->cache && !apr_stat(&info, conf->cache, APR_FINFO_TYPE, pool) && info.filetype != APR_DIR)
         return apr_psprintf(pool, "SigreqCache %s is not a folder", conf->cache);
-    /* where only the request is limited, the smaller limit simply holds */
+    /* if only SigreqMaxRequestSize is set, the smaller of both limits applies */
     if (conf->set >> ROW_SigreqMaxFileSize & 1 && conf->max_file_size > conf->max_request_size)
         return "SigreqMaxFileSize is larger than SigreqMaxRequestSize";
     return NULL;

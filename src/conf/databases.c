@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* databases.c: how many databases there are. mod_dbd gives a virtual host connections of its own where its section has
- * directives of it, and does not tell anybody; the delivery thread has to look into each database, so the configuration
- * is asked. */
+/* databases.c: finds the databases. mod_dbd gives a virtual host its own connections if its section has directives of
+ * mod_dbd, but offers no function that tells which hosts have them. The job thread must poll each database, so this
+ * file searches the configuration. */
 #include "conf/conf.h"
 
-/* Whether a list of directives has one of mod_dbd's that make it another database. */
+/* Returns true if a list of directives has one of mod_dbd's that select another database. */
 static bool has_database(const ap_directive_t *directive)
 {
     for (; directive; directive = directive->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rates.c: the values of SigreqRateLimit and SigreqMailLimit. Each limit is inherited on its own: a section that sets
- * one leaves the others as they are. */
+/* rates.c: the values of SigreqRateLimit and SigreqMailLimit. Each limit is inherited separately: a section that sets
+ * one limit keeps the others. */
 #include "conf/conf.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharing.c: a folder of documents that two virtual hosts use with different databases. What is the same database is
- * told by the text of DBDriver and DBDParams; what this does not see is found when something is stored. */
+/* sharing.c: detects a documents folder that two virtual hosts use with different databases. Two databases count as
+ * the same if the texts of DBDriver and DBDParams are equal. Other cases are detected when something is stored. */
 #include "conf/conf.h"
 
 #include <http_log.h>
@@ -24,7 +24,7 @@ static const char *argument_of(apr_pool_t *pool, const ap_directive_t *directive
     return found;
 }
 
-/* What tells one database of PostgreSQL from another; other options may differ. */
+/* Returns the parameters that identify a PostgreSQL database. Others may differ. */
 static const char *essence_of(apr_pool_t *pool, const char *params)
 {
     static const char *const keys[] = {"host=", "hostaddr=", "port=", "dbname=", "service="};
@@ -39,7 +39,7 @@ static const char *essence_of(apr_pool_t *pool, const char *params)
     return essence;
 }
 
-/* The database of a server, as text. `section` is the content of its <VirtualHost>, or NULL. */
+/* Returns the database of a server as text. `section` is the content of its <VirtualHost>, or NULL. */
 static const char *database_of(apr_pool_t *pool, const ap_directive_t *section)
 {
     static const char *const names[] = {"DBDriver", "DBDParams"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* writable.c: whether httpd's user can write to a folder. Root asks in a process of its own that takes on the rights
- * of that user, so that groups, access lists and file servers that do not trust root are respected. */
+/* writable.c: checks whether httpd's user can write to a folder. If the caller is root, a child process with the
+ * rights of that user tries it, so that groups, access control lists and file servers that do not trust root are
+ * respected. */
 #include "conf/conf.h"
 
 #include <apr_hash.h>
@@ -27,7 +28,7 @@ static bool become_user(void)
     return setuid(ap_unixd_config.user_id) == 0;
 }
 
-/* If the rights of the user cannot be taken on, it is not known, and the answer is true. */
+/* If the process cannot get the rights of the user, the result is unknown, and true is returned. */
 bool sr_conf_can_write(const char *folder)
 {
     int status = 0;
@@ -41,7 +42,7 @@ bool sr_conf_can_write(const char *folder)
     return waited != pid || !WIFEXITED(status) || WEXITSTATUS(status) != NOT_WRITABLE;
 }
 
-/* A warning alone: a module may let requests run with the rights of other users. */
+/* This is only a warning, because another module may run requests with the rights of other users. */
 void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server)
 {
     apr_hash_t *seen = apr_hash_make(ptemp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c: what the options of sigreqctl may hold. A value that would be refused or misread later is named here. */
+/* check.c: checks the values of sigreqctl's options, so that a value that would be refused or misread later is
+ * reported at once. */
 #include "ctl/ctl.h"
 
 #include <ctype.h>
@@ -67,7 +68,7 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
     return NULL;
 }
 
-/* A number of days, or one that is too large. */
+/* Returns a number of days, or a number that is too large for any option if the text is not a number. */
 static int days_of(const char *value)
 {
     int days;

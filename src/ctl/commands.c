@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.c: every command and every option of sigreqctl. Parsing, checking and the help pages walk these tables. */
+/* commands.c: the tables of sigreqctl's commands and options. The parser, the checks and the help pages use them. */
 #include "ctl/ctl.h"
 
 const ctl_option_t ctl_options[OPTION_COUNT] = {

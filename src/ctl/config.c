@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c: where the database and the documents are: options first, then an httpd configuration file. Only a few
- * directives are read out of it, wherever they stand; it is not httpd's own parser, and follows no Include. */
+/* config.c: finds the database and the documents: from options first, then from an httpd configuration file. Only a
+ * few directives are read from it, in any section. This is not httpd's parser, and it does not follow Include. */
 #include "ctl/ctl.h"
 
 #include <apr_file_io.h>
@@ -30,7 +30,7 @@ static const struct {
     {"SigreqQuarantineDays", OPTION_QUARANTINE_DAYS},
 };
 
-/* The next word of a line, as httpd reads words: bare, or in quotes with backslashes. NULL at the end. */
+/* Returns the next word of a line by httpd's rules: bare, or in quotes with backslashes. NULL at the end. */
 static const char *next_word(char **line, apr_pool_t *pool)
 {
     char *in = *line + strspn(*line, " \t\r\n");
@@ -48,7 +48,7 @@ static const char *next_word(char **line, apr_pool_t *pool)
     return word;
 }
 
-/* What is to be taken from the file, and what was. */
+/* The options that are wanted from the file, and those that were found. */
 typedef struct taking_t {
     bool wanted[OPTION_COUNT], taken[OPTION_COUNT];
 } taking_t;
@@ -80,7 +80,7 @@ static sr_error_t *read_file(ctl_t *ctl, taking_t *taking, FILE *file, const cha
     for (int number = 1; fgets(line + used, (int)(sizeof line - used), file); number++) {
         used = strlen(line);
         if (used == sizeof line - 1) return sr_error(ctl->pool, SR_EBADREQUEST, "%s line %d: too long", path, number);
-        if (used > 1 && line[used - 1] == '\n' && line[used - 2] == '\\') { /* goes on in the next line */
+        if (used > 1 && line[used - 1] == '\n' && line[used - 2] == '\\') { /* the line continues in the next one */
             used -= 2;
             continue;
         }
@@ -114,8 +114,8 @@ sr_error_t *ctl_read_config(ctl_t *ctl, const ctl_option_id_t *wanted, int enoug
 
 /* ---------------------------------------------------------------------------------------- the connection */
 
-/* SQLite makes a missing file at once, with the administrator as its owner, and httpd could then not write. Made
- * here it belongs to the owner of its folder. */
+/* Creates the file of an SQLite database for the owner of its folder. SQLite itself would create it for root, and
+ * then httpd could not write to it. */
 static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
 {
     const char *slash = strrchr(path, '/');
@@ -127,7 +127,7 @@ static sr_error_t *make_file(ctl_t *ctl, const char *path, bool create)
     if (access(path, F_OK) == 0) return NULL;
     if (!create) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s: run: sigreqctl db init", path, strerror(errno));
     file = stat(folder, &owner) == 0 ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;
-    if (file < 0 && errno == EEXIST) return NULL; /* another has just made it */
+    if (file < 0 && errno == EEXIST) return NULL; /* another process has just created it */
     if (file < 0) return sr_error(ctl->pool, SR_EUNAVAILABLE, "%s: %s", path, strerror(errno));
     if (geteuid() == 0 && fchown(file, owner.st_uid, owner.st_gid) != 0) {
         close(file);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* database.c: sigreqctl db: making and upgrading the tables, and saying where they are. */
+/* database.c: sigreqctl db: creates and upgrades the tables, and shows their version. */
 #include "ctl/ctl.h"
 
 static const char *const columns[] = {"driver", "version", "latest", "current", "problem", NULL};
 
-/* Reports the schema as it is now. */
+/* Prints the current state of the schema. */
 static sr_error_t *answer(ctl_t *ctl, json_t *applied)
 {
     sr_schema_t schema;
@@ -25,7 +25,7 @@ static sr_error_t *answer(ctl_t *ctl, json_t *applied)
     return NULL;
 }
 
-/* Both init and upgrade: every migration that is missing and the definitions of this build, all or nothing. */
+/* Runs init and upgrade: applies all missing migrations and the definitions of this build, in one transaction. */
 sr_error_t *ctl_db_init(ctl_t *ctl)
 {
     apr_array_header_t *applied;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* documents.c: which database a folder of documents belongs to. */
+/* documents.c: the database that a documents folder belongs to. */
 #include "ctl/ctl.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* Stands for a folder in which nothing was stored yet. */
+/* Stands for a folder in which nothing has been stored yet. */
 #define NOBODY "00000000-0000-0000-0000-000000000000"
 
 static sr_error_t *database_uuid(ctl_t *ctl, const char **uuid)

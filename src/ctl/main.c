@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c: from the command line to an exit code. It runs in the foreground and asks nothing: what it needs and was
- * not told is an error. */
+/* main.c: parses the command line and returns an exit code. The program runs in the foreground and never asks for
+ * input: a missing value is an error. */
 #include "ctl/ctl.h"
 
 #include <apr_general.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is wrong with the command line: said on stderr, with where to read on. */
+/* Prints the fault of the command line to stderr, and which help to read. */
 static ctl_exit_t misused(const ctl_t *ctl, const char *what)
 {
     const ctl_command_t *command = ctl->command;
@@ -17,7 +17,7 @@ static ctl_exit_t misused(const ctl_t *ctl, const char *what)
     return CTL_USAGE;
 }
 
-/* The option of this name, or of the only name that begins so. */
+/* Finds the option with this name, or the only option whose name begins with it. */
 static bool find_option(ctl_option_id_t *id, const char *name, apr_size_t length)
 {
     int found = 0;
@@ -31,7 +31,7 @@ static bool find_option(ctl_option_id_t *id, const char *name, apr_size_t length
     return found == 1 && length > 0;
 }
 
-/* One option of the command line; *index goes on to its value. NULL, or what is wrong. */
+/* Reads one option of the command line. *index moves to its value. Returns the fault, or NULL. */
 static const char *take_option(ctl_t *ctl, int *index, int argc, const char *const *argv)
 {
     const char *name = argv[*index] + 2;
@@ -64,7 +64,7 @@ static const char *take_arguments(ctl_t *ctl, apr_array_header_t *words, int arg
     return NULL;
 }
 
-/* The command of the first words; *used is how many of them name it. */
+/* Finds the command that the first words name. *used is the number of these words. */
 static const ctl_command_t *find_command(int *used, const apr_array_header_t *words)
 {
     const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : "";
@@ -78,7 +78,7 @@ static const ctl_command_t *find_command(int *used, const apr_array_header_t *wo
     return NULL;
 }
 
-/* Help about as much as the words name. */
+/* Prints help about everything, a group or a command, as the words name it. */
 static ctl_exit_t help(const ctl_t *ctl, const apr_array_header_t *words)
 {
     const char *group = words->nelts > 0 ? APR_ARRAY_IDX(words, 0, const char *) : NULL;
@@ -93,7 +93,7 @@ static ctl_exit_t help(const ctl_t *ctl, const apr_array_header_t *words)
     return CTL_DONE;
 }
 
-/* Words without names go to the required options that have none yet; then everything is checked. */
+/* Assigns words to the required options that have no value yet, and then checks all options. */
 static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int used)
 {
     const ctl_command_t *command = ctl->command;

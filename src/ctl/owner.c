@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owner.c: root's rights are given up before anything in a folder of httpd's user is touched. That user can put links
- * there, and a program that follows one with root's rights does what the link's maker wants. */
+/* owner.c: gives up root's rights before anything in a folder of httpd's user is changed. That user can create links
+ * there, and a program that follows one with root's rights could be made to change any file. */
 #include "ctl/ctl.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens a folder. A link in its place is followed only if root made it. */
+/* Opens a folder. A symbolic link is followed only if root made it. */
 static int open_folder(const char *path)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -37,7 +37,7 @@ sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path)
     if (getuid() != 0) return NULL;
     if (seteuid(0) != 0) return sr_error(ctl->pool, SR_EINTERNAL, "%s: %s", path, strerror(errno));
     const int descriptor = open_folder(path);
-    if (descriptor < 0 && errno == ENOENT && seteuid(before) == 0) return NULL; /* the caller finds that out too */
+    if (descriptor < 0 && errno == ENOENT && seteuid(before) == 0) return NULL; /* the caller reports that */
     if (descriptor < 0 || fstat(descriptor, &owner) != 0) {
         const int reason = errno;
         if (descriptor >= 0) close(descriptor);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* people.c: sigreqctl org, user and token: each an administration operation of the store, and its rows printed. */
+/* people.c: sigreqctl org, user and token: runs an administration operation of the store and prints its rows. */
 #include "ctl/ctl.h"
 
 #include <string.h>
@@ -9,14 +9,14 @@ static const char *const user_columns[] = {"uuid", "email", "firstname", "lastna
 static const char *const token_columns[] = {"uuid",       "organization_name", "email",      "environment", "name",
                                             "created_at", "expires_at",        "revoked_at", "parent",      NULL};
 
-/* What an outcome that is no success means to the administrator. */
+/* Returns the error for an outcome other than success. */
 static sr_error_t *refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *missing, const char *conflict)
 {
     if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", missing);
     return outcome == SR_CONFLICT ? sr_error(ctl->pool, SR_ECONFLICT, "%s", conflict) : NULL;
 }
 
-/* A row as it is printed: its place in a list is nobody's business. */
+/* Returns a row as it is printed, without its number in the database. */
 static json_t *row_json(sr_op_t op, const void *row)
 {
     json_t *object = sr_store_row_json(op, row);
@@ -31,7 +31,7 @@ static sr_error_t *print_one(ctl_t *ctl, sr_op_t op, const void *row, const char
     return NULL;
 }
 
-/* `rows` are those that the operation gave. */
+/* Prints the rows of an operation. */
 static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
 {
     json_t *list = json_array();
@@ -44,7 +44,7 @@ static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const apr_array_header_t *r
 
 static const char no_organization[] = "There is no such organization", no_token[] = "There is no such token";
 
-/* A number that was checked when the options were read, or NULL. */
+/* Returns the number of an option, which has been checked already, or NULL. */
 static const apr_int64_t *number_of(const ctl_t *ctl, ctl_option_id_t option)
 {
     if (!ctl->values[option]) return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* print.c: what sigreqctl says: answers as text for people or as one JSON document, and the help pages, which are
- * made of the tables of commands.c. */
+/* print.c: the output of sigreqctl: results as text for people or as one JSON document, and the help pages, which are
+ * made from the tables of commands.c. */
 #include "ctl/ctl.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool is_time(const char *name)
     return length > 3 && strcmp(name + length - 3, "_at") == 0;
 }
 
-/* The database's microseconds as everybody else writes a time. */
+/* Replaces times in microseconds by ISO 8601. */
 static void show_times(json_t *object)
 {
     const char *name;

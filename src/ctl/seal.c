@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: sigreqctl seal: makes what documents are sealed with, and says what it is. A key is written once, for its
- * owner alone, and never over another: with a key that is gone, nothing can be sealed by the same certificate. */
+/* seal.c: sigreqctl seal: creates the key and certificate of the seal, and shows them. A key file is readable only by
+ * its owner and never overwrites an existing one, because nothing can be sealed with a certificate whose key is lost.
+ */
 #include "ctl/ctl.h"
 #include "pdf/pdf.h"
 
@@ -32,7 +33,7 @@ static bool write_all(int fd, const char *text)
     return true;
 }
 
-/* A new file, on the disk before this returns; none when it fails. */
+/* Writes a new file and syncs it to disk. If that fails, no file is left. */
 static sr_error_t *write_new(ctl_t *ctl, const char *path, const char *text, mode_t mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -70,7 +71,7 @@ static json_t *describe(const sr_cms_certificate_t *about, const char *certifica
     return answer;
 }
 
-/* What httpd would do with it at its start. */
+/* Loads both files as httpd does at its start, and prints the result. */
 static sr_error_t *show(ctl_t *ctl, const char *certificate, const char *key)
 {
     const sr_cms_certificate_t *about;

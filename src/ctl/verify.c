@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c: sigreqctl verify: what the signatures of a PDF say, for people, or as JSON for scripts. */
+/* verify.c: sigreqctl verify: checks the signatures of a PDF and prints the result as text, or as JSON for scripts. */
 #include "ctl/ctl.h"
 #include "pdf/pdf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c: where each number is, and changing it. A block is 64-bit cells; a histogram has one for each of its
- * buckets and one for the sum. */
+/* metrics.c: the places of the numbers in memory, and the functions that change them. A block consists of 64-bit
+ * cells. A histogram has one cell for each bucket and one for the sum. */
 #include "metrics/metrics.h"
 
 #include <apr_atomic.h>
@@ -53,7 +53,7 @@ static const char *const *const fixed[SR_LABEL_COUNT] = {
     [SR_LABEL_LIMIT] = limits,
 };
 
-/* Room for so many values. */
+/* The number of values that each label has room for. */
 enum {
     ROOM_NONE = 1,
     ROOM_VERSION = 1,
@@ -76,7 +76,7 @@ static const char *named[SR_LABEL_COUNT][ROOM_ROUTE];
 
 enum { WIDTH_COUNTER = 1, WIDTH_GAUGE = 1, WIDTH_SECONDS = 1, WIDTH_HISTOGRAM = SR_METRICS_BUCKETS + 1 };
 
-/* Each metric begins where the one before it ends. */
+/* The first cell of each metric. Each metric begins after the one before it. */
 enum {
 #define SR_METRIC(id, type, shown, name, first, second, help)                                                          \
     BEGIN_##id, LAST_##id = BEGIN_##id + WIDTH_##type * ROOM_##first * ROOM_##second - 1,
@@ -140,7 +140,7 @@ void sr_metrics_forget(void)
 void sr_metrics_observe(sr_metric_t metric, int first, apr_interval_time_t duration)
 {
     int bucket = 0;
-    if (duration < 0) duration = 0; /* somebody has put the clock back */
+    if (duration < 0) duration = 0; /* the clock was set back */
     while (bucket < SR_METRICS_BUCKETS - 1 && duration > sr_metrics_bounds[bucket].longest) bucket++;
     apr_atomic_inc64(cell(metric, first, 0, bucket));
     apr_atomic_add64(cell(metric, first, 0, SR_METRICS_BUCKETS), (apr_uint64_t)duration);

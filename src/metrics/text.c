@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text.c: Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4). */
+/* text.c: writes the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4). */
 #include "metrics/private.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void add(text_t *text, const char *part)
     APR_ARRAY_PUSH(text->parts, const char *) = part;
 }
 
-/* What stands between quotes: \, " and the end of a line are escaped. */
+/* Escapes a label value: \, " and line ends. */
 static const char *quoted(const char *value, apr_pool_t *pool)
 {
     char *out = apr_palloc(pool, strlen(value) * 2 + 1), *end = out;
@@ -33,7 +33,7 @@ static const char *pair(const char *name, const char *value, apr_pool_t *pool)
     return apr_pstrcat(pool, name, "=\"", quoted(value, pool), "\"", NULL);
 }
 
-/* `name="value"`, or "" where there is no label. */
+/* Returns `name="value"`, or "" if there is no label. */
 static const char *label_text(sr_label_t label, int number, apr_pool_t *pool)
 {
     const char *value = sr_metrics_text_of(label, number), *space = strchr(value, ' ');
@@ -43,7 +43,7 @@ static const char *label_text(sr_label_t label, int number, apr_pool_t *pool)
     return apr_pstrcat(pool, pair("method", method, pool), ",", pair("route", space ? space + 1 : value, pool), NULL);
 }
 
-/* The labels of a series: "{…}", or "". */
+/* Returns the labels of a series: "{…}", or "". */
 static const char *labels_of(const sr_metrics_row_t *row, int first, int second, const char *bound, apr_pool_t *pool)
 {
     const char *all = "";
@@ -69,7 +69,7 @@ static void add_line(text_t *text, const char *name, const char *suffix, const c
     add(text, apr_pstrcat(text->pool, name, suffix, labels, " ", value, "\n", NULL));
 }
 
-/* Prometheus wants each bucket to hold all smaller ones. */
+/* Writes a histogram. In this format each bucket includes all smaller ones. */
 static void add_histogram(text_t *text, sr_metric_t metric, int first)
 {
     const sr_metrics_row_t *row = &sr_metrics_rows[metric];

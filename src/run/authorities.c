@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authorities.c: what verifies the servers that are called. Read as the seal is: by the parent, with every
- * configuration, so that httpd's user need not be able to read the file, and a file that is changed is not half in use.
- */
+/* authorities.c: the certificate authorities that verify the servers of outgoing calls. Like the seal, they are read
+ * by the parent with every configuration. So httpd's user need not be able to read the file, and all children use the
+ * same version of it. */
 #include <httpd.h>
 #include <http_log.h>
 
@@ -10,7 +10,7 @@
 
 APLOG_USE_MODULE(sigreq);
 
-static const char *authorities; /* of this reading of the configuration */
+static const char *authorities; /* of the current configuration */
 
 static int load(const char **pem, apr_pool_t *pool, server_rec *main_server)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* database.c: mod_dbd as the store's source of connections. Borrowed tightly by ap_dbd_open/close:
- * ap_dbd_acquire would keep a connection until a slow client has read its answer. How long a database may take, and
- * which threads may go to it, is decided here too: the store's watch and gate, one watchdog per child and one gate per
- * database. */
+/* database.c: mod_dbd as the store's source of connections. A connection is held only for one operation (ap_dbd_open
+ * and ap_dbd_close), because ap_dbd_acquire would keep it until a slow client has read the response. This file also
+ * limits how long the database may take and which threads may use it, with the store's watch and gate: one watchdog
+ * per child, and one gate per database in each child. */
 #include <apr_dbd.h>
 #include <mod_dbd.h>
 
@@ -22,16 +22,16 @@ APLOG_USE_MODULE(sigreq);
 
 #define LOCK_TYPE "sigreq-writer"
 #define HASTE apr_time_from_msec(100)
-/* A database that refuses does so at once; one that waited so long for a connection has met one that hangs. */
+/* A database that refuses a connection does so at once. If opening one took this long, the database hangs. */
 #define SLOW apr_time_from_sec(1)
 
 static apr_global_mutex_t *writer;
 
-/* Of this child. */
+/* The state of this child. */
 static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
-    sr_gate_t *volatile *gates;          /* one each; NULL: it is a file, which hangs for nobody */
+    sr_gate_t *volatile *gates;          /* one per database; NULL for SQLite, a file that cannot stop responding */
     sr_watchdog_t *watchdog;
     apr_interval_time_t limit;
     volatile apr_uint32_t writer_late;
@@ -42,8 +42,9 @@ int sr_run_lock_register(apr_pool_t *pconf)
     return ap_mutex_register(pconf, LOCK_TYPE, NULL, APR_LOCK_DEFAULT, 0) ? HTTP_INTERNAL_SERVER_ERROR : OK;
 }
 
-/* Made once for the life of the server: at a graceful restart old and new children write side by side, and must meet
- * at the same lock. pconf, and this DSO's statics, begin again at each restart; the process pool does not. */
+/* Creates the mutex once for the life of the server. During a graceful restart old and new children write at the same
+ * time and must use the same mutex. pconf and this module's static variables begin again at each restart, but the
+ * process pool does not. */
 int sr_run_lock_create(server_rec *main_server)
 {
     apr_pool_t *process = main_server->process->pool;
@@ -53,12 +54,13 @@ int sr_run_lock_create(server_rec *main_server)
     if (writer) return OK;
     if (ap_global_mutex_create(&writer, NULL, LOCK_TYPE, NULL, main_server, process, 0))
         return HTTP_INTERNAL_SERVER_ERROR;
-    apr_pool_userdata_set(writer, LOCK_TYPE, NULL, process); /* not setn: the key would go with this DSO */
+    apr_pool_userdata_set(writer, LOCK_TYPE, NULL, process); /* not setn: the key would be unloaded with this module */
     return OK;
 }
 
-/* prefork ends a child in the handler of a signal, in the midst of what it does; the delivery thread then has to come
- * to the database once more, and must not find it locked by who is in that handler. */
+/* prefork ends a child in a signal handler, which may interrupt the child while it uses the database. The job thread
+ * must then use the database once more, and must not find it locked by the interrupted thread. So these signals are
+ * blocked during an operation. */
 static bool signals_wait;
 
 static void hold_signals(sigset_t *before)
@@ -117,8 +119,8 @@ int sr_run_database_number(const server_rec *server)
     return of_all;
 }
 
-/* A child that is stopped while it writes (SIGSTOP, a debugger) keeps the lock. Once somebody has waited for it in
- * vain, nobody waits long until it is free. */
+/* A child that is stopped (SIGSTOP, a debugger) while it writes keeps the lock. After one wait has timed out, later
+ * waits are short until the lock is free again. */
 static apr_status_t lock(void *baton)
 {
     const bool late = apr_atomic_read32(&child.writer_late) != 0;
@@ -141,11 +143,11 @@ static apr_status_t unlock(void *baton)
 static const sr_writer_lock_t writer_lock = {lock, unlock, NULL};
 
 typedef struct dbd_source_t {
-    sr_store_source_t source; /* first: it is what callers hold */
+    sr_store_source_t source; /* must be the first member: callers hold a pointer to it */
     server_rec *server;
     apr_pool_t *pool;
-    ap_dbd_t *connection; /* while lent */
-    sigset_t signals;     /* before */
+    ap_dbd_t *connection; /* set while the connection is lent */
+    sigset_t signals;     /* the signal mask before the operation */
     sr_watch_t watch;
     sr_visit_t visit; /* its gate may be NULL */
 } dbd_source_t;
@@ -188,12 +190,12 @@ static const char *begin(dbd_source_t *dbd)
     dbd->visit = (sr_visit_t){0};
     if (gate) why = sr_gate_enter(&dbd->visit, gate, use, dbd->watch.until);
     if (!why) return NULL;
-    dbd->visit.gate = NULL; /* never came in */
+    dbd->visit.gate = NULL; /* the gate was not entered */
     leave(dbd, SR_VISIT_UNKNOWN);
     return why;
 }
 
-/* NULL where there is none: then all is as before. */
+/* Opens a connection. If it returns NULL, everything that `begin` did is undone. */
 static ap_dbd_t *open_connection(dbd_source_t *dbd)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);

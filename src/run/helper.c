@@ -11,7 +11,7 @@ APLOG_USE_MODULE(sigreq);
 
 #define LEAST_VISITS 4
 
-static void *visit_places; /* of all children */
+static void *visit_places; /* shared by all children */
 
 static void notice(void *baton, const char *message)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.c: the job thread of this child: started when the child is, stopped before mod_dbd's connections go.
- * Each child has one; what they share is the store. */
+/* jobs.c: the job thread of this child. It is started with the child and stopped before mod_dbd closes its
+ * connections. Each child has one. They share only the database. */
 #include <httpd.h>
 #include <http_log.h>
 #include <ap_mpm.h>
@@ -14,17 +14,17 @@
 
 APLOG_USE_MODULE(sigreq);
 
-/* What calls under way are given when the child ends: gracefully, when it costs but its place, as long as any can take;
- * or else, when httpd looks after 0.34 s whether it has ended, and then after 1.4 s. */
+/* The time that calls under way get when the child ends. A graceful end costs only the child's place, so they get as
+ * long as a call can take. Otherwise httpd checks after 0.34 s whether the child has ended, and again after 1.4 s. */
 #define GRACE apr_time_from_sec(21)
 #define HASTE apr_time_from_msec(250)
 
 static struct {
     server_rec *main_server;
     const apr_array_header_t *databases; /* server_rec * */
-    sr_jobs_t *jobs;                     /* NULL: not running */
+    sr_jobs_t *jobs;                     /* NULL: the thread is not running */
     apr_thread_t *thread;
-    apr_pool_t *pool; /* the thread's */
+    apr_pool_t *pool; /* the pool of the thread */
     bool graceful, in_handler;
 } child;
 
@@ -44,7 +44,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
     return NULL;
 }
 
-/* httpd is told to end while this child ends gracefully. */
+/* Handles a signal to end httpd that arrives during a graceful end of the child. */
 static void hasten(int number)
 {
     sr_jobs_stop(child.jobs, HASTE);
@@ -56,8 +56,9 @@ static void on_signals(apr_sigfunc_t *function)
     apr_signal(SIGHUP, function);
 }
 
-/* A process that is ended in a signal's handler may hold what the thread needs, malloc's lock for one, and the thread
- * cannot end. Then we go without it, and the kernel frees what other children wait for. */
+/* Waits for the thread. A process that ends in a signal handler may hold a lock that the thread needs, such as
+ * malloc's, and then the thread cannot end. In this case the process exits after a second, and the kernel releases
+ * the locks that other children wait for. */
 static void join(void)
 {
     pthread_t *thread;
@@ -72,8 +73,8 @@ static void join(void)
     if (pthread_timedjoin_np(*thread, NULL, &until)) _exit(0);
 }
 
-/* A pre-cleanup: mod_dbd's connections are closed by cleanups of the same pool. The MPM no longer minds signals then.
- */
+/* A pre-cleanup, because cleanups of the same pool close mod_dbd's connections. The MPM does not handle signals any
+ * more at this time. */
 static apr_status_t stop(void *data)
 {
     if (child.graceful) on_signals(hasten);
@@ -85,7 +86,7 @@ static apr_status_t stop(void *data)
     return APR_SUCCESS;
 }
 
-/* httpd's signals are for its own threads. */
+/* Starts the thread with all signals blocked, because only httpd's own threads handle them. */
 static apr_status_t start_thread(void)
 {
     sigset_t all, before;
@@ -119,7 +120,7 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     child.main_server = main_server;
     child.databases = sr_conf_databases(pchild, main_server);
     if (!child.databases->nelts) return;
-    /* a pool without a parent: this thread must not meet others in one */
+    /* a pool without a parent, because pools are not safe to share with other threads */
     apr_allocator_create(&allocator);
     apr_pool_create_unmanaged_ex(&child.pool, NULL, allocator);
     apr_allocator_owner_set(allocator, child.pool);
@@ -128,7 +129,7 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: no webhook leaves: %s", error->message);
 }
 
-/* A signal is blocked in its own handler. */
+/* Returns true in a signal handler: the signal is blocked there. */
 static bool in_handler(void)
 {
     sigset_t blocked;
@@ -136,8 +137,8 @@ static bool in_handler(void)
            && (sigismember(&blocked, SIGTERM) || sigismember(&blocked, SIGHUP));
 }
 
-/* prefork says of every end that it is not graceful. But what ends a child at once there is a signal, in whose handler
- * we are then, in the midst of whatever it did. */
+/* prefork reports every end of a child as not graceful. But only a signal ends a child at once there, and this
+ * function then runs in its handler, which may have interrupted any code. */
 void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful)
 {
     int threads = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c: signing links in the request line. Everybody who knows one can sign, and the request line is what access
- * logs (%r) and mod_status show to others. So all but the beginning of the secret is taken out of it, before anybody
- * looks. */
+/* log.c: removes signing links from request lines. Everybody who knows a link can sign, and access logs (%r) and
+ * mod_status show request lines to other people. So only the beginning of the secret is kept, before anything is
+ * logged. */
 #include <httpd.h>
 #include <scoreboard.h>
 #include <string.h>
@@ -16,7 +16,8 @@ const char *sr_run_log_hide(request_rec *r, const char *path)
     const char *uri = sr_secret_hide(r->uri, secret, r->pool);
     if (!r->the_request) return uri;
     const char *line = sr_secret_hide(r->the_request, secret, r->pool);
-    if (line == r->the_request) { /* written in another way, "%41" for "A"; or too short to be a link */
+    if (line
+        == r->the_request) { /* the link is written in another way, such as "%41" for "A", or is too short to be one */
         if (uri == r->uri) return uri;
         line = apr_pstrcat(r->pool, r->method, " ", ap_os_escape_path(r->pool, uri, 1), " ", r->protocol, NULL);
     }
@@ -25,7 +26,7 @@ const char *sr_run_log_hide(request_rec *r, const char *path)
     return uri;
 }
 
-/* httpd has refused it before there was a path. */
+/* httpd refused the request before it parsed the path. */
 void sr_run_log_hide_refused(request_rec *r)
 {
     if (!r->the_request) return;

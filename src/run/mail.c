@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mail.c: what the configuration says of mail, as the delivery thread takes it. */
+/* mail.c: the mail settings of the configuration, in the form of the job thread. */
 #include <httpd.h>
 #include <http_log.h>
 #include <apr_file_io.h>
@@ -12,7 +12,8 @@ APLOG_USE_MODULE(sigreq);
 
 #define TEMPLATE_MAX ((apr_off_t)1024 * 1024)
 
-/* A file of the folder; where it cannot be used, another text. One for a language may be missing. */
+/* Returns a template file of the folder, or `otherwise` if it cannot be used. A template for one language may be
+ * missing. */
 static const char *template_of(const char *folder, const char *name, bool may_miss, const char *otherwise,
                                server_rec *server, apr_pool_t *pool)
 {
@@ -34,7 +35,7 @@ static const char *template_of(const char *folder, const char *name, bool may_mi
     return otherwise;
 }
 
-/* invitation.de.txt where it is there, invitation.txt for all others. */
+/* Reads the templates: invitation.de.txt for German if it exists, else invitation.txt, and so on. */
 static void read_templates(sr_mail_t *mail, const char *folder, server_rec *server, apr_pool_t *pool)
 {
     const sr_mail_templates_t own = {template_of(folder, "invitation.txt", false, sr_mail_builtin.text, server, pool),

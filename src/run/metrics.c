@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c: what is counted, in memory that all children share, and `SetHandler sigreq-metrics`, which shows it to
- * Prometheus. It asks no database: whatever hangs, it answers. */
+/* metrics.c: the metrics, in memory that all children share, and the handler of `SetHandler sigreq-metrics` for
+ * Prometheus. The handler does not query the database, so it responds even if the database hangs. */
 #include <httpd.h>
 #include <http_protocol.h>
 #include <http_request.h>
@@ -12,7 +12,7 @@
 
 #define HANDLER "sigreq-metrics"
 
-/* What a handler leaves for the log. */
+/* Data that a handler stores for log_transaction. */
 typedef struct answer_t {
     int route;
     apr_time_t ready;
@@ -35,7 +35,7 @@ int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
     if (!block) return HTTP_INTERNAL_SERVER_ERROR;
     sr_metrics_use(block);
     name_servers(pconf, main_server);
-    sr_metrics_forget(); /* what was seen is not true of another configuration */
+    sr_metrics_forget(); /* the gauges may be wrong for the new configuration */
     sr_metrics_name(SR_LABEL_VERSION, 0, MOD_SIGREQ_VERSION);
     sr_metrics_set(SR_METRIC_INFO, 0, 0, 1);
     return OK;

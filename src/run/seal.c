@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: the keys that documents are sealed with. The parent reads them, usually as root, and children inherit them by
- * fork: no child ever opens a key file, so its user need not be able to. Read again with every configuration; a file
- * that would make bad seals stops `httpd -t` as well as the start, so that a restart by apachectl, which asks -t first,
- * goes on with the old key. */
+/* seal.c: the keys that seal documents. The parent reads them, usually as root, and children inherit them by fork. No
+ * child opens a key file, so its user need not be able to read it. The keys are read again with every configuration.
+ * A file that would make invalid seals stops `httpd -t` as well as the start. So a restart by apachectl, which runs
+ * -t first, continues with the old key. */
 #include <httpd.h>
 #include <http_log.h>
 
@@ -14,10 +14,10 @@ APLOG_USE_MODULE(sigreq);
 
 #define WARN_BEFORE apr_time_from_sec(30 * 24 * 3600)
 
-static const sr_cms_identity_t *seals[2]; /* by environment; of this reading of the configuration */
+static const sr_cms_identity_t *seals[2]; /* by environment; of the current configuration */
 
 typedef struct pair_t {
-    const char *name; /* of both directives */
+    const char *name; /* of both directives, for messages */
     const char *certificate, *key;
 } pair_t;
 
@@ -30,7 +30,7 @@ static pair_t pair_of(server_rec *main_server, sr_environment_t environment)
     return (pair_t){"SigreqSealCertificate and SigreqSealKey", conf->seal_certificate, conf->seal_key};
 }
 
-/* *identity is NULL when a pair that may be absent is. Otherwise NULL is returned, or what is wrong. */
+/* Loads a pair. *identity is NULL if the pair is missing and may be. Returns the fault, or NULL. */
 static const char *load(const sr_cms_identity_t **identity, server_rec *main_server, sr_environment_t environment,
                         apr_pool_t *pool)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.c: memory that all children share. It outlives graceful restarts, as old and new children count side by side
- * and nothing counted should be lost. A module of another version, or with another layout, begins again. */
+/* shared.c: memory that all children share. It survives graceful restarts, because old and new children count at the
+ * same time and no count should be lost. Another version of the module, or another layout, begins with new memory. */
 #include <httpd.h>
 #include <apr_shm.h>
 #include <http_log.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status.c: our part of mod_status's page, for people, and of its ?auto form, for programs that read that already. */
+/* status.c: the module's part of mod_status's page, and of its ?auto form for programs that read that form already. */
 #include <httpd.h>
 #include <http_protocol.h>
 #include <mod_status.h>
@@ -16,7 +16,7 @@ typedef struct table_t {
     sr_metric_t metric;
 } table_t;
 
-/* Counters: the first label's values are the rows, the second's the columns. */
+/* Counters. The values of the first label are the rows, those of the second label the columns. */
 static const table_t counters[] = {
     {"Requests by status", SR_METRIC_REQUESTS},    {"Seals", SR_METRIC_SEALS},
     {"Deliveries", SR_METRIC_DELIVERIES},          {"Deliveries by database", SR_METRIC_QUEUE},
@@ -29,7 +29,7 @@ static const table_t durations[] = {
     {"PDF helpers", SR_METRIC_HELPER_SECONDS},         {"Transactions", SR_METRIC_DATABASE_SECONDS},
 };
 
-/* The lines of ?auto. ALL: of all values of the label. */
+/* The lines of ?auto. ALL: the sum over all values of the label. */
 static const struct {
     const char *name;
     sr_metric_t metric;
@@ -68,7 +68,7 @@ static void show_lines(request_rec *r)
                    sum(lines[i].metric, lines[i].first, lines[i].second));
 }
 
-/* A row or column that has counted nothing is left out where there are many. */
+/* In a long table, rows and columns that are 0 are left out. */
 static bool is_shown(sr_label_t label, apr_uint64_t counted)
 {
     return counted || sr_metrics_values(label) < MANY;
@@ -95,7 +95,7 @@ static void show_counters(request_rec *r, const char *title, sr_metric_t metric)
     ap_rputs("</table>\n", r);
 }
 
-/* "5 ms", "2.5 s" or "over 30 s" */
+/* Returns a text such as "5 ms", "2.5 s" or "over 30 s". */
 static const char *bound(apr_interval_time_t longest, apr_pool_t *pool)
 {
     if (longest < 0) return "over 30 s";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* action.c: what a signer sends to a link: JSON, a form, or a form with an image of the signature as a file. */
+/* action.c: reads the requests of signers: JSON, a form, or a form with an image of the signature as a file. */
 #include <string.h>
 
 #include "web/web.h"
 
 #define JSON_MAX ((apr_size_t)2 << 20)  /* an image of 1 MiB in base64, or 20,000 points */
 #define JSON_VALUES ((apr_size_t)90000) /* 20,000 points of three numbers, 1,000 strokes, and room */
-#define UPLOAD_MAX (SR_SIGNATURE_IMAGE_MAX + ((apr_size_t)256 << 10)) /* the other parts, and what is between them */
+#define UPLOAD_MAX (SR_SIGNATURE_IMAGE_MAX + ((apr_size_t)256 << 10)) /* the image and the other parts */
 #define TEXT_MAX ((apr_size_t)64 << 10)
 #define PARTS_MAX 16
 #define FORM "application/x-www-form-urlencoded"
@@ -14,7 +14,7 @@
 
 typedef struct form_t {
     const char *action, *consent, *version, *typed, *reason, *time_zone, *utc_offset;
-    char *image; /* NULL: there is no such file */
+    char *image; /* NULL: there is no such part */
     apr_size_t image_size;
 } form_t;
 
@@ -44,9 +44,9 @@ typedef struct receiver_t {
     sr_http_t *http;
     form_t *form;
     sr_multipart_t *parser;
-    const char **text; /* the field that the part is, or NULL */
+    const char **text; /* the form field that the part belongs to, or NULL */
     bool is_image;
-    char *data; /* of the part, with room for `most` bytes and a NUL */
+    char *data; /* the data of the part, with room for `most` bytes and a NUL */
     apr_size_t length, most;
 } receiver_t;
 
@@ -78,7 +78,7 @@ static sr_error_t *part_data(void *baton, const char *data, apr_size_t length)
         if (!receiver->is_image)
             return sr_error(receiver->http->pool, SR_ETOOLARGE, "A field of the form must be at most %d bytes",
                             (int)TEXT_MAX);
-        length = receiver->most - receiver->length; /* one byte too many is enough to refuse it by */
+        length = receiver->most - receiver->length; /* one byte above the limit is enough to refuse the part */
     }
     memcpy(receiver->data + receiver->length, data, length);
     receiver->length += length;
@@ -114,7 +114,7 @@ static sr_error_t *read_upload(form_t *form, sr_http_t *http, const char *parame
     return sr_multipart_finish(receiver.parser);
 }
 
-/* False: it is JSON. */
+/* Reads a form of either type. *is_form is false if the request has another type: it is JSON then. */
 static sr_error_t *read_any_form(bool *is_form, form_t *form, sr_http_t *http)
 {
     const char *parameters;
@@ -141,7 +141,7 @@ static sr_error_t *read_name(sr_web_action_t *action, const char *name, apr_pool
     return NULL;
 }
 
-/* What the signer has agreed to: the version that is named; else the text that the link shows. */
+/* Finds the text that the signer accepted: the one of the version in the request, else the one that the page shows. */
 static sr_error_t *read_consent(sr_web_action_t *action, sr_http_t *http, bool given, const char *version)
 {
     if (!given)
@@ -153,7 +153,7 @@ static sr_error_t *read_consent(sr_web_action_t *action, sr_http_t *http, bool g
 static sr_error_t *read_json_signature(sr_signature_t *signature, json_t *body, apr_pool_t *pool)
 {
     SR_TRY(sr_signature_parse(signature, json_object_get(body, "signature"), pool));
-    if (!signature->text) json_object_del(body, "signature"); /* megabytes that have been read */
+    if (!signature->text) json_object_del(body, "signature"); /* an image may have megabytes */
     return NULL;
 }
 

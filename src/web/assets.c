@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* assets.c: what browsers load for the page. Their names hold a hash of their content: they never change. */
+/* assets.c: the files that browsers load for the pages. Their names contain a hash of their content, so a file with
+ * one name never changes. */
 #include <string.h>
 
 #include "web/web.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* document.c: what a signing link lets its signer read: the documents as they are now, and the certificate. */
+/* document.c: downloads of a signing link: the documents in their current revision, and the certificate of
+ * completion. */
 #include "web/web.h"
 
 static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)

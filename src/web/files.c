@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.c: the files of the page, embedded at build time: what browsers load (assets), pieces of HTML. */
+/* files.c: the files of the pages, embedded at build time: the files that browsers load, and the HTML templates. */
 #include <string.h>
 
 #include "web/web.h"

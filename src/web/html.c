@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* html.c: the values that the pieces of HTML (assets/html) are filled with, and the answers that are pages. */
+/* html.c: the values for the HTML templates (assets/html), and responses that are HTML pages. */
 #include <string.h>
 
 #include "web/web.h"
 
-#define SHEETS_MAX 50    /* pages of all documents that are in the HTML: the script adds the others (sheets.js) */
-#define RUNS_MAX 2000    /* runs of pages of one size that the script is told; later pages have the last size */
-#define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, as sharp as the screen is */
-#define POINT_PIXELS 1.5 /* how large a page is shown where there is room */
-#define SMALL_WIDTH 1200 /* of the others, until the script knows better */
-#define DATE_LENGTH 10   /* of a time in ISO 8601; the script writes the date as the language does */
+#define SHEETS_MAX 50  /* pages of all documents in the HTML; the script adds the others (sheets.js) */
+#define RUNS_MAX 2000  /* runs of pages of one size that the script gets; later pages count as pages of the last size  \
+                        */
+#define EAGER_SHEETS 1 /* pages of the first document that are loaded at once, at the full resolution of the screen */
+#define POINT_PIXELS 1.5 /* CSS pixels per point, if there is room */
+#define SMALL_WIDTH 1200 /* pixels; the width of other pages' images until the script chooses one */
+#define DATE_LENGTH 10   /* of the date in an ISO 8601 time; the script shows it in the form of the language */
 
 static void set_text(json_t *values, const char *key, const char *text)
 {
@@ -21,7 +22,7 @@ static const char *source(const char *path, int page, const char *version, int w
     return apr_psprintf(pool, "%s/pages/%d?width=%d&version=%s", path, page, width, version);
 }
 
-/* A choice of images, for screens of every sharpness. */
+/* Returns the value of srcset: images of several widths for screens of different resolutions. */
 static const char *sources(const char *path, int page, const char *version, apr_pool_t *pool)
 {
     static const int widths[] = {400, 800, 1200, 1600, 2000};
@@ -47,7 +48,7 @@ static json_t *sheet(const json_t *document, int page, const json_t *size, bool 
     return row;
 }
 
-/* The first pages of a document, at most so many, each with its size: `sizes` has runs of pages of one size. */
+/* Returns the first `most` pages of a document, each with its size. "sizes" has runs of pages of one size. */
 static json_t *sheets(const json_t *document, int most, bool first, apr_pool_t *pool)
 {
     const json_t *sizes = json_object_get(document, "sizes");
@@ -64,7 +65,7 @@ static json_t *sheets(const json_t *document, int most, bool first, apr_pool_t *
     return list;
 }
 
-/* The script is told the sizes of pages as far as they have room in the HTML. */
+/* Limits the sizes of pages in the HTML to RUNS_MAX runs. */
 static void bound_sizes(json_t *view)
 {
     const json_t *documents = json_object_get(view, "documents");
@@ -76,7 +77,7 @@ static void bound_sizes(json_t *view)
     }
 }
 
-/* Warnings in the page's language: one that has no text there is said as it was recorded. */
+/* Adds the warnings in the page's language. A warning without a text in the catalogue is shown as it was recorded. */
 static void add_warnings(json_t *document, const json_t *texts, apr_pool_t *pool)
 {
     const json_t *warnings = json_object_get(document, "warnings");
@@ -107,7 +108,7 @@ static void add_documents(json_t *values, const json_t *texts, const char *link,
     }
 }
 
-/* Where the signer signs, in words. */
+/* Adds descriptions of the places where the signer signs. */
 static void add_places(json_t *values)
 {
     const json_t *documents = json_object_get(values, "documents"), *fields = json_object_get(values, "fields");
@@ -127,7 +128,7 @@ static void add_places(json_t *values)
     json_object_set_new(values, "places", places);
 }
 
-/* From the URL that was asked for to <location>/sign/. */
+/* Returns the relative URL from the requested URL to <location>/sign/. */
 static const char *way_up(sr_http_t *http)
 {
     const char *way = *http->path && !http->is_public ? "" : "sign/";
@@ -142,7 +143,7 @@ static void set_url(json_t *values, const char *key, const char *url, sr_http_t 
     set_text(values, key, url ? apr_pstrcat(http->pool, way_up(http), url, NULL) : NULL);
 }
 
-/* What is on every page: the language and those to choose from. */
+/* Adds values of every page: the language and the list of languages. */
 static void add_languages(json_t *values, sr_http_t *http)
 {
     const sr_language_t *own = sr_web_language(http);
@@ -159,7 +160,7 @@ static void add_languages(json_t *values, sr_http_t *http)
     set_text(values, "query", sr_web_language_query(http));
 }
 
-/* What is on every page: files, the theme. */
+/* Adds values of every page: files and the theme. */
 static void add_frame(json_t *values, sr_http_t *http, const sr_web_theme_t *theme, const json_t *texts)
 {
     json_t *own = json_object();
@@ -229,7 +230,7 @@ static void add_closing(json_t *values, const char *state)
     json_object_set_new(values, "closing", closing);
 }
 
-/* What the browser's tab says: the request, and who asks. */
+/* The title of the page contains the name of the request and of the requester. */
 static const char *name_of(const json_t *person, apr_pool_t *pool)
 {
     return sr_person_name(sr_json_string(person, "firstname"), sr_json_string(person, "lastname"), pool);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.c: a signing link: the page or, for programs, its state; and what a signer does: sign, refuse, or look at their
- * signature before. The same for both: JSON is answered with JSON, a form with the page. */
+/* link.c: serves a signing link: the page, or its state as JSON for programs; and the actions of a signer: to sign,
+ * to refuse, and to preview a signature. A JSON request gets a JSON response, and a form gets a page. */
 #include "web/web.h"
 
-/* Nobody is told the link, nothing is kept, nothing of others is loaded. */
+/* Sets headers so that the link is not sent to other sites as a referrer, nothing is cached, and nothing is loaded
+ * from other sites. */
 static void set_headers(sr_http_t *http)
 {
     apr_table_t *headers = http->r->err_headers_out;
@@ -31,7 +32,7 @@ static sr_client_t client_of(sr_http_t *http)
     return (sr_client_t){.ip = http->r->useragent_ip, .user_agent = sr_http_user_agent(http)};
 }
 
-/* What every handler begins with: who it is, and what kind of answer they want. */
+/* Begins every handler: finds the signer and the form of errors. */
 static sr_error_t *begin(sr_http_t *http, const char **signer, bool json)
 {
     http->show_error = json ? NULL : sr_web_error;
@@ -65,7 +66,7 @@ sr_error_t *sr_web_get(sr_http_t *http)
     SR_TRY(begin(http, &signer, json));
     const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
-    /* HEAD, or a fetch in advance, does not open the link */
+    /* HEAD and prefetch requests do not mark the link as opened */
     if (http->r->header_only || sr_http_is_prefetch(http))
         SR_TRY(sr_service_signing(sr_web_of(http)->service, &signing, signer, http->pool));
     else SR_TRY(sr_service_signing_open(sr_web_of(http)->service, &signing, signer, &client, http->pool));
@@ -90,7 +91,7 @@ static sr_error_t *act(sr_signing_t **signing, sr_http_t *http, const sr_web_act
     return sr_service_sign(sr_web_of(http)->service, signing, &client, &action->signature, action->consent, http->pool);
 }
 
-/* Before a body is read: it comes from no other site, and there is such a link. */
+/* Checks before the body is read that the request does not come from another site and that the link exists. */
 static sr_error_t *admit(sr_http_t *http, sr_signing_t **signing, bool json)
 {
     const char *signer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages.c: what is seen on a signing page: the pages of the documents as images, and their texts. Under a version they
- * never change, so browsers may keep them. */
+/* pages.c: the pages of the documents as images and as text. The content of a URL with a version never changes, so
+ * browsers may cache it. */
 #include <httpd.h>
 #include <http_log.h>
 #include <string.h>
@@ -12,13 +12,13 @@ APLOG_USE_MODULE(sigreq);
 
 #define DEFAULT_WIDTH 800
 
-/* A number as it is written in one way only. False for anything else. */
+/* Reads a number without leading zeros, so that each number has one URL. Returns false for other text. */
 static bool read_number(int *number, const char *text)
 {
     return sr_text_number(number, text) && (*text != '0' || !text[1]);
 }
 
-/* Whose page of what: of the path, and of the query's `version`. */
+/* Reads the signer, the document and the page from the path, and `version` from the query. */
 static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
 {
     SR_TRY(sr_web_uuid(&show->signer, http, 0));
@@ -29,18 +29,18 @@ static sr_error_t *read_path(sr_show_t *show, sr_http_t *http)
     return NULL;
 }
 
-/* An hour is longer than a document is read for, so no page is asked for twice. After that a browser asks again, and a
- * computer that others use does not keep the document for long. */
+/* Reading a document takes less than an hour, so a browser requests each page once. After an hour it asks again, so
+ * that the document does not stay on a shared computer for long. */
 #define KEPT "private, max-age=3600, immutable"
 
-/* A page is not made for HEAD: it would cost as much as GET and be thrown away. What is not in the cache then has no
- * Content-Length and no ETag, which HTTP allows (RFC 9110, 9.3.2). */
+/* A page image is not made for a HEAD request, because that would cost as much as a GET. The response for an image
+ * that is not in the cache then has neither Content-Length nor ETag, which HTTP allows (RFC 9110, 9.3.2). */
 static sr_error_t *reply(sr_http_t *http, sr_show_t *show)
 {
     sr_shown_t shown;
     show->only_cached = http->r->header_only;
     sr_error_t *error = sr_service_show(sr_web_of(http)->service, &shown, show, http->pool);
-    /* not of the request, whose Referer might tell the link */
+    /* not logged for the request: its Referer may contain the link */
     if (shown.uncached)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0500: a page is not cached: %s",
                      shown.uncached->cause ? shown.uncached->cause : shown.uncached->message);
@@ -59,7 +59,7 @@ static sr_error_t *image(sr_http_t *http, bool png)
     sr_show_t show = {.width = DEFAULT_WIDTH, .png = png};
     const sr_query_param_t params[] = {{"width", &width}, {"version", &show.version}, {NULL, NULL}};
     http->show_error = NULL;
-    apr_table_unset(http->r->err_headers_out, "Vary"); /* these are the same for everybody */
+    apr_table_unset(http->r->err_headers_out, "Vary"); /* these responses are the same for every client */
     SR_TRY(sr_http_query(http, params));
     SR_TRY(read_path(&show, http));
     if (width && (!read_number(&show.width, width) || show.width < SR_SHOW_MIN_WIDTH || show.width > SR_SHOW_MAX_WIDTH))

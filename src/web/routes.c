@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* routes.c: every path below <location>/sign and <location>/verify. What is no uuid can be a name of ours: no link is
- * hidden by it. */
+/* routes.c: the routes below <location>/sign and <location>/verify. Names of files are not uuids, so no route
+ * conflicts with a signing link. */
 #include "web/web.h"
 
 const sr_route_t sr_web_routes[] = {

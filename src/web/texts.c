@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.c: the language of an answer, and what the page says in it: one catalogue per language (model/language.c); the
- * theme may put other words in their place. */
+/* texts.c: the language of a response, and the texts of the pages in it: one catalogue per language
+ * (model/language.c). The theme may replace texts. */
 #include "web/web.h"
 
 #include <string.h>
 
-/* What is known of the language (sr_http_t.state); NULL: not known. */
+/* The language of the request (sr_http_t.state): the one in use, and the one that the query asked for. NULL: unknown.
+ */
 typedef struct state_t {
     const sr_language_t *language, *asked;
 } state_t;
 
 #define TAG_MAX 64 /* characters */
 
-/* The value of `lang` in the query. What else is wrong with the query, or with it, is the handler's to say. */
+/* Reads `lang` from the query. Other faults of the query are reported by the handler. */
 void sr_web_ask_language(sr_http_t *http)
 {
     const char *args = http->r->args ? http->r->args : "";

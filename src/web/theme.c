@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* theme.c: a folder of the administrator's that changes how the page looks: theme.json (name, texts), theme.css
- * (colours), logo.svg or logo.png. It is read for each page: a change is seen at once, without a restart. */
+/* theme.c: the administrator's theme folder: theme.json (name, texts), theme.css (colours), logo.svg or logo.png. It
+ * is read for each page, so changes are visible without a restart. */
 #include "web/web.h"
 
 #include <apr_file_io.h>
@@ -28,7 +28,7 @@ static bool find(apr_finfo_t *info, sr_http_t *http, const char *name)
            && info->filetype == APR_REG;
 }
 
-/* With its time in it, so that browsers may keep it. NULL where it is not there. */
+/* Returns the URL of a file, with its modification time, so that browsers may cache it. NULL if the file is missing. */
 static const char *url_of(sr_http_t *http, const char *name)
 {
     apr_finfo_t info;

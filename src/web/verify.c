@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c: <location>/verify: a page where anybody checks a signed PDF (SigreqVerifyPage). A form with the document is
- * answered with the page and what was found. Nothing is stored, and the database is not asked: the answer says nothing
- * of whether the service knows the document. */
+/* verify.c: <location>/verify, the public page that checks a signed PDF (SigreqVerifyPage). A form with the document
+ * returns the page with the result. Nothing is stored, and the database is not queried, so the result does not tell
+ * whether the service knows the document. */
 #include <string.h>
 
 #include "web/web.h"
@@ -15,7 +15,7 @@ static const char *say(const json_t *texts, const char *first, const char *secon
     return sr_web_word(texts, apr_pstrcat(pool, "verify.", first, second, NULL));
 }
 
-/* "100 MB", of a number that an administrator writes as 100M. */
+/* Returns a size such as "100 MB" for a number that an administrator writes as 100M. */
 static const char *size_text(apr_off_t size, apr_pool_t *pool)
 {
     static const char *const units[] = {"bytes", "kB", "MB", "GB"};
@@ -24,7 +24,8 @@ static const char *size_text(apr_off_t size, apr_pool_t *pool)
     return apr_psprintf(pool, "%" APR_OFF_T_FMT " %s", size, units[unit]);
 }
 
-/* `result` NULL: nothing has been checked; `error` or NULL: which text says why. */
+/* Sends the page. `result` is NULL if nothing has been checked. `error` is the key of the text that explains an
+ * error, or NULL. */
 static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char *error)
 {
     const sr_web_t *page = sr_web_of(http);
@@ -48,7 +49,7 @@ static sr_error_t *show(sr_http_t *http, int status, json_t *result, const char 
     return sr_web_reply(http, status, values, &theme, texts);
 }
 
-/* What the reader can do something about is said above the form. */
+/* Errors that the reader can correct are shown above the form. */
 static sr_error_t *show_error(sr_http_t *http, int status, const char *message)
 {
     if (status == HTTP_NOT_FOUND || status == HTTP_METHOD_NOT_ALLOWED) return sr_web_error(http, status, message);
@@ -86,7 +87,7 @@ static void copy_text(json_t *to, const char *key, const json_t *from, const cha
     json_object_set_new(to, key, sr_json_string_or_null(from ? sr_json_string(from, member) : NULL));
 }
 
-/* "2026-11-20 18:09 UTC": the script writes it as the reader's browser does. */
+/* Sets a time such as "2026-11-20 18:09 UTC". The script shows it in the form of the reader's browser. */
 static void set_time(json_t *object, const char *text, apr_pool_t *pool)
 {
     apr_time_t when;
@@ -97,7 +98,7 @@ static void set_time(json_t *object, const char *text, apr_pool_t *pool)
     json_object_set_new(object, "when", json_string(apr_pstrdup(pool, plain)));
 }
 
-/* One of the texts that a helper names changes by: "page 3: its content", "the form field "a"", "object 7". */
+/* Splits a helper's description of a change, such as "page 3: its content", "the form field "a"" or "object 7". */
 static json_t *change_of(const char *text)
 {
     static const char field[] = "the form field \"";
@@ -118,7 +119,7 @@ static json_t *change_of(const char *text)
     return change;
 }
 
-/* Without doubles: of one page several things may have changed. */
+/* Removes duplicates, because several things may have changed on one page. */
 static json_t *changes_of(const json_t *texts)
 {
     json_t *list = json_array();
@@ -140,7 +141,7 @@ static json_t *signature_of(const json_t *found, apr_pool_t *pool)
     const char *environment = sr_json_string(found, "environment"), *holder = sr_json_string(signer, "name");
     const json_t *names = json_object_get(found, "filled");
     json_t *row = json_object(), *filled = json_array();
-    /* the name in an intact signature of others is a claim: who holds the certificate is what was proved */
+    /* the name in a foreign signature is only a claim; the holder of the certificate is verified */
     const bool is_certain = !ours && holder && !strcmp(state, "intact");
     json_object_set_new(row, "name", sr_json_string_or_null(is_certain || !name ? holder : name));
     json_object_set_new(row, "state", json_string(state));
@@ -237,7 +238,7 @@ sr_error_t *sr_web_verify_post(sr_http_t *http)
     if (sr_http_is_foreign(http)) return sr_error(http->pool, SR_EFORBIDDEN, "This must come from the page itself");
     SR_TRY(sr_http_rate_verify(http));
     SR_TRY(sr_service_verify_enter(sr_web_of(http)->service, &visit,
-                                   http->pool)); /* before the body: it takes disk space */
+                                   http->pool)); /* before the body is read, because the body needs disk space */
     sr_error_t *error = check(&receiver, &answer);
     if (receiver.uploads) sr_service_receive_drop(receiver.uploads);
     sr_service_verify_leave(visit);
