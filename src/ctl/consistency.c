@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* consistency.c: sigreqctl check: compares the documents that the database names with those that are stored. Nothing is
- * changed. httpd may run: what is missing is asked for again, and files are listed before the database is asked whose
- * they are. */
+/* consistency.c: sigreqctl check: compares the documents in the database with the stored files. It changes nothing.
+ * httpd may run meanwhile: before a file is reported as missing, the database is queried again, and files are listed
+ * before the database is queried for them. */
 #include "ctl/ctl.h"
 
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 typedef struct checking_t {
     ctl_t *ctl;
     sr_blobs_t *documents;
-    const char *folder; /* its uuid */
+    const char *folder; /* the uuid of the folder */
     apr_int64_t documents_checked, missing, damaged, foreign;
     apr_off_t bytes;
     json_t *problems;
-    json_t *listed; /* keys that were found, and that the database has not been asked for */
+    json_t *listed; /* keys of files that were found and have not been looked up in the database yet */
 } checking_t;
 
 static void note(checking_t *check, apr_int64_t *count, const char *problem, const char *key, const char *detail)
@@ -29,7 +29,7 @@ static void note(checking_t *check, apr_int64_t *count, const char *problem, con
 
 /* --- what the database names */
 
-/* Whether a content is stored under this key still: a collection may have removed it. */
+/* Sets *named to true if the database still has a blob with this key. A collection may have removed it meanwhile. */
 static sr_error_t *is_named(bool *named, const checking_t *check, const char *sha256, const char *key, apr_pool_t *pool)
 {
     const char *wanted = apr_psprintf(pool, "[\"%s\"]", sha256);
@@ -53,7 +53,7 @@ static sr_error_t *note_missing(checking_t *check, const char *sha256, const cha
     return NULL;
 }
 
-/* NULL: the file is right. */
+/* Returns the fault of a file, or NULL. */
 static const char *damage_of(const sr_blob_t *blob, apr_off_t size, const char *sha256, bool quick, apr_pool_t *pool)
 {
     sr_sha256_t *digest = sr_sha256_begin(pool);
@@ -96,7 +96,7 @@ static sr_error_t *check_page(checking_t *check, const char **after, apr_pool_t 
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-    apr_pool_t *each; /* of one document, whose file is closed with it */
+    apr_pool_t *each; /* cleared for each document, which closes its file */
 
     SR_TRY(sr_store_admin_blob_list(check->ctl->database, &outcome, &rows, check->folder, *after, ROWS, pool));
     apr_pool_create(&each, pool);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gc.c: sigreqctl gc: takes away the documents that no submission has, the images of pages that nobody looks at, and
- * the Idempotency-Keys and webhook calls whose time is over. */
+/* gc.c: sigreqctl gc: removes the documents that no submission uses, the page images that have not been requested for
+ * a time, and the Idempotency-Keys and webhook calls that have expired. */
 #include "ctl/ctl.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #define UNUSED_DAYS 30
 #define RESERVED "3600"      /* seconds */
 #define QUARANTINE_DAYS "30" /* as in src/conf/directives.def */
-#define ROWS 1000            /* that the database is asked for at once */
-#define MOST_PAGES 1000      /* of reservations; the next run goes on */
+#define ROWS 1000            /* rows of one query */
+#define MOST_PAGES 1000      /* pages of reservations in one run; the next run continues */
 
-/* How long a key is kept: docs/api.md, Repeating a request safely. */
+/* The lifetime of an Idempotency-Key: docs/api.md, Repeating a request safely. */
 #define KEY_LIFETIME DAY
 #define HISTORY_DAYS "90"
 
@@ -32,8 +32,8 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
     return NULL;
 }
 
-/* Where documents were named and a cache was not, it is where httpd puts it. A link there was not named by the
- * administrator. */
+/* Finds the cache if only the documents folder was given: at httpd's default place. A symbolic link there is not
+ * followed, because the administrator did not name it. */
 static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
 {
     struct stat status;
@@ -53,7 +53,7 @@ static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
 typedef struct collection_t {
     ctl_t *ctl;
     sr_blobs_t *documents;
-    const char *folder; /* its uuid */
+    const char *folder; /* the uuid of the folder */
     bool dry_run;
     apr_int64_t kept, deleted;
     apr_off_t freed;
@@ -78,7 +78,7 @@ static sr_error_t *doom(const collection_t *c, const char *kind, json_t *list, a
     return sr_store_admin_blob_doom(c->ctl->database, &outcome, sr_json_text(doomed, pool), pool);
 }
 
-/* Contents that no submission needs, a page of them at a time. *after is "" at the end. */
+/* Makes tombstones of blobs that no submission uses, one page of rows at a time. *after is "" at the end. */
 static sr_error_t *doom_unnamed(collection_t *c, const char **after, apr_pool_t *pool)
 {
     const sr_body_row_t *row;
@@ -97,7 +97,7 @@ static sr_error_t *doom_unnamed(collection_t *c, const char **after, apr_pool_t 
     return c->dry_run || !json_array_size(list) ? NULL : doom(c, "named", list, pool);
 }
 
-/* Reservations of uploads that were refused, or whose process died. *more is false at the end. */
+/* Makes tombstones of reservations whose upload was refused or whose process died. *more is false at the end. */
 static sr_error_t *doom_late(collection_t *c, bool *more, apr_interval_time_t age, apr_pool_t *pool)
 {
     json_t *list = sr_json_own(json_array(), pool);
@@ -126,8 +126,8 @@ static sr_error_t *remove_file(collection_t *c, const sr_tombstone_row_t *tombst
     return sr_reports_forget(c->documents, apr_pstrndup(pool, tombstone->key, SR_SHA256_HEX_LENGTH), pool);
 }
 
-/* The files of tombstones, a page of them at a time. A tombstone goes when its file has gone. *after is "" at the end.
- */
+/* Removes the files of tombstones, one page of rows at a time. A tombstone is deleted when its file has been removed.
+ * *after is "" at the end. */
 static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
 {
     json_t *buried = sr_json_own(json_array(), pool);

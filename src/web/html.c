@@ -4,10 +4,9 @@
 
 #include "web/web.h"
 
-#define SHEETS_MAX 50  /* pages of all documents in the HTML; the script adds the others (sheets.js) */
-#define RUNS_MAX 2000  /* runs of pages of one size that the script gets; later pages count as pages of the last size  \
-                        */
-#define EAGER_SHEETS 1 /* pages of the first document that are loaded at once, at the full resolution of the screen */
+#define SHEETS_MAX 50    /* pages of all documents in the HTML; the script adds the others (sheets.js) */
+#define RUNS_MAX 2000    /* runs of pages of one size for the script; later pages have the size of the last run */
+#define EAGER_SHEETS 1   /* pages of the first document that are loaded at once, at the full resolution of the screen */
 #define POINT_PIXELS 1.5 /* CSS pixels per point, if there is room */
 #define SMALL_WIDTH 1200 /* pixels; the width of other pages' images until the script chooses one */
 #define DATE_LENGTH 10   /* of the date in an ISO 8601 time; the script shows it in the form of the language */
