@@ -192,12 +192,12 @@ $(O)/embed/page_assets.h: $(O)/page/bundled
 	$(call say,EMBED)tools/embed --files embedded_assets $(O)/page/assets >$@
 $(O)/embed/page_html.h: $(wildcard $(PAGE)/html/*.html)
 $(O)/embed/page_texts.h: $(wildcard $(PAGE)/texts/*.json)
-$(O)/embed/plurals.h: tools/plurals src/model/languages.def
+$(O)/embed/plurals.h: tools/plurals.mjs src/model/languages.def
 	@mkdir -p $(@D)
-	$(call say,EMBED)tools/plurals src/model/languages.def >$@
-$(O)/embed/dates.h: tools/dates src/model/languages.def
+	$(call say,EMBED)tools/plurals.mjs src/model/languages.def >$@
+$(O)/embed/dates.h: tools/dates.mjs src/model/languages.def
 	@mkdir -p $(@D)
-	$(call say,EMBED)tools/dates src/model/languages.def >$@
+	$(call say,EMBED)tools/dates.mjs src/model/languages.def >$@
 $(O)/embed/page_%.h: tools/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed --files embedded_$* $(PAGE)/$* >$@

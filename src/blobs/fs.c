@@ -48,7 +48,7 @@ static sr_error_t *list_files(const listing_t *listing, const sr_folder_t *folde
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         struct stat status;
 
-        if (!sr_blobs_is_key(name) || strncmp(name, prefix, 4) || !sr_folder_find(&status, folder, name)) continue;
+        if (!sr_blobs_is_key(name) || strncmp(name, prefix, 4) != 0 || !sr_folder_find(&status, folder, name)) continue;
         SR_TRY(listing->each(listing->baton, name, status.st_size, each));
         apr_pool_clear(each);
     }

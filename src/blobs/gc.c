@@ -134,7 +134,8 @@ static sr_error_t *delete_reports(const sr_folder_t *cd, const char *sha256, apr
     for (int i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
 
-        if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) || !sr_reports_is_name(name + SR_SHA256_HEX_LENGTH)) continue;
+        if (strncmp(name, sha256, SR_SHA256_HEX_LENGTH) != 0 || !sr_reports_is_name(name + SR_SHA256_HEX_LENGTH))
+            continue;
         SR_TRY(sr_folder_delete(&ignored, cd, name, pool));
     }
     return NULL;

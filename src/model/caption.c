@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* caption.c: the caption, a small line under a signature: the words that it can consist of, and their text for a
- * signer. The date has the form of CLDR for the signer's language (tools/dates). */
+ * signer. The date has the form of CLDR for the signer's language (tools/dates.mjs). */
 #include "model/model.h"
 
 #include <string.h>

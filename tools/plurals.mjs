@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// plurals FILE: prints a C header with the plural categories (CLDR) of each language of FILE (src/model/languages.def):
-// for each number from 0 to 199 the letter of its category: z(ero) o(ne) t(wo) f(ew) m(any) x (other). Numbers from 200
-// on are like those of 100 to 199 with the same last two digits, but for millions, which nobody counts here.
+// plurals.mjs FILE: prints a C header with the plural categories (CLDR) of each language of FILE, which is
+// src/model/languages.def: for each number from 0 to 199 the letter of its category, z(ero) o(ne) t(wo) f(ew) m(any)
+// x (other). Numbers from 200 on are like those of 100 to 199 with the same last two digits, but for millions, which
+// nobody counts here.
 import { readFileSync } from 'node:fs'
 
 const letters = { zero: 'z', one: 'o', two: 't', few: 'f', many: 'm', other: 'x' }
@@ -11,7 +12,7 @@ const tags = [...rows].map(row => row[1])
 const unknown = tags.filter(tag => !Intl.PluralRules.supportedLocalesOf(tag).length)
 if (!tags.length || unknown.length) throw new Error(`plurals: this node has no plural rules for ${unknown}`)
 
-console.log('/* made by tools/plurals */')
+console.log('/* made by tools/plurals.mjs */')
 console.log('typedef struct plurals_t { const char *tag, *categories; } plurals_t;')
 console.log('static const plurals_t embedded_plurals[] = {')
 for (const tag of tags) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// dates FILE: prints a C header with the dates (CLDR) of each language of FILE (src/model/languages.def): one pattern
-// for each month, with {d} for the day and {y} for the year, the ten digits, and whether the language is written from
-// right to left.
+// dates.mjs FILE: prints a C header with the dates (CLDR) of each language of FILE, which is src/model/languages.def:
+// one pattern for each month, with {d} for the day and {y} for the year, the ten digits, and whether the language is
+// written from right to left.
 import { readFileSync } from 'node:fs'
 
 const rows = readFileSync(process.argv[2], 'utf8').matchAll(/^SR_LANGUAGE\("[^"]+", "([^"]+)"/gm)
@@ -21,7 +21,7 @@ function patternOf(format, digits, month, day) {
     }).join('')
 }
 
-console.log('/* made by tools/dates */')
+console.log('/* made by tools/dates.mjs */')
 console.log('typedef struct dates_t { const char *tag, *digits[10], *months[12]; bool rtl; } dates_t;')
 console.log('static const dates_t embedded_dates[] = {')
 for (const tag of tags) {
