@@ -112,12 +112,12 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
     return sr_seal(service, revision, joined, &what, pool);
 }
 
-/* What is appended stays in memory until all documents are sealed. */
-static void keep(sr_transition_t *step, sr_document_state_t *document, const sr_pdf_update_t *prepared,
-                 const sr_pdf_revision_t *revision)
+/* Notes what is appended. Its bytes stay in `parts` until they are stored. Returns their number. */
+static apr_size_t keep(sr_transition_t *step, sr_document_state_t *document, const sr_pdf_update_t *prepared,
+                       const sr_pdf_revision_t *revision, apr_pool_t *parts)
 {
     const apr_size_t size = prepared->length + revision->length;
-    char *part = apr_palloc(step->pool, size);
+    char *part = apr_palloc(parts, size);
     sr_revised_t revised = {.size = (apr_off_t)size,
                             .whole_sha256 = apr_pstrdup(step->pool, revision->sha256),
                             .whole_size = sr_document_state_size(document) + (apr_off_t)size};
@@ -131,14 +131,17 @@ static void keep(sr_transition_t *step, sr_document_state_t *document, const sr_
                                                      document->revisions->nelts, "sha256", revised.sha256, "size",
                                                      (json_int_t)revised.size, "whole_sha256", revised.whole_sha256,
                                                      "whole_size", (json_int_t)revised.whole_size));
+    return size;
 }
 
-/* Stores what was appended to the documents. */
-static sr_error_t *store(const sr_service_t *service, const signing_t *s, sr_transition_t *step)
+/* Stores what was appended to the documents, and frees it. */
+static sr_error_t *store(const sr_service_t *service, const signing_t *s, sr_transition_t *step, apr_pool_t *parts)
 {
     const apr_array_header_t *documents = step->signing->submission.documents;
     SR_TRY(sr_contents_folder(&step->folder, s->documents, step->pool));
     SR_TRY(sr_contents_store(service, step->contents, s->documents, step->pool));
+    for (int i = 0; i < step->contents->nelts; i++) APR_ARRAY_IDX(step->contents, i, sr_content_t).bytes = NULL;
+    apr_pool_clear(parts);
     for (int i = 0; i < documents->nelts; i++) {
         const apr_array_header_t *revisions = APR_ARRAY_IDX(documents, i, sr_document_state_t).revisions;
         for (int j = 0; j < revisions->nelts; j++) {
@@ -151,7 +154,8 @@ static sr_error_t *store(const sr_service_t *service, const signing_t *s, sr_tra
 
 /* `own` has the worker for all documents of the submission. */
 static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, const signing_t *s,
-                                 sr_transition_t *step, sr_document_state_t *document, json_t *evidence)
+                                 sr_transition_t *step, sr_document_state_t *document, json_t *evidence,
+                                 apr_size_t *held, apr_pool_t *parts)
 {
     const char *before = sr_document_state_sha256(document);
     apr_pool_t *work; /* its documents, answers and files go when this document is done */
@@ -163,7 +167,7 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     SR_TRY(join(&joined, s, document, work));
     SR_TRY(prepare_first(service, own, &prepared, step->signing, fields, document, &joined, work));
     SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
-    keep(step, document, &prepared, &revision);
+    *held += keep(step, document, &prepared, &revision, parts);
     document->cipher = revision.cipher;
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
@@ -171,21 +175,30 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     return NULL;
 }
 
+#define HELD_MOST ((apr_size_t)4 << 20) /* bytes that wait to be stored together: each time costs a reservation */
+
 static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_transition_t *step,
                                   json_t *evidence)
 {
     sr_signing_t *signing = step->signing;
-    apr_pool_t *work; /* the worker is given back with it */
+    apr_pool_t *work, *parts; /* the worker is given back with the first */
+    apr_size_t held = 0;
     apr_pool_create(&work, step->pool);
+    apr_pool_create(&parts, step->pool);
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
     const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
         if (sr_signer_has_field(signing->signer, document))
-            SR_TRY(sign_document(service, &own, s, step, document, evidence));
+            SR_TRY(sign_document(service, &own, s, step, document, evidence, &held, parts));
+        if (held < HELD_MOST) continue;
+        SR_TRY(store(service, s, step, parts));
+        held = 0;
     }
     apr_pool_destroy(work);
-    return store(service, s, step);
+    SR_TRY(store(service, s, step, parts));
+    apr_pool_destroy(parts);
+    return NULL;
 }
 
 /* --- the step */

@@ -79,20 +79,23 @@ is_deeply([@$found{qw(missing damaged)}], [0, 0], 'what is stored is what was st
 my %foreign = map { $_->{key} => 1 } @{ $found->{problems} };
 my ($damaged, $missing) = grep { !$foreign{ basename($_) } } documents();
 my $aside = suite->{dir} . '/documents/aside';
-sub spoil {
+sub spoil {    # the first byte; gives what it was
     my ($byte) = @_;
     chmod 0600, $damaged;
     open my $out, '+<', $damaged or die "$damaged: $!";
+    read $out, my $was, 1;
+    seek $out, 0, 0;
     print $out $byte;
     close $out;
+    return $was;
 }
-spoil('X');
+my $good = spoil("\0");
 rename $missing, $aside or die "$missing: $!";
 my %problem = map { $_->{key} => "$_->{problem}: $_->{detail}" } @{ Sigreq::Here::checked()->{problems} };
 like($problem{ basename($damaged) }, qr/^damaged: its SHA-256 is [0-9a-f]{64}$/, 'check finds a changed byte');
 is($problem{ basename($missing) }, 'missing: there is no file', '… and a file that is not there');
 is_deeply([@{ Sigreq::Here::checked('--quick') }{qw(missing damaged)}], [1, 0], '… --quick compares sizes alone');
-spoil('%');
+spoil($good);
 rename $aside, $missing or die "$aside: $!";
 is_deeply([@{ Sigreq::Here::checked() }{qw(missing damaged)}], [0, 0], 'mended, all is well');
 ok(wait_for(sub { !temporary_files() }), 'no temporary file');

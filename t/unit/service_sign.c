@@ -3,6 +3,7 @@
  * once, the document is hashed once, and the store is asked as often as is necessary. The API's tests have the rest. */
 #include "cms_make.h"
 #include "pdf_help.h"
+#include "service/private.h"
 #include "service/setup.h"
 #include "store.h"
 
@@ -73,7 +74,21 @@ static const char *signer_row(unsigned n, int y, apr_pool_t *p)
         uuid(4, n, p), n, y, y, y + 40);
 }
 
-static void make_submission(link_t *l, unsigned n, const char *hash, const char *now, const char *sha256, size_t size)
+/* The document's row in the folder that the service uses. */
+static const char *make_blob(link_t *l, const sr_service_t *service, sr_blobs_t *documents, const char *sha256,
+                             size_t size)
+{
+    const char *database, *folder = NULL;
+    if (sr_service_folder(service, documents, l->pool)) abort();
+    if (sr_blobs_binding(&database, &folder, documents, l->pool) || !folder) abort();
+    execute(l, apr_psprintf(l->pool, "INSERT INTO %sblob (folder, sha256, key, size) VALUES ('%s', '%s', '%s', %d)",
+                            strcmp(l->base->driver_name, "pgsql") == 0 ? "sigreq." : "", folder, sha256, sha256,
+                            (int)size));
+    return folder;
+}
+
+static void make_submission(link_t *l, unsigned n, const char *hash, const char *now, const char *folder,
+                            const char *sha256, size_t size)
 {
     apr_pool_t *p = l->pool;
     RUN(l, SR_OP_SUBMISSION_CREATE,
@@ -81,9 +96,10 @@ static void make_submission(link_t *l, unsigned n, const char *hash, const char 
                      "{\"token_hash\":\"%s\",\"now\":%s,\"uuid\":\"%s\",\"name\":\"One\",\"template_uuid\":\"%s\","
                      "\"skip_intro\":false,\"send_email\":false,\"search\":\"one\",\"base_url\":\"https://x.org\","
                      "\"representation\":\"{}\",\"representation_version\":1,\"event_hash\":\"e1\",\"event\":\"{}\","
-                     "\"idempotency_since\":0,\"documents\":[{\"uuid\":\"%s\",\"name\":\"a.pdf\",\"sha256\":\"%s\","
+                     "\"idempotency_since\":0,\"folder\":\"%s\",\"documents\":[{\"uuid\":\"%s\",\"name\":\"a.pdf\","
+                     "\"sha256\":\"%s\","
                      "\"size\":%d,\"pages\":1}],\"signers\":[%s,%s]}",
-                     hash, now, uuid(1, n, p), uuid(2, n, p), uuid(3, n, p), sha256, (int)size,
+                     hash, now, uuid(1, n, p), uuid(2, n, p), folder, uuid(3, n, p), sha256, (int)size,
                      signer_row(2 * n, 100, p), signer_row(2 * n + 1, 200, p)));
     is_str(link_outcome(l), "ok", "a submission");
 }
@@ -121,11 +137,12 @@ static void check_size(link_t *l, sr_service_t *service, unsigned n, size_t size
     if (n == 1) make_organization(l, hash, now);
     if (sr_blobs_folder(&documents, service->documents_root, p)) abort();
     ok(!sr_blobs_put(documents, sha256, pdf.data, pdf.size, p), "a document of %d bytes", (int)pdf.size);
-    make_submission(l, n, hash, now, sha256, pdf.size);
-    /* whose the folder is, the lock, whether anything has changed, and the change; PostgreSQL's lock is a row */
-    sign(service, uuid(4, 2 * n, p), pdf.size, 3 + (pgsql ? 1 : 0), 1, p);
-    /* the same, and the audit trail for the certificate */
-    sign(service, uuid(4, 2 * n + 1, p), pdf.size, 4 + (pgsql ? 1 : 0), 1, p);
+    make_submission(l, n, hash, now, make_blob(l, service, documents, sha256, pdf.size), sha256, pdf.size);
+    /* whose the folder is, the lock, whether anything has changed; the reservation of a key, and the change.
+     * PostgreSQL's lock is a row */
+    sign(service, uuid(4, 2 * n, p), pdf.size, 3 + (pgsql ? 1 : 0), 2, p);
+    /* the same, and the audit trail for the certificate, whose key is reserved too */
+    sign(service, uuid(4, 2 * n + 1, p), pdf.size, 4 + (pgsql ? 1 : 0), 3, p);
     free(pdf.data);
 }
 

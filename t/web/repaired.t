@@ -19,7 +19,8 @@ sub anew {    # what was written anew of an upload
     my $sha256 = shift;
     my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2), substr($_[0], 2, 2)) };
     my $known  = decode_json(path((reports($sha256))[0])->slurp)->{normalised}{sha256};
-    return $folder->($known)->child($known)->slurp;
+    my @found = grep {/\Q$known\E\.[0-9a-f]{16}$/} @{ $folder->($known)->list };
+    return $found[0]->slurp;
 }
 
 sub signed_by_both {
