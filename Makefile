@@ -63,7 +63,7 @@ UNIT_BIN := $(patsubst t/unit/%.c,$(O)/t/%,$(UNIT_SRC))
 TOOL_BIN := $(patsubst t/tool/%.c,$(O)/t/tool/%,$(TOOL_SRC))
 PROGRAMS := $(O)/mod_sigreq.so $(O)/sigreq-pdfd $(O)/sigreqctl
 
-.PHONY: all units help deps run demo-receiver check test coverage bench corpus corpus-sign install uninstall dist clean \
+.PHONY: all units help deps run demo-receiver check test torture coverage bench corpus corpus-sign install uninstall dist clean \
         format lint
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -111,7 +111,7 @@ $(O)/sigreqctl: $(call obj,$(CTL_SRC)) $(O)/libsigreq.a $(O)/flags
 
 # the parsers of src/http that know no httpd.h are tested alone, too
 UNIT_HTTP := $(call obj,src/http/multipart.c src/http/part.c)
-$(O)/t/pdf_seal_pixels $(O)/t/pdf_mark: UNIT_LIBS := $(IMAGE_LIBS)
+$(O)/t/pdf_seal_pixels $(O)/t/pdf_mark $(O)/t/pdf_reduced: UNIT_LIBS := $(IMAGE_LIBS)
 # the comparison of revisions, without a process for each
 $(O)/t/pdf_revisions $(O)/t/pdf_policies: $(call obj,$(addprefix src/pdfd/,changes.cc rules.cc uses.cc revision.cc covers.c xref.c tidy.c))
 $(O)/t/pdf_revisions $(O)/t/pdf_policies: UNIT_LIBS := $(PDFD_LIBS) -lstdc++
@@ -165,12 +165,13 @@ $(O)/embed/%.h: src/api/%
 	$(call say,EMBED)tools/embed $< >$@
 $(call obj,$(wildcard src/api/*.c)): $(O)/embed/openapi.json.h
 
+MAIL_TEMPLATES := invitation.txt invitation.html reminder.txt reminder.html
 $(O)/embed/%.h: src/jobs/%
 	@mkdir -p $(@D)
 	$(call say,EMBED)tools/embed $< >$@
-$(call obj,src/jobs/letter.c): $(O)/embed/invitation.txt.h $(O)/embed/invitation.html.h
+$(call obj,src/jobs/letter.c): $(patsubst %,$(O)/embed/%.h,$(MAIL_TEMPLATES))
 
-EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json invitation.txt invitation.html page_assets page_html \
+EMBEDDED := $(addprefix $(O)/embed/,$(addsuffix .h,openapi.json $(MAIL_TEMPLATES) page_assets page_html \
             page_texts plurals dates operations))
 # the signing page: esbuild bundles what browsers load; that, the pieces of HTML and the texts are embedded
 $(NPM)/%/installed: tools/npm
@@ -226,7 +227,7 @@ MAIL      = $(PREFIX)/share/sigreq/mail
 # MODE:FILE:FOLDER
 INSTALLED = 644:$(O)/mod_sigreq.so:$(HTTPD_LIBEXECDIR) 755:$(O)/sigreq-pdfd:$(PREFIX)/lib/sigreq \
             755:$(O)/sigreqctl:$(PREFIX)/sbin 644:include/mod_sigreq.h:$(PREFIX)/include/apache2 \
-            $(patsubst %,644:%:$(MAIL),src/jobs/invitation.txt src/jobs/invitation.html) \
+            $(patsubst %,644:src/jobs/%:$(MAIL),$(MAIL_TEMPLATES)) \
             $(patsubst %,644:%:$(DOC),README CHANGES LICENSE $(wildcard docs/*.md)) \
             $(patsubst %,644:%:$(DOC)/decisions,$(wildcard docs/decisions/*.md)) \
             $(patsubst %,644:%:$(DOC)/signing-page,$(wildcard docs/signing-page/*.png))
@@ -277,6 +278,11 @@ test:
 	@tools/deps test
 	@$(MAKE) --no-print-directory all units $(NPM)/browser/installed
 	@SIGREQ_CORPUS="$(or $(SIGREQ_CORPUS),$(wildcard $(CORPUS)))" exec $(if $(SANITIZE),tools/sanitize,t/run)
+#: make torture [SIGREQ_SEED=]         run what depends on chance at full length; the last line counts as in `make test`
+torture:
+	@tools/deps test
+	@$(MAKE) --no-print-directory all units
+	@SIGREQ_TORTURE=1 exec t/run
 #: make format                         give all C and C++ files the style of .clang-format
 format:
 	@tools/deps lint

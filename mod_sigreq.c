@@ -21,6 +21,7 @@
 #define HANDLER "sigreq"
 
 static sr_child_t child; /* the state of this child process */
+static const sr_retention_t *child_retention;
 
 static void *api_context(const sr_service_t *service, const sr_conf_t *conf, apr_pool_t *pool)
 {
@@ -102,11 +103,20 @@ static const char *own_path(const request_rec *r, const sr_conf_t *conf, const a
     return NULL;
 }
 
+/* Runs before anything can refuse the request, so that the refusals of httpd have the id as well. */
+static void name_request(request_rec *r, const area_t *area, const char *path)
+{
+    path += *path == '/';
+    sr_run_request_id(r, area->secret ? apr_pstrmemdup(r->pool, path, strcspn(path, "/")) : NULL);
+}
+
 /* Called before the path is decoded. httpd refuses "%2F" with its own error page (AllowEncodedSlashes). DONE skips
  * the decoding, so that the module sends its own 404. */
 static int pre_translate_name(request_rec *r)
 {
-    const char *path = own_path(r, sr_conf_of_request(r), NULL);
+    const area_t *area;
+    const char *path = own_path(r, sr_conf_of_request(r), &area);
+    if (path) name_request(r, area, path);
     return path && strcasestr(path, "%2f") ? DONE : DECLINED;
 }
 
@@ -118,6 +128,7 @@ static int translate_name(request_rec *r)
     const area_t *area;
     const char *path = own_path(r, sr_conf_of_request(r), &area);
     if (!path) return DECLINED;
+    name_request(r, area, path); /* mod_rewrite may have changed the path */
     asked_t *asked = apr_palloc(r->pool, sizeof *asked);
     *asked = (asked_t){.path = path, .shown = r->uri};
     if (area->secret && *path) asked->shown = sr_run_log_hide(r, path + 1);
@@ -183,6 +194,7 @@ static int handler(request_rec *r)
     const char *path = own_path(r, conf, &area);
     if (!path) return DECLINED;
     if (asked) path = asked->path;
+    name_request(r, area, path);
     const char *base = base_url(r, conf);
     if (!base) return HTTP_BAD_REQUEST;
     const sr_service_t service = {.child = &child,
@@ -205,6 +217,8 @@ static int handler(request_rec *r)
                                   .sends_mail = *sr_conf_of_process(ap_server_conf)->smtp != '\0',
                                   .theme = conf->theme,
                                   .mail_rates = &conf->mail_rates,
+                                  .redirects = conf->redirects,
+                                  .expiry = conf->expiry,
                                   .refuse_active = conf->refuse_active,
                                   .area_origin = conf->area_origin,
                                   .max_token_age = conf->max_token_age};
@@ -218,7 +232,9 @@ static int handler(request_rec *r)
                       .secret_paths = area->secret,
                       .is_public = area->is_public};
     if (area->begin) area->begin(&http);
+    sr_run_request_begin(r);
     sr_http_dispatch(&http, area->routes);
+    sr_run_request_end();
     sr_run_metrics_answered(r, number_of(area, http.route));
     return OK;
 }
@@ -246,7 +262,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     int result = sr_conf_check(ptemp, main_server); /* each check logs the faults that it finds */
     if (sr_run_seal_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
     if (sr_run_authorities_check(ptemp, main_server) != OK) result = HTTP_INTERNAL_SERVER_ERROR;
-    return result;
+    return result == OK ? sr_run_owned_test(ptemp, main_server) : result;
 }
 
 static int share(server_rec *main_server, const char *name, apr_size_t size, void (*use)(void *block))
@@ -259,6 +275,7 @@ static int share(server_rec *main_server, const char *name, apr_size_t size, voi
 
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *main_server)
 {
+    if (sr_run_owned_start(ptemp, main_server) != OK) return HTTP_INTERNAL_SERVER_ERROR;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK; /* httpd reads the configuration twice at its start; this is the first time */
     ap_add_version_component(pconf, "mod_sigreq/" MOD_SIGREQ_VERSION);
@@ -274,6 +291,21 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     return result == OK ? sr_run_authorities_load(pconf, main_server) : result;
 }
 
+/* The job thread expires submissions and reminds signers. */
+static sr_error_t *timer(sr_store_source_t *database, const char *kind, const char *submission,
+                         apr_interval_time_t *again, apr_pool_t *pool)
+{
+    const sr_service_t service = {.child = &child, .database = database};
+    return sr_service_timer(&service, again, kind, submission, pool);
+}
+
+/* The same for SigreqRetention. */
+static sr_error_t *retain(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool)
+{
+    const sr_service_t service = {.child = &child, .database = database};
+    return sr_service_retain(&service, deleted, at, child_retention, pool);
+}
+
 static void child_init(apr_pool_t *pchild, server_rec *main_server)
 {
     sr_json_watch_memory();
@@ -282,9 +314,11 @@ static void child_init(apr_pool_t *pchild, server_rec *main_server)
                          .folders = sr_folders_create(pchild),
                          .access = sr_access_cache_create(pchild),
                          .standing = sr_standing_create(pchild),
+                         .keys = sr_key_cache_create(pchild),
                          .seal = {[SR_TEST] = sr_run_seal(SR_TEST), [SR_PRODUCTION] = sr_run_seal(SR_PRODUCTION)}};
     sr_http_readers_child_init();
-    sr_run_jobs_child_init(pchild, main_server, sr_conf_of_process(main_server));
+    child_retention = &sr_conf_of_process(main_server)->retention;
+    sr_run_jobs_child_init(pchild, main_server, sr_conf_of_process(main_server), timer, retain);
 }
 
 static void register_hooks(apr_pool_t *pool)
@@ -303,6 +337,7 @@ static void register_hooks(apr_pool_t *pool)
     ap_hook_type_checker(type_checker, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(sr_run_metrics_show, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_insert_error_filter(sr_run_request_id_again, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_REALLY_FIRST);
     APR_OPTIONAL_HOOK(ap, status_hook, sr_run_status, NULL, NULL, APR_HOOK_MIDDLE);
 }

@@ -12,8 +12,8 @@ APLOG_USE_MODULE(sigreq);
 static const char *part(sr_http_t *http, const char *name, const sr_error_t *error)
 {
     if (!error) return "ok";
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: unavailable: %s: %s", name,
-                  sr_error_text(error, false, http->pool));
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, http->r, "SR0110: health: unavailable: %s: %s [request %s]", name,
+                  sr_error_text(error, false, http->pool), http->r->log_id);
     return "unavailable";
 }
 

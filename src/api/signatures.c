@@ -13,7 +13,8 @@ static sr_error_t *read_time(apr_time_t *when, sr_http_t *http, const char *name
 
 sr_error_t *sr_api_signatures_list(sr_http_t *http)
 {
-    const char *token_hash, *limit = NULL, *after = NULL, *created_after = NULL, *created_before = NULL;
+    const char *token_hash, *limit = NULL, *after = NULL, *created_after = NULL, *created_before = NULL,
+                            *updated_after = NULL;
     sr_submission_filter_t filter = {0};
     sr_list_query_t query;
     sr_list_result_t page;
@@ -24,12 +25,15 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
                                        {"q", &filter.q},
                                        {"createdAfter", &created_after},
                                        {"createdBefore", &created_before},
+                                       {"updatedAfter", &updated_after},
+                                       {"externalId", &filter.external_id},
                                        {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     SR_TRY(sr_api_list_query(&query, http, limit, after));
-    SR_TRY(sr_name_expect(sr_status_names, filter.status, "status", http->pool));
+    SR_TRY(sr_name_expect(sr_filter_names, filter.status, "status", http->pool));
     SR_TRY(read_time(&filter.created_after, http, "createdAfter", created_after));
     SR_TRY(read_time(&filter.created_before, http, "createdBefore", created_before));
+    SR_TRY(read_time(&filter.updated_after, http, "updatedAfter", updated_after));
     apr_pool_t *rows; /* destroyed before a slow client has read the response */
     apr_pool_create(&rows, http->pool);
     SR_TRY(sr_service_submissions(sr_api_of(http)->service, &page, token_hash, &query, &filter, rows));
@@ -40,11 +44,17 @@ sr_error_t *sr_api_signatures_list(sr_http_t *http)
 
 sr_error_t *sr_api_signature_get(sr_http_t *http)
 {
-    const char *token_hash, *uuid, *view;
+    const char *token_hash, *uuid, *known = apr_table_get(http->r->headers_in, "If-None-Match");
+    sr_shown_submission_t shown;
     SR_TRY(sr_api_token(&token_hash, http));
     SR_TRY(sr_api_uuid(&uuid, http, 0));
-    SR_TRY(sr_service_submission(sr_api_of(http)->service, &view, token_hash, uuid, http->pool));
-    return sr_http_view(http, HTTP_OK, view);
+    SR_TRY(sr_service_submission(sr_api_of(http)->service, &shown, token_hash, uuid, known, http->pool));
+    if (sr_http_unchanged(http, shown.tag)) return NULL;
+    if (!shown.representation) { /* the header has the tag, but not in an ETag of this URL */
+        SR_TRY(sr_service_submission(sr_api_of(http)->service, &shown, token_hash, uuid, NULL, http->pool));
+        if (sr_http_unchanged(http, shown.tag)) return NULL;
+    }
+    return sr_http_view(http, HTTP_OK, shown.representation);
 }
 
 static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)

@@ -27,7 +27,7 @@ static sr_error_t *read_expiry(apr_time_t *expires_at, sr_http_t *http, const js
     if (!value || json_is_null(value)) return NULL;
     if (!json_is_string(value)) return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be an ISO 8601 date");
     SR_TRY(sr_api_time(expires_at, http, "expiresAt", json_string_value(value)));
-    if (*expires_at <= apr_time_now()) return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be in the future");
+    if (*expires_at <= sr_time_now()) return sr_error(http->pool, SR_EBADREQUEST, "expiresAt must be in the future");
     return NULL;
 }
 

@@ -12,7 +12,20 @@
 #define SIGNERS_MAX ((apr_size_t)4 * 1024 * 1024)
 #define KEY_MAX 255
 
-enum { NAME, SIGNERS, SKIP_INTRO, SEND_EMAIL, LOCALE, CAPTION, TEXT_COUNT };
+enum {
+    NAME,
+    SIGNERS,
+    SKIP_INTRO,
+    SEND_EMAIL,
+    LOCALE,
+    CAPTION,
+    EXPIRES_AT,
+    EXTERNAL_ID,
+    METADATA,
+    REDIRECT_URL,
+    REMINDERS,
+    TEXT_COUNT
+};
 static const struct {
     const char *name;
     apr_size_t max;
@@ -23,6 +36,11 @@ static const struct {
     [SEND_EMAIL] = {"sendEmail", TEXT_MAX},
     [LOCALE] = {"locale", TEXT_MAX},
     [CAPTION] = {"caption", TEXT_MAX},
+    [EXPIRES_AT] = {"expiresAt", TEXT_MAX},
+    [EXTERNAL_ID] = {"externalId", TEXT_MAX},
+    [METADATA] = {"metadata", TEXT_MAX},
+    [REDIRECT_URL] = {"redirectUrl", TEXT_MAX},
+    [REMINDERS] = {"reminders", TEXT_MAX},
 };
 
 typedef struct text_t {
@@ -189,6 +207,13 @@ sr_error_t *sr_api_signatures_create(sr_http_t *http)
     request.send_email = receiver.text[SEND_EMAIL].data;
     request.locale = receiver.text[LOCALE].data;
     request.caption = receiver.text[CAPTION].data;
+    request.expires_at = receiver.text[EXPIRES_AT].data;
+    request.external_id = receiver.text[EXTERNAL_ID].data;
+    request.metadata = receiver.text[METADATA].data;
+    request.metadata_length = receiver.text[METADATA].length;
+    request.redirect_url = receiver.text[REDIRECT_URL].data;
+    request.reminders = receiver.text[REMINDERS].data;
+    request.reminders_length = receiver.text[REMINDERS].length;
     sr_error_t *error = sr_service_create(sr_api_of(http)->service, &uuid, &view, &request, http->pool);
     sr_service_receive_drop(receiver.uploads);
     SR_TRY(error);

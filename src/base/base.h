@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base.h: functions that every layer may use. They include no httpd.h and use neither the database nor a PDF library.
  *
- * Sections: error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · text.c · template.c · rate.c ·
- * accept.c · descriptor.c · process.c · caption.c
+ * Sections: assert.c · error.c · json.c · id.c · secret.c · digest.c · cipher.c · time.c · duration.c · text.c ·
+ * template.c · rate.c · accept.c · descriptor.c · process.c · caption.c
  *
  * Pools: out-parameters come first, pools last. What a function returns is allocated in `result_pool`. `scratch_pool`
  * may be cleared as soon as the function has returned. A function with one `pool` uses it for both. */
@@ -16,6 +16,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ----------------------------------------------------------------------------------------------- assert.c */
+/* States an invariant: something that only a defect of this program can make false, never a request, a file, a row, a
+ * peer or a lack of memory. If it is false, the process writes the condition and its place to stderr, which is httpd's
+ * error log, and aborts. A build with -DNDEBUG leaves assertions out, so the condition must have no side effects. */
+#ifdef NDEBUG
+#define sr_assert(condition) ((void)sizeof(!(condition)))
+#else
+#define sr_assert(condition) ((condition) ? (void)0 : sr_assert_failed(#condition, __FILE__, __LINE__))
+#endif
+_Noreturn void sr_assert_failed(const char *condition, const char *file, int line);
 
 /* ------------------------------------------------------------------------------------------------ error.c
  * A function that can fail returns `sr_error_t *`, and NULL for success. `message` may be shown to a client. `cause`
@@ -36,6 +47,7 @@ typedef enum sr_code_t {
     SR_ETOOMANY,        /* too many requests; the same request is allowed later */
     SR_EINTERNAL,       /* a defect of this program or of its data */
     SR_EUNAVAILABLE,    /* the database, the disk, memory or the helper is not available */
+    SR_EGONE,           /* it was here, and is here no more */
     SR_CODE_COUNT
 } sr_code_t;
 
@@ -107,6 +119,8 @@ sr_error_t *sr_json_parse_tolerant(json_t **value, const char *text, apr_size_t 
 json_t *sr_json_own(json_t *value, apr_pool_t *pool);
 /* Returns the compact JSON text of a value, in `pool`. */
 const char *sr_json_text(const json_t *value, apr_pool_t *pool);
+/* The same of an array, or NULL if it is empty. Takes over the caller's reference. */
+const char *sr_json_list_text(json_t *list, apr_pool_t *pool);
 /* Returns the string at `key`, or NULL if it is absent, null or not a string. The text belongs to the object. */
 const char *sr_json_string(const json_t *object, const char *key);
 /* Returns a JSON string, or JSON null if `text` is NULL. New reference. */
@@ -180,13 +194,19 @@ bool sr_cipher_decrypt(unsigned char *out, apr_size_t *size, const sr_cipher_t *
                        int generation, const void *data, apr_size_t length);
 
 /* ------------------------------------------------------------------------------------------------- time.c
- * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON.
+ * Times are apr_time_t (microseconds since 1970, UTC) in memory and in the database, ISO 8601 in JSON. All code gets
+ * the time from the two functions sr_time_now (dates) and sr_time_steady (durations). A test can set both.
  */
 /* Returns the current time, in whole milliseconds. A stored time is then exactly the time in JSON, so that the two
  * can be compared. */
 apr_time_t sr_time_now(void);
+/* Returns the time of a clock that nobody sets (CLOCK_MONOTONIC), for durations and deadlines. It begins when the host
+ * boots, and is the same in all processes of the host. Never store it. */
+apr_time_t sr_time_steady(void);
 /* For tests: sr_time_now returns this time from now on, in all threads. 0: it uses the host's clock again. */
 void sr_time_stop(apr_time_t at);
+/* For tests: puts both clocks forward by this interval (back, if it is negative), in all threads. */
+void sr_time_forward(apr_interval_time_t interval);
 /* Returns a text of the form "2026-11-20T18:09:23.123Z". */
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool);
 /* Returns the same as a JSON string, or JSON null for 0. New reference. */
@@ -198,6 +218,12 @@ void sr_time_print(char text[SR_TIME_PRINTED], const char *format, apr_time_t wh
 /* Reads an ISO 8601 date ("2026-11-20", which is midnight UTC) or a date-time with Z or an offset. Returns false for
  * other text. */
 bool sr_time_parse(apr_time_t *when, const char *text);
+
+/* --------------------------------------------------------------------------------------------- duration.c */
+/* Reads a duration of ISO 8601 with an exact length: "P2W", or days, hours, minutes and seconds such as "P1DT12H".
+ * *duration is in microseconds. Returns false, and sets it to 0, for other text: years and months have no exact length.
+ */
+bool sr_duration_parse(apr_interval_time_t *duration, const char *text);
 
 /* ------------------------------------------------------------------------------------------------- text.c */
 /* Returns true for well-formed UTF-8 without NUL, surrogates or overlong forms. */

@@ -10,6 +10,7 @@ sr_error_t *sr_error_make(apr_pool_t *pool, const char *file, int line, sr_code_
     sr_error_t *error = apr_pcalloc(pool, sizeof *error);
     va_list arguments;
 
+    sr_assert(code > 0 && code < SR_CODE_COUNT);
     error->code = code;
     error->file = file;
     error->line = line;

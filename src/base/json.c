@@ -207,6 +207,13 @@ const char *sr_json_text(const json_t *value, apr_pool_t *pool)
     return text;
 }
 
+const char *sr_json_list_text(json_t *list, apr_pool_t *pool)
+{
+    const char *text = json_array_size(list) ? sr_json_text(list, pool) : NULL;
+    json_decref(list);
+    return text;
+}
+
 const char *sr_json_string(const json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));

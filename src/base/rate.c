@@ -18,7 +18,7 @@ enum { SETS = 8192, WAYS = 8 };
 
 typedef struct entry_t {
     apr_uint64_t key;   /* 0: free */
-    apr_uint64_t until; /* microseconds since 1970 */
+    apr_uint64_t until; /* in microseconds (sr_time_steady) */
 } entry_t;
 
 typedef struct table_t {

@@ -25,18 +25,33 @@ static void format(char buffer[FORMAT_SIZE], apr_time_t when)
                  tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(microseconds / 1000));
 }
 
+/* What tests change. */
 static volatile apr_uint64_t stopped_at; /* 0: sr_time_now uses the host's clock */
+static volatile apr_uint64_t ahead;      /* added to both clocks */
 
 apr_time_t sr_time_now(void)
 {
     const apr_time_t at = (apr_time_t)apr_atomic_read64(&stopped_at);
 
-    return (at ? at : apr_time_now()) / 1000 * 1000;
+    return (at ? at : apr_time_now() + (apr_time_t)apr_atomic_read64(&ahead)) / 1000 * 1000;
+}
+
+apr_time_t sr_time_steady(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return apr_time_from_sec(now.tv_sec) + now.tv_nsec / 1000 + (apr_time_t)apr_atomic_read64(&ahead);
 }
 
 void sr_time_stop(apr_time_t at)
 {
     apr_atomic_set64(&stopped_at, (apr_uint64_t)at);
+}
+
+void sr_time_forward(apr_interval_time_t interval)
+{
+    apr_atomic_add64(&ahead, (apr_uint64_t)interval);
 }
 
 const char *sr_time_format(apr_time_t when, apr_pool_t *pool)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* binding.c: a folder of documents belongs to one database. Its file .database holds the uuid of that database and its
- * own uuid, by which the database tells the folders apart that its locations have. So another database is noticed
- * before anything is stored or removed. The first database that stores something writes the file. */
+/* binding.c: a documents folder belongs to one database. Its file .database has the uuid of that database, so
+ * another database is detected before it stores or removes something. It also has a uuid of the folder, because the
+ * locations of one database may have several folders. The file is written when a database first stores something. */
 #include "blobs/private.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs.c: the interface of blobs.h over the functions of a provider. Paths are used rather than open folders, so that
- * a filesystem that went away and came back needs no restart. */
+/* blobs.c: the functions of blobs.h that call a provider. Paths are used instead of open folders, so that a file
+ * system that was unmounted and mounted again needs no restart of httpd. */
 #include "blobs/private.h"
 
 #include <apr_portable.h>
@@ -77,15 +77,28 @@ sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool)
     return error;
 }
 
+static sr_error_t *put_part(sr_kept_t *kept, const sr_blobs_t *blobs, const sr_blob_part_t *part, apr_pool_t *pool)
+{
+    kept->key = part->key;
+    SR_TRY(sr_temporary_open(&kept->file, blobs->root, pool));
+    return sr_temporary_write(kept->file, part->data, part->length);
+}
+
+sr_error_t *sr_blobs_put_all(sr_blobs_t *blobs, const sr_blob_part_t *parts, int count, apr_pool_t *pool)
+{
+    sr_kept_t *files = apr_pcalloc(pool, (apr_size_t)count * sizeof *files);
+    sr_error_t *error = NULL;
+
+    for (int i = 0; i < count && !error; i++) error = put_part(&files[i], blobs, &parts[i], pool);
+    if (!error && count) error = blobs->provider->keep(blobs, files, count, pool);
+    for (int i = 0; i < count; i++)
+        if (files[i].file) sr_temporary_drop(files[i].file);
+    return error;
+}
+
 sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, apr_size_t length, apr_pool_t *pool)
 {
-    sr_temporary_t *file;
-    sr_error_t *error;
+    const sr_blob_part_t part = {key, data, length};
 
-    SR_TRY(sr_temporary_open(&file, blobs->root, pool));
-    error = sr_temporary_write(file, data, length);
-    if (!error) error = sr_temporary_sync(file);
-    if (!error) error = blobs->provider->keep(blobs, file, key, pool);
-    sr_temporary_drop(file);
-    return error;
+    return sr_blobs_put_all(blobs, &part, 1, pool);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs.h: contents that never change: documents, what signers append to them, certificates of completion. A content is
- * stored under a key, which the caller chooses; the key begins with the SHA-256 of the content.
+/* blobs.h: stored contents that never change: uploaded documents, the revisions that signatures append, and
+ * certificates of completion. A content is stored under a key, which begins with the SHA-256 of the content. The caller
+ * chooses the key.
  *
  * Sections: blobs.c · fs.c · writer.c · joined.c · reports.c · binding.c · gc.c · lock.c · cache.c
  *
- * sr_blobs_provider_t (private.h) is a table of functions: how one kind of storage keeps, opens and removes blobs.
- * There is one provider, "fs": files in a folder. Whichever provider it is, there is a local folder for files without a
- * name. Everything that a caller reads is a local file.
+ * A kind of storage is a provider (sr_blobs_provider_t in private.h), a table of functions that store, open, list and
+ * remove blobs. There is one provider, "fs": files in a folder. Every provider also needs a local folder, for unnamed
+ * files. Callers always read local files.
  */
 #ifndef SR_BLOBS_H
 #define SR_BLOBS_H
@@ -17,107 +18,123 @@
 #include "base/base.h"
 
 /* ------------------------------------------------------------------------------------------------- blobs.c
- * Where blobs are. `root` is a folder of this machine; provider "fs" keeps a blob in <root>/ab/cd/<key>.
+ * The storage of blobs. `root` is a folder of this machine. The provider "fs" stores a blob as the file
+ * <root>/ab/cd/<key>.
  */
 typedef struct sr_blobs_t sr_blobs_t;
 
-/* Opens (it does not make) the folder, for the provider "fs". Errors: SR_EUNAVAILABLE. */
+/* Opens a folder that exists, for the provider "fs". Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_blobs_folder(sr_blobs_t **blobs, const char *root, apr_pool_t *pool);
 
-/* A stored blob as a local file, at offset 0, which cannot be written. It is closed with the pool. */
+/* A stored blob as a local, read-only file at offset 0. It is closed with the pool. */
 typedef struct sr_blob_t {
     apr_file_t *file;
     apr_off_t size;
 } sr_blob_t;
-/* Errors: SR_EUNAVAILABLE, also if there is no such blob. */
+/* Errors: SR_EUNAVAILABLE, also if no blob has this key. */
 sr_error_t *sr_blobs_open(sr_blob_t *blob, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
-/* The descriptor of sr_blobs_open alone. */
+/* The same, but sets only the descriptor. */
 sr_error_t *sr_blobs_reader(int *descriptor, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 /* Adds a blob to the end of a brigade. The buckets are files, so httpd can use sendfile(). */
 void sr_blob_append(apr_bucket_brigade *brigade, const sr_blob_t *blob, apr_pool_t *pool);
 sr_error_t *sr_blobs_exists(bool *there, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
 
-/* Calls `each` for every stored blob, in no order that can be relied on. An error of it ends the walk. Its pool is
- * cleared after each call. */
+/* Calls `each` for every stored blob, in no particular order. An error of `each` ends the walk and is returned. The
+ * pool of `each` is cleared after each call. */
 typedef sr_error_t *(*sr_blobs_each_t)(void *baton, const char *key, apr_off_t size, apr_pool_t *pool);
 sr_error_t *sr_blobs_list(sr_blobs_t *blobs, sr_blobs_each_t each, void *baton, apr_pool_t *pool);
-/* Removes a blob, which is in the quarantine then. *removed is false, and *size 0, if there was none. */
+/* Moves a blob to the quarantine. *removed is false, and *size 0, if no blob has this key. */
 sr_error_t *sr_blobs_remove(bool *removed, apr_off_t *size, sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
-/* Whether something can be stored: a file without a name is written and synced. */
+/* Checks that blobs can be stored: writes and syncs an unnamed file. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_blobs_probe(sr_blobs_t *blobs, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- writer.c
- * A blob while it is written: in memory while it is small, then in an unnamed file (O_TMPFILE) that the kernel
- * removes when the process dies; if the filesystem has none, in <root>/tmp, unlinked with the pool.
+ * A blob that is being written. It is in memory while it is small, and then in an unnamed file (O_TMPFILE), which
+ * the kernel removes if the process dies. If the file system has no unnamed files, it is in <root>/tmp and is
+ * unlinked with the pool.
  */
 typedef struct sr_blob_writer_t sr_blob_writer_t;
 sr_error_t *sr_blobs_begin(sr_blob_writer_t **writer, sr_blobs_t *blobs, apr_pool_t *pool);
 sr_error_t *sr_blobs_write(sr_blob_writer_t *writer, const void *data, apr_size_t length);
-/* No more bytes come. Gives the content's SHA-256 (in the writer's pool) and size. Fails if a write failed. */
+/* Ends the content. Sets its SHA-256 (in the writer's pool) and its size in bytes. Returns the error of a write that
+ * failed. */
 sr_error_t *sr_blobs_end(sr_blob_writer_t *writer, const char **sha256, apr_off_t *size);
-/* The first bytes, at most 1,024 of them: for sniffing. */
+/* The first bytes of the content, at most 1,024, to detect its type. */
 void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t *length);
-/* A readable descriptor of the content at offset 0, owned by the writer: for the PDF helper. */
+/* A read-only descriptor of the content at offset 0, for the PDF helper. The writer owns it. */
 sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor);
-/* Makes the content durable under this key, and its report (or NULL). May be repeated, with another key too. */
+/* Stores the content durably under this key, with its report (or NULL). May be repeated with the same key or another
+ * one. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report);
-/* Closes the file and frees the memory at once; the pool does it otherwise. */
+/* Closes the file and frees the memory now instead of with the pool. */
 void sr_blobs_drop(sr_blob_writer_t *writer);
-/* Makes some bytes durable under this key. */
+/* A content, and the key under which it is stored. */
+typedef struct sr_blob_part_t {
+    const char *key;
+    const void *data;
+    apr_size_t length;
+} sr_blob_part_t;
+/* Stores several contents durably. This waits for the disk less often than storing them one after the other. */
+sr_error_t *sr_blobs_put_all(sr_blobs_t *blobs, const sr_blob_part_t *parts, int count, apr_pool_t *pool);
+/* Stores one content durably under this key. */
 sr_error_t *sr_blobs_put(sr_blobs_t *blobs, const char *key, const void *data, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- joined.c
- * A document as it is now: blobs (const char *, their keys) one after the other. A small one is in memory, a large one
- * of several blobs is a temporary file, and what is one large blob is read where it is, unless it will be extended.
+ * A document: the concatenation of blobs (const char *, their keys). A document of up to 4 MiB is in memory. A
+ * larger one of several blobs is a temporary file. A larger one of a single blob is read directly, unless it will be
+ * extended.
  */
 typedef struct sr_joined_t {
-    int descriptor;     /* to read, at offset 0; closed with the pool */
+    int descriptor;     /* read-only, at offset 0; closed with the pool */
     apr_off_t size;     /* of all */
-    const char *sha256; /* of the blobs, read again: to compare with what they should be */
-    /* Of all, as it was read and written: with what sr_blobs_extend has added. So nobody has to read it again. */
+    const char *sha256; /* of the blobs as they were read, to compare it with the expected one */
+    /* The digest of all bytes, also of those that sr_blobs_extend has added, so that they need not be read again. */
     sr_sha256_t *digest;
-    int memory;                  /* private: the same file, to write to, or -1 */
+    int memory;                  /* private: the same file for writing, or -1 */
     struct sr_temporary_t *file; /* private: the same, or NULL */
 } sr_joined_t;
-/* `extended`: sr_blobs_extend will be called. */
+/* `extended`: true if sr_blobs_extend will be called. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys, bool extended,
                           apr_pool_t *pool);
-/* The same in memory, whatever its size, if there is no room on the disk: to be read, and then forgotten. It can be
- * extended. */
+/* The same, always in memory, for reading a document when the disk is full. It can be extended. */
 sr_error_t *sr_blobs_join_in_memory(sr_joined_t *joined, sr_blobs_t *blobs, const apr_array_header_t *keys,
                                     apr_pool_t *pool);
-/* Adds bytes to the end of what was joined; they are not stored. The descriptor reads them too. */
+/* Appends bytes, which are not stored as a blob. The descriptor reads them, too. */
 sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t length, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- reports.c
- * What the helper has found in a document, as text: <root>/ab/cd/<sha256>.<owner>.json. An owner is an organisation in
- * one environment. Nobody learns from a report what another owner has uploaded, and what a hostile document makes a
- * helper say harms nobody but its owner. A report only saves work: it is not synced, and it may be lost.
+ * The result of a probe, as text: <root>/ab/cd/<sha256>.<owner>.json. An owner is a digest of organisation and
+ * environment, so no report tells what others have uploaded, and a wrong report that a hostile document has caused
+ * affects only its owner. A report only saves work: it is not synced, and it may be lost.
  */
-/* Whose reports are read and written (sr_owner_of). Before this is said there are none. */
+/* Sets the owner whose reports are read and written (sr_owner_of). Without an owner there are no reports. */
 void sr_blobs_own(sr_blobs_t *blobs, const char *owner);
-/* *report is NULL if the owner has none. */
+/* *report is NULL if the owner has no report of this document. */
 sr_error_t *sr_reports_read(const char **report, sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
-/* Replaces the report in one step. If two do it at once, the last one stays. With `lasting` it is on the disk once a
- * blob of this content is stored after it. */
+/* Replaces the report atomically. With `lasting` its content is synced, and its name becomes durable when a blob of
+ * this document is stored afterwards. */
 sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *report, bool lasting, apr_pool_t *pool);
-/* Forgets what the owner knows of a document, if there is anything. */
+/* Deletes the owner's report of a document, if there is one. */
 void sr_reports_remove(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- binding.c
- * The database that the blobs belong to, and which of its folders this is: both uuids are in the file .database.
+ * The file .database of a folder has two uuids: that of the database that the folder belongs to, and the folder's
+ * own one.
  */
-/* Both are NULL if the folder belongs to nobody yet. Errors: SR_EUNAVAILABLE, also for a file that does not hold two
- * uuids. */
+/* Reads both uuids. They are NULL if the folder does not belong to a database yet. Errors: SR_EUNAVAILABLE, also if
+ * the file does not contain two uuids. */
 sr_error_t *sr_blobs_binding(const char **database, const char **folder, sr_blobs_t *blobs, apr_pool_t *pool);
-/* Names the database, durably. If there is a name, it stays, or (`replace`) is replaced. The folder keeps its uuid. */
+/* Writes the uuid of the database, durably. If the file has one, it stays, or (`replace`) is replaced. The folder
+ * keeps its own uuid. */
 sr_error_t *sr_blobs_bind(sr_blobs_t *blobs, const char *uuid, bool replace, apr_pool_t *pool);
-/* Names this database if there is no name; SR_EUNAVAILABLE, with what to do in its cause, if there is another one. */
+/* Compares the database, and writes its uuid if the folder does not belong to a database yet. Errors:
+ * SR_EUNAVAILABLE if the folder belongs to another database; the cause says what to do. */
 sr_error_t *sr_blobs_check(sr_blobs_t *blobs, const char *uuid, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- lock.c
- * A lock for each key, over all threads and processes of this machine. Waits until `until`; after that it is
- * SR_EUNAVAILABLE. The lock ends with the pool, with the process, or by sr_file_lock_release.
+ * A lock for each key, for all threads and processes of this machine. sr_file_lock_take waits until `until`
+ * (sr_time_steady) and then returns SR_EUNAVAILABLE. The lock ends with the pool, with the process, or by
+ * sr_file_lock_release.
  */
 typedef struct sr_file_lock_t sr_file_lock_t;
 sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *key, apr_time_t until,
@@ -125,49 +142,55 @@ sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const ch
 void sr_file_lock_release(sr_file_lock_t *lock);
 
 /* ------------------------------------------------------------------------------------------------- gc.c
- * What a collection does besides sr_blobs_remove. The database says what may be removed (store/pgsql/blobs.sql).
+ * What `sigreqctl gc` deletes besides blobs (sr_blobs_remove). The database decides which blobs may be removed
+ * (store/pgsql/blobs.sql).
  */
 typedef struct sr_blobs_gc_t {
     apr_size_t deleted;
     apr_off_t freed; /* bytes */
 } sr_blobs_gc_t;
-/* Deletes what was removed so long ago. With `dry_run` it only counts. */
+/* Deletes the files of the quarantine that were removed at least `lifetime` ago. With `dry_run` it only counts. */
 sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
                                  apr_pool_t *pool);
-/* Whether the quarantine has this blob. */
+/* True if the quarantine has this blob. */
 bool sr_quarantine_has(sr_blobs_t *blobs, const char *key, apr_pool_t *pool);
-/* Deletes files older than an hour that a killed process has left. */
+/* Deletes temporary files that are older than an hour. Killed processes leave them. */
 sr_error_t *sr_temporary_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, bool dry_run, apr_pool_t *pool);
-/* Deletes the reports of all owners. */
+/* Deletes the reports that all owners have of a document. */
 sr_error_t *sr_reports_forget(sr_blobs_t *blobs, const char *sha256, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ cache.c
- * Files that can be made again, by what they are made of: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal
- * digits), a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A file is whole
- * or not there; it is not synced. Without a folder that can be written there is no cache, and nothing else is wrong.
+ * A cache of files that can be made again: <root>/ab/cd/<key>. A key is a digest (64 hexadecimal digits) of what the
+ * file is made from, a dot, and then lower-case letters, digits and at least one more dot: "<sha256>.0.800.png". A
+ * file is found only if it is complete. Files are not synced. If the folder cannot be written, nothing is cached,
+ * and everything else works.
  */
 typedef struct sr_cached_t {
     apr_file_t *file; /* closed with the pool */
     apr_off_t size;
-    apr_time_t made; /* or last found, when that was a day or more later */
+    apr_time_t made; /* or a later time at which it was found, exact to a day */
 } sr_cached_t;
-/* False when there is none. */
+/* Returns false if there is no such file. */
 bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_pool_t *pool);
-/* Makes the folder too, but none above it. A file that is there stays. Errors: SR_EUNAVAILABLE. */
+/* Makes `root`, too, but no folder above it. A file that exists is kept. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_cache_put(const char *root, const char *key, const void *data, apr_size_t length, apr_pool_t *pool);
-/* The same from a file, which is read from its beginning. */
+/* The same with the content of a file, which is read from its beginning. */
 sr_error_t *sr_cache_copy(const char *root, const char *key, int descriptor, apr_off_t size, apr_pool_t *pool);
 void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool);
-/* Whether a file of this size should be put: it has at most 4 MiB, and a tenth of the disk is free. */
+/* Removes all files whose keys begin with `begin`, a SHA-256 and more. */
+sr_error_t *sr_cache_forget(const char *root, const char *begin, apr_pool_t *pool);
+/* True if a file of this size should be cached: it has at most 4 MiB, and a tenth of the disk is free. */
 bool sr_cache_has_room(const char *root, apr_off_t size);
-/* After something was put: counts it, and deletes the oldest files if all have more than `limit` bytes. */
+/* Must be called after sr_cache_put. Adds to the size of the cache, and deletes the oldest files if it exceeds
+ * `limit` bytes. */
 sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, apr_pool_t *pool);
 
 typedef struct sr_cache_gc_t {
     apr_size_t kept, deleted;
     apr_off_t freed; /* bytes */
 } sr_cache_gc_t;
-/* Deletes what was not used since `before` (unless `dry_run`). httpd may run. */
+/* Deletes the files that were not used since `before`. With `dry_run` it only counts. httpd may run at the same
+ * time. */
 sr_error_t *sr_cache_gc(sr_cache_gc_t *result, const char *root, apr_time_t before, bool dry_run, apr_pool_t *pool);
 
 #endif

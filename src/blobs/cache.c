@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache.c: a folder of files that can be made again: what pages look like and say. Named by what they are made of, so
- * that none is ever wrong, only too old to be of use. Nothing is synced, and nothing that goes wrong here need stop
- * anybody: who finds no file makes it again. */
+/* cache.c: a folder of files that can be made again: images and texts of pages. The name of a file contains a digest
+ * of its source, so no file is ever wrong. Nothing is synced, and no error of the cache makes a request fail: a file
+ * that is not found is made again. */
 #include "blobs/private.h"
 
 #include <apr_portable.h>
@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TOUCH_AFTER apr_time_from_sec(24 * 3600) /* so that a hit hardly ever writes */
+#define TOUCH_AFTER apr_time_from_sec(24 * 3600) /* so that reading a file rarely writes */
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
 #define KEY_MAX 128
-#define ATTEMPTS 100 /* to link a file while its folder is removed */
+#define ATTEMPTS 100 /* to link a file although other processes remove its folder */
 
-/* What every file ends with, behind its content: as nothing is synced, a machine that lost its power may have kept the
- * name and only the beginning. */
+/* Every file ends with this mark, which is not part of its content. Files are not synced, so after a power failure a
+ * file may have its name and only a part of its bytes. */
 static const char mark[] = "\nwhole.\n";
 #define MARK_LENGTH ((apr_off_t)sizeof mark - 1)
 
@@ -51,8 +51,8 @@ bool sr_cache_get(sr_cached_t *cached, const char *root, const char *key, apr_po
     }
     cached->size = status.st_size - MARK_LENGTH;
     cached->made = apr_time_from_sec(status.st_mtime);
-    /* its time of change says when it was last used: that of access need not be kept by the file system */
-    if (apr_time_now() - cached->made > TOUCH_AFTER) (void)futimens(descriptor, NULL);
+    /* the modification time is also the time of the last use, because file systems need not store access times */
+    if (sr_time_now() - cached->made > TOUCH_AFTER) (void)futimens(descriptor, NULL);
     return true;
 }
 
@@ -67,7 +67,7 @@ static sr_error_t *link_file(sr_temporary_t *file, const char *root, const char 
     sr_error_t *error = NULL;
     bool existed;
 
-    /* again if another process removes the folder, which is empty, in between: many do while the cache is too large */
+    /* another process may remove the empty folder in between. This is frequent while the cache is too large */
     for (int attempt = 0; attempt == 0 || (error && attempt < ATTEMPTS); attempt++) {
         error = make_folder(apr_psprintf(pool, "%s/%.2s", root, key), pool);
         if (!error) error = make_folder(apr_psprintf(pool, "%s/%.2s/%.2s", root, key, key + 2), pool);
@@ -106,13 +106,39 @@ void sr_cache_remove(const char *root, const char *key, apr_pool_t *pool)
     (void)unlink(path_of(root, key, pool));
 }
 
+static sr_error_t *forget(const char *root, const char *begin, apr_pool_t *pool)
+{
+    sr_folder_t *top, *ab = NULL, *cd = NULL;
+    apr_array_header_t *names;
+    bool deleted;
+    SR_TRY(sr_folder_open(&top, root, pool));
+    if (top) SR_TRY(sr_folder_below(&ab, top, apr_pstrndup(pool, begin, 2), pool));
+    if (ab) SR_TRY(sr_folder_below(&cd, ab, apr_pstrndup(pool, begin + 2, 2), pool));
+    if (!cd) return NULL;
+    SR_TRY(sr_folder_list(&names, cd, pool));
+    for (int i = 0; i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+        if (!strncmp(name, begin, strlen(begin))) SR_TRY(sr_folder_delete(&deleted, cd, name, pool));
+    }
+    return NULL;
+}
+
+sr_error_t *sr_cache_forget(const char *root, const char *begin, apr_pool_t *pool)
+{
+    apr_pool_t *own; /* of the open folders */
+    apr_pool_create(&own, pool);
+    sr_error_t *error = sr_error_copy(forget(root, begin, own), pool);
+    apr_pool_destroy(own);
+    return error;
+}
+
 /* --- collecting */
 
 typedef struct walk_t {
     sr_cache_gc_t *result;
     apr_time_t before;
     bool dry_run;
-    sr_cache_ages_t *ages; /* NULL, or what is found, as it is at `before` */
+    sr_cache_ages_t *ages; /* NULL, or the sums of the files by their age at the time `before` */
 } walk_t;
 
 static void count_age(sr_cache_ages_t *ages, const struct stat *status, apr_time_t now)
@@ -122,8 +148,8 @@ static void count_age(sr_cache_ages_t *ages, const struct stat *status, apr_time
     ages->total += size;
 }
 
-/* A digest, and behind a dot what was made of it. A document and its report are none: so even a cache that is the
- * folder of documents loses no document. */
+/* True if a name is a key of the cache. Names of blobs and reports are not, so nothing is lost if the cache is by
+ * mistake in the documents folder. */
 static bool is_key(const char *name)
 {
     const char *const rest = name + SR_SHA256_HEX_LENGTH;
@@ -132,7 +158,7 @@ static bool is_key(const char *name)
     return rest[0] == '.' && strchr(rest + 1, '.') && !rest[strspn(rest, ".0123456789abcdefghijklmnopqrstuvwxyz")];
 }
 
-/* Takes the files of one folder that are ours and too old. */
+/* Deletes the files of one folder that are too old, if their names are those of the cache. */
 static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *folder, bool (*is_ours)(const char *name),
                          apr_time_t before, apr_pool_t *pool)
 {
@@ -161,7 +187,8 @@ static sr_error_t *sweep(const walk_t *walk, const sr_folder_t *folder, bool (*i
     return NULL;
 }
 
-/* One folder below another. When it is empty then, it goes too; who is about to use it makes the file once more. */
+/* Sweeps one folder, and removes it if it is empty. A process that is about to link a file in it makes the folder
+ * again. */
 static sr_error_t *sweep_below(const walk_t *walk, const sr_folder_t *parent, const char *name,
                                bool (*is_ours)(const char *name), apr_time_t before, apr_pool_t *pool)
 {
@@ -175,7 +202,7 @@ static sr_error_t *sweep_below(const walk_t *walk, const sr_folder_t *parent, co
     return NULL;
 }
 
-/* <root>/ab: the folders in it. */
+/* Sweeps the folders in <root>/ab. */
 static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const char *ab, apr_pool_t *pool)
 {
     apr_array_header_t *names;
@@ -193,10 +220,10 @@ static sr_error_t *sweep_pair(const walk_t *walk, const sr_folder_t *root, const
     return NULL;
 }
 
-/* Files that had no name in the end. */
+/* Deletes temporary files that were never linked. */
 static sr_error_t *sweep_temporary(const walk_t *walk, const sr_folder_t *folder, apr_pool_t *pool)
 {
-    const apr_time_t before = apr_time_now() - TEMPORARY_LIFETIME;
+    const apr_time_t before = sr_time_now() - TEMPORARY_LIFETIME;
     sr_cache_gc_t ignored = {0};
     const walk_t aside = {&ignored, before, walk->dry_run, NULL};
 

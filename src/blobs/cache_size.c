@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cache_size.c: how large the cache may be. The bytes that were put are counted in its file .size, for all processes
- * and hosts. When they are more than allowed, one process walks over all files and deletes the oldest, down to four
- * fifths: that is once for each fifth that is filled, and never for a page that is found. The count need not be exact
- * (a process may die before it counts): each walk corrects it. */
+/* cache_size.c: limits the size of the cache. Its file .size has the sum of the bytes that were added, for all
+ * processes and hosts. If this exceeds the limit, one process walks through all files and deletes the oldest ones,
+ * until four fifths of the limit are left. So there is one walk for each fifth of the limit that is added, and none
+ * for a page that is found. The sum need not be exact, because a process may die before it adds to it. Each walk
+ * corrects it. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -15,9 +16,9 @@
 #include <unistd.h>
 
 #define LARGEST_FILE ((apr_off_t)4 * 1024 * 1024)
-#define BLOCK 4096 /* what a file takes at least */
+#define BLOCK 4096 /* the least size of a file on the disk */
 
-/* The bytes in .size that are locked: who changes the count, and who walks. */
+/* The bytes of .size that are locked by the process that changes the count, and by the one that walks. */
 enum { LOCK_COUNT = 100, LOCK_WALK = 101 };
 
 static bool take(int descriptor, off_t at, bool wait)
@@ -35,7 +36,7 @@ static void release(int descriptor, off_t at)
     (void)fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-/* The count, or -1 if there is none. */
+/* Returns the count, or -1 if there is none. */
 static apr_off_t read_count(int descriptor)
 {
     char text[32] = "", *end;
@@ -48,7 +49,7 @@ static void write_count(int descriptor, apr_off_t count)
 {
     char text[32];
     const int length = snprintf(text, sizeof text, "%020lld\n", (long long)count);
-    const ssize_t ignored = pwrite(descriptor, text, (size_t)length, 0); /* a full disk: the next walk corrects it */
+    const ssize_t ignored = pwrite(descriptor, text, (size_t)length, 0); /* the next walk corrects a failure */
     (void)ignored;
 }
 
@@ -66,11 +67,12 @@ bool sr_cache_has_room(const char *root, apr_off_t size)
 {
     struct statvfs disk;
     if (size > LARGEST_FILE) return false;
-    if (statvfs(root, &disk) != 0) return true; /* a folder that is not there yet is made */
+    if (statvfs(root, &disk) != 0) return true; /* the folder does not exist yet and will be made */
     return disk.f_bavail >= disk.f_blocks / 10 && (disk.f_files == 0 || disk.f_favail >= disk.f_files / 10);
 }
 
-/* The age from which files must go so that what stays is at most `limit`: 0 if all must, -1 if none need. */
+/* Returns the least age of the files to delete, so that the others have at most `limit` bytes: 0 if all must be
+ * deleted, -1 if none need. */
 static apr_int64_t age_to_delete(const sr_cache_ages_t *ages, apr_off_t limit)
 {
     apr_off_t left = ages->total;
@@ -79,11 +81,11 @@ static apr_int64_t age_to_delete(const sr_cache_ages_t *ages, apr_off_t limit)
     return i == SR_CACHE_AGES ? -1 : sr_cache_age_of(i);
 }
 
-/* What is put during the walk is counted once more, even if the walk has seen it. */
+/* Files that are added during the walk are added to the count, even if the walk has counted them, too. */
 static sr_error_t *delete_oldest(int descriptor, const char *root, apr_off_t limit, apr_pool_t *pool)
 {
     const apr_off_t before = read_count(descriptor);
-    const apr_time_t now = apr_time_from_sec(apr_time_sec(apr_time_now()));
+    const apr_time_t now = apr_time_from_sec(apr_time_sec(sr_time_now()));
     sr_cache_ages_t ages;
     sr_cache_gc_t done = {0};
     SR_TRY(sr_cache_measure(&ages, root, now, pool));
@@ -115,7 +117,7 @@ sr_error_t *sr_cache_count(const char *root, apr_off_t size, apr_off_t limit, ap
     return error;
 }
 
-/* --- ages: a second for each of the first sixty, then sixteen for each doubling */
+/* --- classes of ages: one for each of the first sixty seconds, then sixteen for each doubling */
 
 apr_int64_t sr_cache_age_of(int number)
 {

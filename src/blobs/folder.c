@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c: how folders are walked in which files are deleted. httpd's user can put links there, and sigreqctl may be
- * run by root. So each folder is opened below the one before it, links are never followed, and files are deleted by
+/* folder.c: walks through folders and deletes files in them. The user of httpd can put links there, and root may run
+ * sigreqctl. So each folder is opened relative to its parent, links are never followed, and files are deleted by
  * their name in the open folder. */
 #include "blobs/private.h"
 
@@ -25,7 +25,7 @@ void sr_folder_close(sr_folder_t *folder)
     apr_pool_cleanup_kill(folder->pool, folder, folder_close);
 }
 
-/* What is opened where a folder is missing, is a link or is no folder: it is not ours. */
+/* True for the errors of open() if the folder is missing, is a link or is not a folder. */
 static bool is_absent(int reason)
 {
     return reason == ENOENT || reason == ENOTDIR || reason == ELOOP;
@@ -55,7 +55,7 @@ sr_error_t *sr_folder_below(sr_folder_t **folder, const sr_folder_t *parent, con
 
 sr_error_t *sr_folder_list(apr_array_header_t **names, const sr_folder_t *folder, apr_pool_t *pool)
 {
-    /* a descriptor of its own: closedir() closes it */
+    /* another descriptor, because closedir() closes it */
     const int descriptor = openat(folder->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = descriptor < 0 ? NULL : fdopendir(descriptor);
     *names = apr_array_make(pool, 16, sizeof(const char *));
@@ -90,7 +90,7 @@ sr_error_t *sr_folder_make(const sr_folder_t *parent, const char *name, apr_pool
     return sr_blobs_trouble(pool, "making the folder", apr_pstrcat(pool, parent->path, "/", name, NULL));
 }
 
-/* The time first: a process that is killed in between leaves a file in its place. */
+/* The time is set first, so that a process that is killed in between leaves the file where it was. */
 sr_error_t *sr_folder_move(bool *moved, const sr_folder_t *from, const sr_folder_t *to, const char *name,
                            apr_pool_t *pool)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gc.c: what a collection does to files. The database says which keys may be removed, and nothing else is: their files
- * go into the quarantine, <root>/quarantine, and are deleted there after some time. So a file that was removed by
- * mistake can be moved back. Temporary files that a killed process has left are deleted, and reports of contents that
- * are stored no more. */
+/* gc.c: the file operations of `sigreqctl gc`. The database decides which keys are removed. Their files are moved to
+ * the quarantine, <root>/quarantine, and deleted there after some time, so a file that was removed by mistake can be
+ * moved back. Temporary files of killed processes, and reports of contents that are not stored any more, are deleted
+ * at once. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define TEMPORARY_LIFETIME apr_time_from_sec(3600)
 
-/* *cd is NULL if there is no such folder. All are closed with the pool. */
+/* Opens <root>/ab/cd. *cd is NULL if there is no such folder. The folders are closed with the pool. */
 static sr_error_t *open_folder(sr_folder_t **root, sr_folder_t **cd, const sr_blobs_t *blobs, const char *key,
                                apr_pool_t *pool)
 {
@@ -113,13 +113,13 @@ static sr_error_t *delete_old_below(sr_blobs_gc_t *result, const sr_blobs_t *blo
 sr_error_t *sr_quarantine_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, apr_interval_time_t lifetime, bool dry_run,
                                  apr_pool_t *pool)
 {
-    return delete_old_below(result, blobs, SR_BLOBS_QUARANTINE, sr_blobs_is_key, apr_time_now() - lifetime, dry_run,
+    return delete_old_below(result, blobs, SR_BLOBS_QUARANTINE, sr_blobs_is_key, sr_time_now() - lifetime, dry_run,
                             pool);
 }
 
 sr_error_t *sr_temporary_expire(sr_blobs_gc_t *result, sr_blobs_t *blobs, bool dry_run, apr_pool_t *pool)
 {
-    return delete_old_below(result, blobs, SR_BLOBS_TEMPORARY, sr_uuid_valid, apr_time_now() - TEMPORARY_LIFETIME,
+    return delete_old_below(result, blobs, SR_BLOBS_TEMPORARY, sr_uuid_valid, sr_time_now() - TEMPORARY_LIFETIME,
                             dry_run, pool);
 }
 

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* joined.c: a document that grows. What each signer appended is a blob of its own; the document as it stands is these
- * blobs one after the other. */
+/* joined.c: a document of several blobs. Each signature appends a revision, which is a blob of its own. The document
+ * is the concatenation of its upload and its revisions. */
 #include "blobs/private.h"
 
 #include <apr_portable.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE ((apr_size_t)64 << 10)
-#define MOST_IN_MEMORY ((apr_off_t)4 << 20) /* bytes; what is larger is joined on the disk */
+#define MOST_IN_MEMORY ((apr_off_t)4 << 20) /* bytes; larger documents are joined on the disk */
 
 typedef struct joint_t {
     sr_blobs_t *blobs;
     sr_sha256_t *digest;
-    sr_temporary_t *file; /* NULL: there is one file, which is read alone; or it goes to memory */
+    sr_temporary_t *file; /* NULL if a single blob is read directly, or if the document is in memory */
     int memory;           /* descriptor of a file in memory, or -1 */
     apr_off_t size;
     char *piece;
@@ -30,7 +29,7 @@ static joint_t joint_of(sr_blobs_t *blobs, apr_pool_t *pool)
     return (joint_t){blobs, sr_sha256_begin(pool), NULL, -1, 0, apr_palloc(pool, PIECE), pool};
 }
 
-/* *reader cannot write: it may be given away. */
+/* *reader is read-only, because it is sent to helpers. */
 static sr_error_t *open_memory(int *memory, int *reader, apr_pool_t *pool)
 {
     *memory = memfd_create("sigreq-document", MFD_CLOEXEC);
@@ -66,7 +65,7 @@ static sr_error_t *add_piece(joint_t *joint, apr_size_t length)
     return joint->file ? sr_temporary_write(joint->file, joint->piece, length) : NULL;
 }
 
-/* Read, not mapped: to unmap is slow where many threads share the memory. */
+/* The file is read and not mapped, because munmap is slow in a process of many threads. */
 static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *path)
 {
     for (apr_off_t at = 0;;) {
@@ -79,7 +78,7 @@ static sr_error_t *add_descriptor(joint_t *joint, int descriptor, const char *pa
     }
 }
 
-/* Adds the blobs; *descriptor is the last one's when nothing is written, else -1. */
+/* Adds the blobs. *descriptor is that of the last blob if nothing is written, else -1. */
 static sr_error_t *add_blobs(int *descriptor, joint_t *joint, const apr_array_header_t *keys)
 {
     const bool writes = joint->file || joint->memory >= 0;
@@ -162,7 +161,7 @@ sr_error_t *sr_blobs_join(sr_joined_t *joined, sr_blobs_t *blobs, const apr_arra
 
 sr_error_t *sr_blobs_extend(sr_joined_t *joined, const void *tail, apr_size_t length, apr_pool_t *pool)
 {
-    if (joined->memory < 0 && !joined->file) abort(); /* it was not joined to be extended */
+    sr_assert(joined->memory >= 0 || joined->file); /* it was joined with `extended` */
     if (joined->file) SR_TRY(sr_temporary_write(joined->file, tail, length));
     else SR_TRY(write_memory(joined->memory, joined->size, tail, length, pool));
     sr_sha256_update(joined->digest, tail, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock.c: locks in the folder of blobs. They are byte locks of a file, which end with the process that has them. */
+/* lock.c: file locks in the folder of blobs. A lock is a byte-range lock of a file, which ends with its process. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 struct sr_file_lock_t {
-    int descriptor; /* -1 once it is over */
+    int descriptor; /* -1 after the release */
 };
 
 void sr_file_lock_release(sr_file_lock_t *lock)
 {
     struct flock unlock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     if (lock->descriptor < 0) return;
-    fcntl(lock->descriptor, F_OFD_SETLK, &unlock); /* a process that was just forked has the descriptor too */
+    fcntl(lock->descriptor, F_OFD_SETLK, &unlock); /* a process that was just forked has it, too */
     close(lock->descriptor);
     lock->descriptor = -1;
 }
@@ -26,7 +26,7 @@ static apr_status_t lock_end(void *lock)
     return APR_SUCCESS;
 }
 
-/* What root makes can be used by those who can write to the folder. */
+/* Opens the file. If root makes it, it gets the owner and group of the folder, so that httpd can use it. */
 static int open_lock_file(const sr_blobs_t *blobs, const char *path)
 {
     int descriptor = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -42,12 +42,13 @@ static int open_lock_file(const sr_blobs_t *blobs, const char *path)
     return descriptor;
 }
 
-/* The kernel's own wait for a lock has no deadline, so it is asked again and again. */
+/* The kernel's wait for a lock (F_OFD_SETLKW) has no time limit, so the lock is tried repeatedly. */
 #define SHORTEST_PAUSE 500 /* microseconds */
 #define LONGEST_PAUSE 8000
 
-/* A byte of a file that is never written: locks of the descriptor's own (F_OFD_SETLK), so that threads exclude each
- * other as processes do, and a process that dies lets go. Two keys that meet at one byte only wait for each other. */
+/* Locks one byte of a file that is never written. The lock belongs to the open descriptor (F_OFD_SETLK), so threads
+ * exclude each other like processes, and the lock of a dead process ends. Two keys that have the same byte wait for
+ * each other, which is harmless. */
 sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const char *key, apr_time_t until,
                               apr_pool_t *pool)
 {
@@ -62,7 +63,7 @@ sr_error_t *sr_file_lock_take(sr_file_lock_t **lock, sr_blobs_t *blobs, const ch
     apr_pool_cleanup_register(pool, made, lock_end, apr_pool_cleanup_null);
     for (apr_interval_time_t pause = SHORTEST_PAUSE; fcntl(made->descriptor, F_OFD_SETLK, &range) != 0;) {
         if (errno != EAGAIN && errno != EACCES && errno != EINTR) return sr_blobs_trouble(pool, "locking", path);
-        if (apr_time_now() >= until) {
+        if (sr_time_steady() >= until) {
             sr_file_lock_release(made);
             return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "Others are at work here, try again in a moment"),
                                     pool, "the wait for a lock was too long");

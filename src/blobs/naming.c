@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* naming.c: what the names of blobs and reports look like. */
+/* naming.c: recognises the names of blobs and reports. */
 #include "blobs/private.h"
 
 #include <string.h>

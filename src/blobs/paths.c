@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paths.c: where a blob and its reports are in the local folder, and the error for what fails there. */
+/* paths.c: the paths of blobs and reports in the local folder, and the errors of file operations. */
 #include "blobs/private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reports.c: what the helper has found in a document, kept as text beside it, for its owner alone. */
+/* reports.c: reports of documents. A report is a file beside the document, and belongs to one owner. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ const char *sr_reports_path(sr_blobs_t *blobs, const char *sha256, apr_pool_t *p
     return apr_pstrcat(pool, sr_blobs_path(blobs, sha256, pool), ".", blobs->owner, ".json", NULL);
 }
 
-/* The content of a file, or NULL in *text when it is absent or too big to be a report. */
+/* Reads a file. *text is NULL if the file is missing or too large for a report. */
 static sr_error_t *read_text(char **text, const char *path, apr_pool_t *pool)
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -45,13 +45,15 @@ sr_error_t *sr_reports_write(sr_blobs_t *blobs, const char *sha256, const char *
 {
     sr_temporary_t *file;
     sr_error_t *error;
+    bool existed = false;
 
     if (!blobs->owner) return NULL;
     SR_TRY(sr_temporary_open(&file, blobs->root, pool));
     error = sr_temporary_write(file, report, strlen(report));
     if (!error && lasting) error = sr_temporary_sync(file);
     if (!error && lasting) error = sr_blobs_make_folder(blobs, sha256, pool);
-    if (!error) error = sr_temporary_replace(file, sr_reports_path(blobs, sha256, pool));
+    if (!error) error = sr_temporary_link(&existed, file, sr_reports_path(blobs, sha256, pool));
+    if (!error && existed) error = sr_temporary_replace(file, sr_reports_path(blobs, sha256, pool));
     sr_temporary_drop(file);
     return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* temporary.c: files that are not there until they are whole: written without a name (O_TMPFILE), synced, then linked
- * to their place. The kernel forgets them when the process dies, however it dies. Filesystems that know no unnamed
- * files get a named one in <root>/tmp, which gc finds should the process be killed. */
+/* temporary.c: files that appear only when they are complete. They are written without a name (O_TMPFILE), synced,
+ * and then linked to their path. The kernel deletes them if the process dies. On file systems without O_TMPFILE they
+ * have a name in <root>/tmp, and `sigreqctl gc` deletes those of killed processes. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Documents never change: not even their owner may write to them later. */
+/* Documents never change, so not even their owner may write to them. */
 #define FILE_MODE 0400
 
 struct sr_temporary_t {
     int descriptor;   /* -1 once dropped */
-    const char *name; /* its path while it has one, else NULL */
+    const char *name; /* its path, or NULL while it is unnamed */
     const char *root;
     apr_pool_t *pool;
 };
@@ -34,7 +34,7 @@ static apr_status_t drop(void *temporary)
     return APR_SUCCESS;
 }
 
-/* Descriptors are linked and reopened by this name. Without /proc, unnamed files would be a dead end. */
+/* The name by which an unnamed file is linked and reopened. Without /proc unnamed files cannot be used. */
 static const char *proc_path(const sr_temporary_t *temporary)
 {
     return apr_psprintf(temporary->pool, "/proc/self/fd/%d", temporary->descriptor);
@@ -44,12 +44,12 @@ static sr_error_t *open_unnamed(sr_temporary_t *temporary)
 {
     if (access("/proc/self/fd", X_OK) != 0) return NULL;
     temporary->descriptor = open(temporary->root, O_TMPFILE | O_RDWR | O_CLOEXEC, FILE_MODE);
-    /* what filesystems and kernels say that do not know O_TMPFILE */
+    /* the errors of file systems and kernels that do not support O_TMPFILE */
     if (temporary->descriptor >= 0 || errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) return NULL;
     return sr_blobs_trouble(temporary->pool, "opening a file in", temporary->root);
 }
 
-/* A name in <root>/tmp that nobody has. */
+/* Makes a new name in <root>/tmp. */
 static sr_error_t *make_name(const char **name, const sr_temporary_t *temporary)
 {
     const char *const folder = apr_pstrcat(temporary->pool, temporary->root, "/" SR_BLOBS_TEMPORARY, NULL);
@@ -103,6 +103,11 @@ sr_error_t *sr_temporary_sync(sr_temporary_t *temporary)
     return sr_blobs_trouble(temporary->pool, "syncing a file in", temporary->root);
 }
 
+void sr_temporary_begin_sync(sr_temporary_t *temporary)
+{
+    (void)sync_file_range(temporary->descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 sr_error_t *sr_temporary_reopen(int *descriptor, sr_temporary_t *temporary)
 {
     *descriptor = open(temporary->name ? temporary->name : proc_path(temporary), O_RDONLY | O_CLOEXEC);
@@ -114,8 +119,8 @@ sr_error_t *sr_temporary_link(bool *existed, sr_temporary_t *temporary, const ch
 {
     *existed = false;
     if (temporary->name) {
-        /* not link(): where there is no O_TMPFILE there may be no hard links either. What it may replace is a file
-         * of the same content. */
+        /* rename() instead of link(), because a file system without O_TMPFILE may also lack hard links. A file that
+         * it replaces has the same content. */
         if (rename(temporary->name, path) != 0) return sr_blobs_trouble(temporary->pool, "renaming to", path);
         temporary->name = NULL;
         return NULL;
@@ -130,7 +135,7 @@ sr_error_t *sr_temporary_replace(sr_temporary_t *temporary, const char *path)
     const char *name;
     bool existed;
 
-    /* only rename() replaces, and it needs a name to begin with */
+    /* only rename() replaces a file, and it needs a file with a name */
     if (!temporary->name) {
         SR_TRY(make_name(&name, temporary));
         SR_TRY(sr_temporary_link(&existed, temporary, name));

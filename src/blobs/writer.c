@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* writer.c: an upload while it streams, and its way into storage. Most uploads are small: they stay in memory, and
- * touch the disk only when they are new and wanted. */
+/* writer.c: an upload while it is received, and how it is stored. Small uploads stay in memory, and are written to
+ * the disk only if they must be stored. */
 #include "blobs/private.h"
 
 #include <errno.h>
@@ -20,11 +20,11 @@ struct sr_blob_writer_t {
     sr_sha256_t *digest;
     apr_off_t size;
     char head[HEAD_MOST];
-    char *memory;         /* all of the content, while `file` is NULL; malloc'd, as pools give nothing back */
-    sr_temporary_t *file; /* all of the content, once it is more than MEMORY_MOST */
-    int descriptor;       /* for reading, or -1 */
-    const char *key;      /* under which it was stored, or NULL */
-    sr_error_t *broken;   /* of a write that failed: the content is not whole */
+    char *memory;         /* the whole content while `file` is NULL; by malloc, because pools free nothing early */
+    sr_temporary_t *file; /* the whole content if it has more than MEMORY_MOST bytes */
+    int descriptor;       /* read-only, or -1 */
+    const char *key;      /* the key under which the content was stored, or NULL */
+    sr_error_t *broken;   /* the error of a write that failed, or NULL */
 };
 
 static apr_status_t drop(void *writer)
@@ -57,13 +57,13 @@ void sr_blobs_drop(sr_blob_writer_t *writer)
 
 /* --- writing */
 
-/* Whether so many bytes in all have their place in memory. It is asked for at once: what is not written to costs
- * nothing, where growing would copy. */
+/* Returns true if this number of bytes fits into the memory, which is allocated at the first call. All of it is
+ * allocated at once: memory that is never written costs nothing, and growing it would copy the content. */
 static bool fits(sr_blob_writer_t *writer, apr_size_t length)
 {
     if (length > MEMORY_MOST) return false;
     if (!writer->memory) writer->memory = malloc(MEMORY_MOST);
-    return writer->memory != NULL; /* the disk may have room where memory has none */
+    return writer->memory != NULL; /* if there is no memory, the content goes to the disk */
 }
 
 static sr_error_t *move_to_file(sr_blob_writer_t *writer)
@@ -117,7 +117,7 @@ void sr_blobs_head(const sr_blob_writer_t *writer, const char **head, apr_size_t
     *length = writer->size < HEAD_MOST ? (apr_size_t)writer->size : HEAD_MOST;
 }
 
-/* A file in memory, sealed: what reads it cannot change what others read. -1 where that cannot be had. */
+/* Makes a sealed file in memory with the content, so that no reader can change it. Returns -1 if that is impossible. */
 static int make_memory_file(const sr_blob_writer_t *writer)
 {
     const int descriptor = memfd_create("sigreq", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -138,7 +138,8 @@ static int make_memory_file(const sr_blob_writer_t *writer)
     return -1;
 }
 
-/* What is given out cannot write: the helper reads hostile bytes, and the digest is of what was uploaded. */
+/* The descriptor is read-only. A helper that a hostile document has taken over must not change the content, whose
+ * digest is known already. */
 sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor)
 {
     if (writer->descriptor < 0 && !writer->file) {
@@ -151,9 +152,10 @@ sr_error_t *sr_blobs_descriptor(sr_blob_writer_t *writer, int *descriptor)
     return NULL;
 }
 
-/* --- keeping */
+/* --- storing */
 
-/* A file that has a key may have been removed meanwhile, and cannot be linked then: the next key gets a copy. */
+/* Replaces the file by a copy, for a second key. The file that was linked under the first key may have been removed,
+ * and then it cannot be linked again. */
 static sr_error_t *copy_file(sr_blob_writer_t *writer)
 {
     sr_temporary_t *before = writer->file, *copy;
@@ -175,7 +177,7 @@ static sr_error_t *copy_file(sr_blob_writer_t *writer)
     return NULL;
 }
 
-/* Whatever needs space comes before anything has a name: a full disk leaves nothing behind. */
+/* Everything that needs space is done before a file gets its name, so a full disk leaves no incomplete files. */
 sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const char *report)
 {
     const char *sha256 = apr_pstrndup(writer->pool, key, SR_SHA256_HEX_LENGTH);
@@ -183,9 +185,10 @@ sr_error_t *sr_blobs_commit(sr_blob_writer_t *writer, const char *key, const cha
     if (writer->key && strcmp(writer->key, key) == 0) return NULL;
     if (!writer->file) SR_TRY(move_to_file(writer));
     if (writer->key) SR_TRY(copy_file(writer));
-    SR_TRY(sr_temporary_sync(writer->file));
+    sr_temporary_begin_sync(writer->file);
     if (report) SR_TRY(sr_reports_write(writer->blobs, sha256, report, true, writer->pool));
-    sr_error_t *error = writer->blobs->provider->keep(writer->blobs, writer->file, key, writer->pool);
+    const sr_kept_t kept = {writer->file, key};
+    sr_error_t *error = writer->blobs->provider->keep(writer->blobs, &kept, 1, writer->pool);
     if (error && report) sr_reports_remove(writer->blobs, sha256, writer->pool);
     if (!error) writer->key = apr_pstrdup(writer->pool, key);
     return error;

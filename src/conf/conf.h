@@ -20,11 +20,13 @@ typedef sr_origin_t sr_conf_ORIGIN;
 typedef bool sr_conf_ACTIVE;      /* true for "refuse" */
 typedef apr_int64_t sr_conf_SIZE; /* bytes */
 typedef apr_int64_t sr_conf_NUMBER;
-typedef apr_int64_t sr_conf_TIME;           /* microseconds */
-typedef apr_int64_t sr_conf_AGE;            /* microseconds, or 0: none */
-typedef apr_array_header_t *sr_conf_RANGES; /* apr_ipsubnet_t * */
+typedef apr_int64_t sr_conf_TIME;              /* microseconds */
+typedef apr_array_header_t *sr_conf_REDIRECTS; /* const char *: origins */
+typedef apr_int64_t sr_conf_AGE;               /* microseconds, or 0: none */
+typedef apr_array_header_t *sr_conf_RANGES;    /* apr_ipsubnet_t * */
 typedef sr_rates_t sr_conf_RATES;
 typedef sr_rates_t sr_conf_MAIL_RATES;
+typedef sr_retention_t sr_conf_RETENTION;
 
 #define SR_FIELDS_OF(wanted, scope, kind, field) SR_FIELDS_##wanted##_##scope(kind, field)
 #define SR_FIELDS_LOCATION_LOCATION(kind, field) sr_conf_##kind field;
@@ -57,7 +59,7 @@ void *sr_conf_create_process(apr_pool_t *pool, server_rec *server);
 
 const sr_conf_t *sr_conf_of_request(const request_rec *r);
 const sr_conf_process_t *sr_conf_of_process(server_rec *server);
-/* Returns the folder of "maildir:/folder", or NULL for another value. */
+/* values.c: returns the folder of "maildir:/folder", or NULL for another value. */
 const char *sr_conf_maildir(const char *smtp);
 /* Returns true if "Sigreq On" applies in this server, or in the main server for all. */
 bool sr_conf_serves(const server_rec *server, const server_rec *main_server);
@@ -69,6 +71,9 @@ const char *sr_conf_read_rates(apr_pool_t *pool, sr_rates_t *rates, sr_conf_limi
 /* Replaces limits in `merged` by those that an inner section gives. */
 void sr_conf_merge_rates(sr_rates_t *merged, const sr_rates_t *over);
 
+/* retention.c: adds "ENVIRONMENT OUTCOME=TIME…". Returns NULL, or a text that describes the fault. */
+const char *sr_conf_read_retention(apr_pool_t *pool, sr_retention_t *retention, const char *text);
+
 /* databases.c: returns the servers (server_rec *) that have a database of their own which the service uses: virtual
  * hosts, and the main server, whose database is used by all other servers. For child_init. */
 const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_server);
@@ -77,10 +82,23 @@ const apr_array_header_t *sr_conf_databases(apr_pool_t *pool, server_rec *main_s
  * that section does not apply to the server. */
 int sr_conf_sections(void);
 const char *sr_conf_documents(apr_pool_t *pool, int section, server_rec *server, const server_rec *main_server);
-/* sharing.c: the part of sr_conf_check about folders that servers share. */
+/* sharing.c: a documents folder that a server uses with a database. */
+typedef struct sr_conf_use_t {
+    const char *documents;
+    const char *driver, *params; /* of mod_dbd; "" if they are not given */
+    const char *database;        /* a text that is equal for equal databases */
+    const char *shown;           /* the database for the log, without a password */
+    const char *where;           /* "the main server" or "the virtual host at FILE:LINE" */
+} sr_conf_use_t;
+/* Returns all uses (sr_conf_use_t). A folder and a database may be in several. */
+const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server);
+/* The part of sr_conf_check about folders that servers share. */
 int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server);
 /* writable.c: returns true if httpd's user can write to a folder. */
 bool sr_conf_can_write(const char *folder);
+/* Gives the calling process the rights of httpd's user, if it is root's. For a process that was forked for this.
+ * Returns false if that is not possible. */
+bool sr_conf_become_user(void);
 /* Logs a warning for each documents folder that httpd's user cannot write to. */
 void sr_conf_warn_of_documents(apr_pool_t *ptemp, server_rec *main_server);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sharing.c: detects a documents folder that two virtual hosts use with different databases. Two databases count as
- * the same if the texts of DBDriver and DBDParams are equal. Other cases are detected when something is stored. */
+/* sharing.c: which documents folder is used with which database, and a folder that two virtual hosts use with different
+ * databases. Two databases count as the same if the texts of DBDriver and DBDParams are equal. In other cases the
+ * databases must be asked (run/owned.c), or the folder is refused when something is stored. */
 #include "conf/conf.h"
 
 #include <http_log.h>
@@ -8,11 +9,6 @@
 #include "mod_sigreq.h"
 
 APLOG_USE_MODULE(sigreq);
-
-typedef struct use_t {
-    const char *documents, *database;
-    const server_rec *server;
-} use_t;
 
 static const char *argument_of(apr_pool_t *pool, const ap_directive_t *directive, const char *name)
 {
@@ -33,24 +29,30 @@ static const char *essence_of(apr_pool_t *pool, const char *params)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         for (const char *at = params; (at = strstr(at, keys[i])) != NULL; at++) {
             if (at > params && at[-1] != ' ') continue;
-            essence = apr_pstrcat(pool, essence, apr_pstrmemdup(pool, at, strcspn(at, " ")), " ", NULL);
+            essence = apr_pstrcat(pool, essence, *essence ? " " : "", apr_pstrmemdup(pool, at, strcspn(at, " ")), NULL);
             break;
         }
     return essence;
 }
 
-/* Returns the database of a server as text. `section` is the content of its <VirtualHost>, or NULL. */
-static const char *database_of(apr_pool_t *pool, const ap_directive_t *section)
+/* Returns an argument of mod_dbd for a server, "" if it is not given. `section` is the content of its <VirtualHost>, or
+ * NULL. */
+static const char *setting_of(apr_pool_t *pool, const ap_directive_t *section, const char *name)
 {
-    static const char *const names[] = {"DBDriver", "DBDParams"};
-    const char *texts[2];
-    for (int i = 0; i < 2; i++) {
-        texts[i] = argument_of(pool, section, names[i]);
-        if (!texts[i]) texts[i] = argument_of(pool, ap_conftree, names[i]);
-        if (!texts[i]) texts[i] = "";
-    }
-    if (!strcmp(texts[0], "pgsql")) texts[1] = essence_of(pool, texts[1]);
-    return apr_pstrcat(pool, texts[0], " ", texts[1], NULL);
+    const char *text = argument_of(pool, section, name);
+    if (!text) text = argument_of(pool, ap_conftree, name);
+    return text ? text : "";
+}
+
+/* Sets the members of a use that tell its database. */
+static void set_database(apr_pool_t *pool, sr_conf_use_t *use, const ap_directive_t *section)
+{
+    use->driver = setting_of(pool, section, "DBDriver");
+    use->params = setting_of(pool, section, "DBDParams");
+    const bool pgsql = !strcmp(use->driver, "pgsql");
+    const char *essence = pgsql ? essence_of(pool, use->params) : use->params;
+    use->database = apr_pstrcat(pool, use->driver, " ", essence, NULL);
+    use->shown = pgsql && essence == use->params ? "pgsql" : use->database; /* a URL may have a password */
 }
 
 static const ap_directive_t *section_of(const server_rec *server)
@@ -68,18 +70,25 @@ static const char *name_of(apr_pool_t *pool, const server_rec *server, const ser
     return apr_psprintf(pool, "the virtual host at %s:%u", server->defn_name, server->defn_line_number);
 }
 
-int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
+const apr_array_header_t *sr_conf_uses(apr_pool_t *pool, server_rec *main_server)
 {
-    apr_array_header_t *uses = apr_array_make(ptemp, 8, sizeof(use_t));
+    apr_array_header_t *uses = apr_array_make(pool, 8, sizeof(sr_conf_use_t));
     for (server_rec *server = main_server; server; server = server->next) {
-        const char *database = database_of(ptemp, server == main_server ? NULL : section_of(server));
+        sr_conf_use_t use = {.where = name_of(pool, server, main_server)};
+        set_database(pool, &use, server == main_server ? NULL : section_of(server));
         for (int i = 0; i < sr_conf_sections(); i++) {
-            const char *documents = sr_conf_documents(ptemp, i, server, main_server);
-            if (documents && *documents) *(use_t *)apr_array_push(uses) = (use_t){documents, database, server};
+            use.documents = sr_conf_documents(pool, i, server, main_server);
+            if (use.documents && *use.documents) *(sr_conf_use_t *)apr_array_push(uses) = use;
         }
     }
+    return uses;
+}
+
+int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
+{
+    const apr_array_header_t *uses = sr_conf_uses(ptemp, main_server);
     for (int i = 1; i < uses->nelts; i++) {
-        const use_t *one = &APR_ARRAY_IDX(uses, 0, use_t), *other = &one[i];
+        const sr_conf_use_t *one = &APR_ARRAY_IDX(uses, 0, sr_conf_use_t), *other = &one[i];
         while (one < other
                && (strcmp(one->documents, other->documents) != 0 || !strcmp(one->database, other->database)))
             one++;
@@ -87,8 +96,7 @@ int sr_conf_check_sharing(apr_pool_t *ptemp, server_rec *main_server)
         ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server,
                      "SR0701: SigreqDocuments %s is used with two databases, by %s and by %s: give each database a "
                      "folder of its own (or write DBDParams alike if they are the same)",
-                     other->documents, name_of(ptemp, one->server, main_server),
-                     name_of(ptemp, other->server, main_server));
+                     other->documents, one->where, other->where);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     return OK;

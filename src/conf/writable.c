@@ -19,8 +19,9 @@ APLOG_USE_MODULE(sigreq);
 
 enum { WRITABLE, NOT_WRITABLE };
 
-static bool become_user(void)
+bool sr_conf_become_user(void)
 {
+    if (geteuid() != 0) return true;
     const struct passwd *user = getpwuid(ap_unixd_config.user_id);
     const gid_t group = ap_unixd_config.group_id;
     if (setgid(group) != 0) return false;
@@ -36,7 +37,7 @@ bool sr_conf_can_write(const char *folder)
     if (geteuid() != 0) return access(folder, W_OK | X_OK) == 0;
     const pid_t pid = fork();
     if (pid < 0) return true;
-    if (pid == 0) _exit(become_user() && access(folder, W_OK | X_OK) != 0 ? NOT_WRITABLE : WRITABLE);
+    if (pid == 0) _exit(sr_conf_become_user() && access(folder, W_OK | X_OK) != 0 ? NOT_WRITABLE : WRITABLE);
     while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
         ;
     return waited != pid || !WIFEXITED(status) || WEXITSTATUS(status) != NOT_WRITABLE;

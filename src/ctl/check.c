@@ -9,6 +9,7 @@
 
 #define NAME_MAX_CHARACTERS 500
 #define MAX_DAYS 36500
+#define MAX_ROWS 10000
 
 const char *ctl_check_text(const char **value, apr_pool_t *pool)
 {
@@ -63,7 +64,7 @@ const char *ctl_check_expires(const char **value, apr_pool_t *pool)
     apr_time_t when;
 
     if (!sr_time_parse(&when, *value)) return "must be a date such as 2027-01-31 or 2027-01-31T12:00:00Z";
-    if (when <= apr_time_now()) return "is in the past";
+    if (when <= sr_time_now()) return "is in the past";
     *value = apr_psprintf(pool, "%" APR_TIME_T_FMT, when);
     return NULL;
 }
@@ -86,4 +87,20 @@ const char *ctl_check_days(const char **value, apr_pool_t *pool)
 const char *ctl_check_unused(const char **value, apr_pool_t *pool)
 {
     return days_of(*value) > MAX_DAYS ? "must be a number from 0 to 36500" : NULL;
+}
+
+const char *ctl_check_limit(const char **value, apr_pool_t *pool)
+{
+    int rows;
+
+    return sr_text_number(&rows, *value) && rows >= 1 && rows <= MAX_ROWS ? NULL : "must be a number from 1 to 10000";
+}
+
+const char *ctl_check_status(const char **value, apr_pool_t *pool)
+{
+    sr_submission_state_t state;
+
+    return sr_submission_state_parse(&state, *value)
+               ? NULL
+               : "must be open, completed, refused, cancelled, expired or deleted";
 }

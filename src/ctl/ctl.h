@@ -3,8 +3,9 @@
  *
  * Sections: main.c (parses the command line, returns the exit code) · commands.c (the tables of commands and options)
  * · check.c (checks values of options) · config.c (finds the database) · documents.c (opens the documents folder) ·
- * owner.c (changes the user) · database.c, people.c, gc.c, seal.c, verify.c (the commands) · print.c (prints results
- * as text and as JSON) */
+ * owner.c (changes the user) · new_folder.c (writes a folder that appears only when it is complete) · database.c,
+ * people.c, accounts.c, requests.c, gc.c, erase.c, export.c, exported.c, seal.c, verify.c (the commands) · print.c
+ * (prints results as text and as JSON) */
 #ifndef SR_CTL_H
 #define SR_CTL_H
 
@@ -58,6 +59,13 @@ typedef enum ctl_option_id_t {
     OPTION_SENT,
     OPTION_SIGNED,
     OPTION_COMPLETED,
+    OPTION_STATUS,
+    OPTION_LIMIT,
+    OPTION_BEFORE,
+    OPTION_REASON,
+    OPTION_SUBMISSION,
+    OPTION_FAILED,
+    OPTION_ERASE,
     OPTION_COUNT /* also ends a command's list of options */
 } ctl_option_id_t;
 
@@ -76,8 +84,8 @@ typedef struct ctl_t ctl_t;
 typedef struct ctl_command_t {
     const char *group, *verb; /* verb is "" if the group is the whole command */
     sr_error_t *(*run)(ctl_t *ctl);
-    int required; /* the number of options that must be given; they may also be given as arguments without their names
-                   */
+    int required; /* the number of options that must be given; they may also be given as arguments without their
+                     names. -1: no option must be given, but the first one may be given as an argument */
     ctl_option_id_t options[CTL_OPTIONS_MAX + 1];
     const char *help;
 } ctl_command_t;
@@ -106,6 +114,8 @@ const char *ctl_check_uuid(const char **value, apr_pool_t *pool);
 const char *ctl_check_quota(const char **value, apr_pool_t *pool);   /* "unlimited" becomes NULL */
 const char *ctl_check_expires(const char **value, apr_pool_t *pool); /* becomes microseconds, as text */
 
+const char *ctl_check_status(const char **value, apr_pool_t *pool);
+const char *ctl_check_limit(const char **value, apr_pool_t *pool);
 const char *ctl_check_days(const char **value, apr_pool_t *pool);
 const char *ctl_check_unused(const char **value, apr_pool_t *pool);
 const char *ctl_check_url(const char **value, apr_pool_t *pool); /* "none" becomes NULL */
@@ -125,14 +135,57 @@ sr_error_t *ctl_open_store(ctl_t *ctl);
 /* Opens the database and the documents folder, with the rights of the folder's owner. */
 sr_error_t *ctl_open_documents(ctl_t *ctl, sr_blobs_t **documents);
 /* Errors: SR_ECONFLICT if the folder belongs to another database. */
+sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder);
 sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *documents);
 
 /* ------------------------------------------------------------------------------------------------ owner.c */
 /* If the caller is root, continues with the rights of the owner of the path. Does nothing otherwise, or if the path
  * is missing. */
 sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path);
+/* After ctl_become_owner, the rights of the caller, and then those of the owner again. The database and the documents
+ * must not be used between these calls, which change nothing if the caller is not root. */
+typedef struct ctl_rights_t {
+    uid_t user;
+    gid_t group;
+} ctl_rights_t;
+sr_error_t *ctl_be_caller(ctl_t *ctl, ctl_rights_t *before);
+/* Keeps errno. */
+sr_error_t *ctl_be_owner_again(ctl_t *ctl, const ctl_rights_t *before);
 
-/* -------------------------------------------------------------- database.c people.c gc.c seal.c verify.c */
+/* ------------------------------------------------------------------------------------------- new_folder.c
+ * A folder that is new or empty. What it is to contain is written to "<path>.partial" first, with the rights of the
+ * caller. Folders have the mode 0700 and files 0600.
+ */
+typedef struct ctl_new_folder_t {
+    ctl_t *ctl;
+    const char *path, *partial;
+    int descriptor; /* of the partial folder */
+} ctl_new_folder_t;
+/* Errors: SR_ECONFLICT if the folder has something in it, or if there is a partial one. */
+sr_error_t *ctl_new_folder_begin(ctl_new_folder_t *folder, ctl_t *ctl, const char *path);
+/* Names are relative to the folder: "a", and then "a/b.pdf". *descriptor is for writing. */
+sr_error_t *ctl_new_folder_sub(const ctl_new_folder_t *folder, const char *name);
+sr_error_t *ctl_new_folder_file(const ctl_new_folder_t *folder, int *descriptor, const char *name);
+/* Gives the folder its name. */
+sr_error_t *ctl_new_folder_end(ctl_new_folder_t *folder);
+/* Deletes the partial folder. */
+void ctl_new_folder_drop(ctl_new_folder_t *folder);
+
+/* --------------------------------------------------------------------------------------------- exported.c */
+/* A document or certificate that belongs to a submission in an export. */
+typedef struct ctl_exported_file_t {
+    const char *name;               /* in the folder */
+    const apr_array_header_t *keys; /* const char *, of the blobs that are its content */
+    const char *sha256;
+} ctl_exported_file_t;
+/* Makes the description of a submission (a body of SR_OP_ADMIN_EXPORT_GET, which is changed), and the list of its
+ * files (ctl_exported_file_t). New reference. */
+sr_error_t *ctl_exported_submission(json_t **shown, apr_array_header_t **files, json_t *body, apr_pool_t *pool);
+/* Returns a copy of an object of the store as exports show it: "created_at" with a time in microseconds becomes
+ * "createdAt" with ISO 8601. New reference. */
+json_t *ctl_exported_object(const json_t *object, apr_pool_t *pool);
+
+/* ------------------------------- database.c people.c accounts.c requests.c gc.c erase.c export.c seal.c verify.c */
 sr_error_t *ctl_db_init(ctl_t *ctl);
 sr_error_t *ctl_db_status(ctl_t *ctl);
 sr_error_t *ctl_org_create(ctl_t *ctl);
@@ -142,9 +195,23 @@ sr_error_t *ctl_user_create(ctl_t *ctl);
 sr_error_t *ctl_user_list(ctl_t *ctl);
 sr_error_t *ctl_token_create(ctl_t *ctl);
 sr_error_t *ctl_token_list(ctl_t *ctl);
-sr_error_t *ctl_token_revoke(ctl_t *ctl);
 sr_error_t *ctl_token_webhooks(ctl_t *ctl);
+sr_error_t *ctl_user_disable(ctl_t *ctl);
+sr_error_t *ctl_user_enable(ctl_t *ctl);
+sr_error_t *ctl_user_delete(ctl_t *ctl);
+sr_error_t *ctl_org_rename(ctl_t *ctl);
+sr_error_t *ctl_org_delete(ctl_t *ctl);
+sr_error_t *ctl_token_revoke(ctl_t *ctl);
+sr_error_t *ctl_submission_list(ctl_t *ctl);
+sr_error_t *ctl_submission_show(ctl_t *ctl);
+sr_error_t *ctl_submission_cancel(ctl_t *ctl);
+sr_error_t *ctl_submission_hold(ctl_t *ctl);
+sr_error_t *ctl_submission_release(ctl_t *ctl);
+sr_error_t *ctl_delivery_list(ctl_t *ctl);
+sr_error_t *ctl_delivery_redeliver(ctl_t *ctl);
 sr_error_t *ctl_gc(ctl_t *ctl);
+sr_error_t *ctl_submission_delete(ctl_t *ctl);
+sr_error_t *ctl_export(ctl_t *ctl);
 sr_error_t *ctl_check(ctl_t *ctl);
 sr_error_t *ctl_documents_adopt(ctl_t *ctl);
 sr_error_t *ctl_seal_create(ctl_t *ctl);
@@ -155,6 +222,26 @@ sr_error_t *ctl_verify(ctl_t *ctl);
 /* Prints one object, or an array of objects with these members as columns. Takes over the reference. Members whose
  * names end in "_at" are times and are printed as ISO 8601. */
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns);
+/* Returns a row of an operation as it is printed, without its number in the database. New reference. */
+json_t *ctl_row_json(sr_op_t op, const void *row);
+/* Prints a row of an operation, or its rows. */
+sr_error_t *ctl_print_row(ctl_t *ctl, sr_op_t op, const void *row, const char *const *columns);
+sr_error_t *ctl_print_rows(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns);
+/* Returns the error of the outcomes SR_MISSING and SR_CONFLICT, NULL for others. */
+sr_error_t *ctl_refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *missing, const char *conflict);
+extern const char *const ctl_organization_columns[], *const ctl_user_columns[], *const ctl_token_columns[];
+#define CTL_NO_ORGANIZATION "There is no such organization"
+#define CTL_NO_USER "There is no such user"
+#define CTL_NO_TOKEN "There is no such token"
+/* Prints an array of objects with these columns, as a part of an object. Prints nothing if it is empty. */
+void ctl_print_part(ctl_t *ctl, const char *title, json_t *rows, const char *const *columns);
+/* Finds the user that --user names, in the organisation of --organization if that is given (accounts.c). */
+sr_error_t *ctl_find_user(ctl_t *ctl, const sr_user_row_t **user);
+/* Erases all closed submissions of an organisation or of a user (uuid; the other one is NULL), and sets their number
+ * (erase.c). Disables the users first. If *outcome is not SR_OK, it is that of SR_OP_ADMIN_PEOPLE_FREEZE, and nothing
+ * was done. */
+sr_error_t *ctl_erase_people(ctl_t *ctl, sr_outcome_t *outcome, apr_int64_t *erased, sr_blobs_t *documents,
+                             const char *organization, const char *user);
 /* Prints help about everything (`group` is NULL), a group, or a command. */
 void ctl_help(FILE *out, const char *group, const char *verb);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* Stands for a folder in which nothing has been stored yet. */
 #define NOBODY "00000000-0000-0000-0000-000000000000"
@@ -42,6 +43,21 @@ sr_error_t *ctl_same_database(ctl_t *ctl, const char **folder, sr_blobs_t *docum
                     "%s belongs to the database %s, and this is %s: nothing was done. If the folder was moved to this "
                     "database, run: sigreqctl documents adopt",
                     root, bound, uuid);
+}
+
+/* A symbolic link at the default place is not followed, because the administrator did not name it. */
+sr_error_t *ctl_find_cache(ctl_t *ctl, const char **folder)
+{
+    struct stat status;
+
+    *folder = ctl->values[OPTION_CACHE];
+    if (ctl->given[OPTION_CACHE]) return NULL;
+    *folder = apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
+    if (lstat(*folder, &status) != 0 || !S_ISLNK(status.st_mode)) return NULL;
+    return sr_error(ctl->pool, SR_ECONFLICT,
+                    "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "
+                    "--cache or SigreqCache",
+                    *folder);
 }
 
 sr_error_t *ctl_documents_adopt(ctl_t *ctl)

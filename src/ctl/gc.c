@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gc.c: sigreqctl gc: removes the documents that no submission uses, the page images that have not been requested for
- * a time, and the Idempotency-Keys and webhook calls that have expired. */
+ * a time, the Idempotency-Keys and webhook calls that have expired, and what is left of submissions that were deleted.
+ */
 #include "ctl/ctl.h"
+#include "service/setup.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define DAY apr_time_from_sec(24 * 60 * 60)
 #define UNUSED_DAYS 30
@@ -21,7 +22,7 @@
 static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
 {
     const char *days = ctl->given[OPTION_HISTORY_DAYS] ? ctl->values[OPTION_HISTORY_DAYS] : HISTORY_DAYS;
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_time_now();
     const sr_count_row_t *row;
     sr_outcome_t outcome;
 
@@ -30,22 +31,6 @@ static sr_error_t *expire_all(ctl_t *ctl, json_t *report)
     SR_TRY(sr_store_admin_history_expire(ctl->database, &outcome, &row, now - strtol(days, NULL, 10) * DAY, ctl->pool));
     json_object_set_new(report, "history_deleted", json_integer(row->deleted));
     return NULL;
-}
-
-/* Finds the cache if only the documents folder was given: at httpd's default place. A symbolic link there is not
- * followed, because the administrator did not name it. */
-static sr_error_t *find_cache(ctl_t *ctl, const char **folder)
-{
-    struct stat status;
-
-    *folder = ctl->values[OPTION_CACHE];
-    if (ctl->given[OPTION_CACHE]) return NULL;
-    *folder = apr_pstrcat(ctl->pool, ctl->values[OPTION_DOCUMENTS], "/cache", NULL);
-    if (lstat(*folder, &status) != 0 || !S_ISLNK(status.st_mode)) return NULL;
-    return sr_error(ctl->pool, SR_ECONFLICT,
-                    "%s is a link, which is not followed: nothing was deleted. If it is right, name the folder with "
-                    "--cache or SigreqCache",
-                    *folder);
 }
 
 /* --- documents: what the database dooms, then what has become of that */
@@ -150,6 +135,15 @@ static sr_error_t *bury(collection_t *c, const char **after, apr_pool_t *pool)
     return sr_store_admin_blob_bury(c->ctl->database, &outcome, sr_json_text(buried, pool), pool);
 }
 
+/* Removes the files of deleted submissions that a killed process has left. Page images are removed by their owner. */
+static sr_error_t *finish_erasures(const collection_t *c, const char *cache)
+{
+    const ctl_t *ctl = c->ctl;
+    const sr_service_t service = {
+        .database = ctl->database, .documents_root = ctl->values[OPTION_DOCUMENTS], .cache_root = cache};
+    return c->dry_run ? NULL : sr_service_erase_rest(&service, ctl->pool);
+}
+
 static sr_error_t *collect_documents(collection_t *c)
 {
     const ctl_t *ctl = c->ctl;
@@ -196,7 +190,7 @@ static sr_error_t *collect_cache(ctl_t *ctl, json_t *report, const char *folder)
     const apr_int64_t days = ctl->given[OPTION_UNUSED] ? apr_atoi64(ctl->values[OPTION_UNUSED]) : UNUSED_DAYS;
     sr_cache_gc_t done;
 
-    SR_TRY(sr_cache_gc(&done, folder, apr_time_now() - days * DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
+    SR_TRY(sr_cache_gc(&done, folder, sr_time_now() - days * DAY, ctl->given[OPTION_DRY_RUN], ctl->pool));
     json_object_set_new(report, "cache_kept", json_integer((json_int_t)done.kept));
     json_object_set_new(report, "cache_deleted", json_integer((json_int_t)done.deleted));
     json_object_set_new(report, "cache_freed_bytes", json_integer(done.freed));
@@ -223,8 +217,9 @@ sr_error_t *ctl_gc(ctl_t *ctl)
     const char *cache;
 
     SR_TRY(ctl_open_documents(ctl, &c.documents));
-    SR_TRY(find_cache(ctl, &cache));
+    SR_TRY(ctl_find_cache(ctl, &cache));
     SR_TRY(ctl_same_database(ctl, &c.folder, c.documents));
+    SR_TRY(finish_erasures(&c, cache));
     SR_TRY(collect_documents(&c));
     SR_TRY(expire_files(&c, report));
     if (!c.dry_run) SR_TRY(expire_all(ctl, report));

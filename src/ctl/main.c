@@ -93,16 +93,17 @@ static ctl_exit_t help(const ctl_t *ctl, const apr_array_header_t *words)
     return CTL_DONE;
 }
 
-/* Assigns words to the required options that have no value yet, and then checks all options. */
+/* Assigns words to the first options that have no value yet, and then checks all options. */
 static const char *fit_options(ctl_t *ctl, const apr_array_header_t *words, int used)
 {
     const ctl_command_t *command = ctl->command;
+    const int fitting = abs(command->required);
     bool allowed[OPTION_COUNT] = {false};
 
     for (int i = 0; command->options[i] != OPTION_COUNT; i++) {
         const ctl_option_id_t id = command->options[i];
         allowed[id] = true;
-        if (!ctl->given[id] && i < command->required && used < words->nelts) {
+        if (!ctl->given[id] && i < fitting && used < words->nelts) {
             ctl->values[id] = APR_ARRAY_IDX(words, used++, const char *);
             ctl->given[id] = true;
         }

@@ -47,3 +47,28 @@ sr_error_t *ctl_become_owner(ctl_t *ctl, const char *path)
     close(descriptor);
     return owner.st_uid == 0 ? NULL : become(ctl, path, &owner);
 }
+
+/* Sets the group first, because only root may do that. */
+static bool take_rights(const ctl_rights_t *rights)
+{
+    return seteuid(0) == 0 && setegid(rights->group) == 0 && seteuid(rights->user) == 0;
+}
+
+sr_error_t *ctl_be_caller(ctl_t *ctl, ctl_rights_t *before)
+{
+    const ctl_rights_t caller = {getuid(), getgid()};
+    *before = (ctl_rights_t){geteuid(), getegid()};
+    if (getuid() != 0 || geteuid() == 0 || take_rights(&caller)) return NULL;
+    return sr_error(ctl->pool, SR_EINTERNAL, "the rights of root cannot be taken on again: %s", strerror(errno));
+}
+
+sr_error_t *ctl_be_owner_again(ctl_t *ctl, const ctl_rights_t *before)
+{
+    const int reason = errno; /* of what was done with the caller's rights */
+    if (getuid() != 0 || before->user == 0 || take_rights(before)) {
+        errno = reason;
+        return NULL;
+    }
+    return sr_error(ctl->pool, SR_EINTERNAL, "the rights of user %u cannot be taken on again: %s",
+                    (unsigned)before->user, strerror(errno));
+}

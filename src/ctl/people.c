@@ -4,45 +4,13 @@
 
 #include <string.h>
 
-static const char *const organization_columns[] = {"uuid", "name", "quota", "used", "created_at", NULL};
-static const char *const user_columns[] = {"uuid", "email", "firstname", "lastname", "organization_uuid", NULL};
-static const char *const token_columns[] = {"uuid",       "organization_name", "email",      "environment", "name",
-                                            "created_at", "expires_at",        "revoked_at", "parent",      NULL};
+const char *const ctl_organization_columns[] = {"uuid", "name", "quota", "used", "created_at", NULL};
+const char *const ctl_user_columns[] = {"uuid",        "email", "firstname", "lastname", "organization_uuid",
+                                        "disabled_at", NULL};
+const char *const ctl_token_columns[] = {"uuid",       "organization_name", "email",      "environment", "name",
+                                         "created_at", "expires_at",        "revoked_at", "parent",      NULL};
 
-/* Returns the error for an outcome other than success. */
-static sr_error_t *refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *missing, const char *conflict)
-{
-    if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", missing);
-    return outcome == SR_CONFLICT ? sr_error(ctl->pool, SR_ECONFLICT, "%s", conflict) : NULL;
-}
-
-/* Returns a row as it is printed, without its number in the database. */
-static json_t *row_json(sr_op_t op, const void *row)
-{
-    json_t *object = sr_store_row_json(op, row);
-
-    json_object_del(object, "id");
-    return object;
-}
-
-static sr_error_t *print_one(ctl_t *ctl, sr_op_t op, const void *row, const char *const *columns)
-{
-    ctl_print(ctl, row_json(op, row), columns);
-    return NULL;
-}
-
-/* Prints the rows of an operation. */
-static sr_error_t *print_all(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
-{
-    json_t *list = json_array();
-
-    for (int i = 0; i < rows->nelts; i++)
-        json_array_append_new(list, row_json(op, rows->elts + (size_t)i * (size_t)rows->elt_size));
-    ctl_print(ctl, list, columns);
-    return NULL;
-}
-
-static const char no_organization[] = "There is no such organization", no_token[] = "There is no such token";
+static const char no_organization[] = CTL_NO_ORGANIZATION, no_token[] = CTL_NO_TOKEN;
 
 /* Returns the number of an option, which has been checked already, or NULL. */
 static const apr_int64_t *number_of(const ctl_t *ctl, ctl_option_id_t option)
@@ -60,10 +28,10 @@ sr_error_t *ctl_org_create(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
-                                              ctl->values[OPTION_NAME], number_of(ctl, OPTION_QUOTA), apr_time_now(),
+                                              ctl->values[OPTION_NAME], number_of(ctl, OPTION_QUOTA), sr_time_now(),
                                               ctl->pool));
-    SR_TRY(refusal(ctl, outcome, NULL, "An organization of this name exists"));
-    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_CREATE, row, organization_columns);
+    SR_TRY(ctl_refusal(ctl, outcome, NULL, "An organization of this name exists"));
+    return ctl_print_row(ctl, SR_OP_ADMIN_ORGANIZATION_CREATE, row, ctl_organization_columns);
 }
 
 sr_error_t *ctl_org_list(ctl_t *ctl)
@@ -73,7 +41,7 @@ sr_error_t *ctl_org_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_list(ctl->database, &outcome, &rows, ctl->pool));
-    return print_all(ctl, SR_OP_ADMIN_ORGANIZATION_LIST, rows, organization_columns);
+    return ctl_print_rows(ctl, SR_OP_ADMIN_ORGANIZATION_LIST, rows, ctl_organization_columns);
 }
 
 sr_error_t *ctl_org_quota(ctl_t *ctl)
@@ -84,8 +52,8 @@ sr_error_t *ctl_org_quota(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_organization_quota(ctl->database, &outcome, &row, ctl->values[OPTION_ORGANIZATION],
                                              number_of(ctl, OPTION_QUOTA), ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_one(ctl, SR_OP_ADMIN_ORGANIZATION_QUOTA, row, organization_columns);
+    SR_TRY(ctl_refusal(ctl, outcome, no_organization, NULL));
+    return ctl_print_row(ctl, SR_OP_ADMIN_ORGANIZATION_QUOTA, row, ctl_organization_columns);
 }
 
 sr_error_t *ctl_user_create(ctl_t *ctl)
@@ -96,10 +64,10 @@ sr_error_t *ctl_user_create(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_user_create(ctl->database, &outcome, &row, sr_uuid_make(ctl->pool),
                                       ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_FIRSTNAME],
-                                      ctl->values[OPTION_LASTNAME], ctl->values[OPTION_EMAIL], apr_time_now(),
+                                      ctl->values[OPTION_LASTNAME], ctl->values[OPTION_EMAIL], sr_time_now(),
                                       ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_organization, "The organization has a user with this email"));
-    return print_one(ctl, SR_OP_ADMIN_USER_CREATE, row, user_columns);
+    SR_TRY(ctl_refusal(ctl, outcome, no_organization, "The organization has a user with this email"));
+    return ctl_print_row(ctl, SR_OP_ADMIN_USER_CREATE, row, ctl_user_columns);
 }
 
 sr_error_t *ctl_user_list(ctl_t *ctl)
@@ -109,8 +77,8 @@ sr_error_t *ctl_user_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_user_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_all(ctl, SR_OP_ADMIN_USER_LIST, rows, user_columns);
+    SR_TRY(ctl_refusal(ctl, outcome, no_organization, NULL));
+    return ctl_print_rows(ctl, SR_OP_ADMIN_USER_LIST, rows, ctl_user_columns);
 }
 
 sr_error_t *ctl_token_create(ctl_t *ctl)
@@ -126,9 +94,9 @@ sr_error_t *ctl_token_create(ctl_t *ctl)
     SR_TRY(sr_store_admin_token_create(ctl->database, &outcome, &found, sr_uuid_make(ctl->pool),
                                        ctl->values[OPTION_ORGANIZATION], ctl->values[OPTION_USER], environment,
                                        ctl->values[OPTION_NAME], sr_sha256_hex(secret, strlen(secret), ctl->pool),
-                                       expires ? apr_atoi64(expires) : 0, apr_time_now(), ctl->pool));
-    SR_TRY(refusal(ctl, outcome, "There is no such organization, or no such user in it", NULL));
-    json_t *row = row_json(SR_OP_ADMIN_TOKEN_CREATE, found);
+                                       expires ? apr_atoi64(expires) : 0, sr_time_now(), ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, "There is no such organization, or no such user in it", NULL));
+    json_t *row = ctl_row_json(SR_OP_ADMIN_TOKEN_CREATE, found);
     json_object_set_new(row, "token", json_string(secret));
     ctl_print(ctl, row, columns);
     return NULL;
@@ -141,22 +109,8 @@ sr_error_t *ctl_token_list(ctl_t *ctl)
 
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION], ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_organization, NULL));
-    return print_all(ctl, SR_OP_ADMIN_TOKEN_LIST, rows, token_columns);
-}
-
-sr_error_t *ctl_token_revoke(ctl_t *ctl)
-{
-    const bool children = ctl->given[OPTION_CHILDREN];
-    apr_array_header_t *rows;
-    sr_outcome_t outcome;
-
-    SR_TRY(ctl_open_store(ctl));
-    SR_TRY(sr_store_admin_token_revoke(ctl->database, &outcome, &rows, ctl->values[OPTION_UUID], apr_time_now(),
-                                       children, ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_token, NULL));
-    if (children) return print_all(ctl, SR_OP_ADMIN_TOKEN_REVOKE, rows, token_columns);
-    return print_one(ctl, SR_OP_ADMIN_TOKEN_REVOKE, rows->elts, token_columns);
+    SR_TRY(ctl_refusal(ctl, outcome, no_organization, NULL));
+    return ctl_print_rows(ctl, SR_OP_ADMIN_TOKEN_LIST, rows, ctl_token_columns);
 }
 
 sr_error_t *ctl_token_webhooks(ctl_t *ctl)
@@ -178,6 +132,6 @@ sr_error_t *ctl_token_webhooks(ctl_t *ctl)
     SR_TRY(ctl_open_store(ctl));
     SR_TRY(sr_store_admin_token_webhooks(ctl->database, &outcome, &row, ctl->values[OPTION_UUID],
                                          sr_json_text(urls, ctl->pool), ctl->pool));
-    SR_TRY(refusal(ctl, outcome, no_token, NULL));
-    return print_one(ctl, SR_OP_ADMIN_TOKEN_WEBHOOKS, row, columns);
+    SR_TRY(ctl_refusal(ctl, outcome, no_token, NULL));
+    return ctl_print_row(ctl, SR_OP_ADMIN_TOKEN_WEBHOOKS, row, columns);
 }

@@ -12,17 +12,20 @@ static bool is_time(const char *name)
     return length > 3 && strcmp(name + length - 3, "_at") == 0;
 }
 
-/* Replaces times in microseconds by ISO 8601. */
-static void show_times(json_t *object)
+/* Replaces times in microseconds by ISO 8601, in an object or an array of objects, and in arrays of their members. */
+// NOLINTNEXTLINE(misc-no-recursion): the rows of the store nest 2 deep
+static void show_times(json_t *shown)
 {
     const char *name;
     json_t *value;
     void *next;
+    size_t index;
 
-    json_object_foreach_safe (object, next, name, value) {
-        if (is_time(name) && json_is_integer(value)) {
-            json_object_set_new(object, name, sr_time_json((apr_time_t)json_integer_value(value)));
-        }
+    json_array_foreach (shown, index, value) show_times(value);
+    json_object_foreach_safe (shown, next, name, value) {
+        if (json_is_array(value)) show_times(value);
+        else if (is_time(name) && json_is_integer(value))
+            json_object_set_new(shown, name, sr_time_json((apr_time_t)json_integer_value(value)));
     }
 }
 
@@ -80,12 +83,8 @@ static void print_rows(const json_t *rows, const char *const *columns, apr_pool_
 
 void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns)
 {
-    json_t *row;
-    size_t index;
-
     sr_json_own(answer, ctl->pool);
     show_times(answer);
-    json_array_foreach (answer, index, row) show_times(row);
     if (ctl->given[OPTION_JSON]) {
         json_dumpf(answer, stdout, JSON_INDENT(2));
         printf("\n");
@@ -94,6 +93,45 @@ void ctl_print(ctl_t *ctl, json_t *answer, const char *const *columns)
     } else {
         print_object(answer, columns, ctl->pool);
     }
+}
+
+void ctl_print_part(ctl_t *ctl, const char *title, json_t *rows, const char *const *columns)
+{
+    if (!json_array_size(rows)) return;
+    printf("\n%s\n", title);
+    print_rows(rows, columns, ctl->pool);
+}
+
+/* ------------------------------------------------------------------------------------------------- rows */
+
+sr_error_t *ctl_refusal(const ctl_t *ctl, sr_outcome_t outcome, const char *missing, const char *conflict)
+{
+    if (outcome == SR_MISSING) return sr_error(ctl->pool, SR_ENOTFOUND, "%s", missing);
+    return outcome == SR_CONFLICT ? sr_error(ctl->pool, SR_ECONFLICT, "%s", conflict) : NULL;
+}
+
+json_t *ctl_row_json(sr_op_t op, const void *row)
+{
+    json_t *object = sr_store_row_json(op, row);
+
+    json_object_del(object, "id");
+    return object;
+}
+
+sr_error_t *ctl_print_row(ctl_t *ctl, sr_op_t op, const void *row, const char *const *columns)
+{
+    ctl_print(ctl, ctl_row_json(op, row), columns);
+    return NULL;
+}
+
+sr_error_t *ctl_print_rows(ctl_t *ctl, sr_op_t op, const apr_array_header_t *rows, const char *const *columns)
+{
+    json_t *list = json_array();
+
+    for (int i = 0; i < rows->nelts; i++)
+        json_array_append_new(list, ctl_row_json(op, rows->elts + (size_t)i * (size_t)rows->elt_size));
+    ctl_print(ctl, list, columns);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------- help */
@@ -133,8 +171,9 @@ static const char tail[] =
     "the file of --config, or in what libpq reads: the file of PGPASSFILE, or service=NAME in --params.\n"
     "\nOptions that are not in [brackets] are required; their names may be left out when they come in this order, and\n"
     "be cut short where that is clear (--org, --env).\n"
-    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, 5 no database\n"
-    "(or no helper).\n";
+    "\nExit codes: 0 done, 1 failed, 2 the command line is wrong, 3 not found, 4 the name is taken, or the state does "
+    "not\n"
+    "allow it, 5 no database (or no helper).\n";
 
 void ctl_help(FILE *out, const char *group, const char *verb)
 {

@@ -20,7 +20,7 @@ static bool is_text(const char *type)
 }
 
 /* Adds to an existing Vary header: pages also depend on other header fields. */
-static void add_vary(request_rec *r)
+void sr_http_vary(request_rec *r)
 {
     const char *vary = apr_table_get(r->err_headers_out, "Vary");
     if (vary && strcasestr(vary, "Accept-Encoding")) return;
@@ -34,7 +34,7 @@ bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_
     if (status != HTTP_OK || r->method_number != M_GET || r->content_encoding || !is_text(type) || length < LEAST
         || length > MOST)
         return false;
-    add_vary(r);
+    sr_http_vary(r);
     /* a range of the compressed form is useless to a client that asks for a range of the text */
     return !apr_table_get(r->headers_in, "Range") && sr_http_accepts_encoding(http, "gzip");
 }

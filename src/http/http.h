@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http.h: the HTTP layer. It knows no resource of the API. Its callers give it a table of routes.
  *
- * Sections: router.c · rate.c · reply.c · compress.c · views.c · body.c · file.c · bearer.c · agent.c · negotiate.c ·
- * multipart.c · query.c
+ * Sections: router.c · rate.c · reply.c · compress.c · conditional.c · views.c · body.c · file.c · bearer.c · agent.c ·
+ * negotiate.c · multipart.c · query.c
  *
  * Everything that these functions return lives in the pool of the request (r->pool), unless the comment says
  * otherwise. */
@@ -75,8 +75,8 @@ sr_error_t *sr_http_json(sr_http_t *http, int status, json_t *value);
 sr_error_t *sr_http_view(sr_http_t *http, int status, const char *view);
 /* Sends the first `length` bytes of a file as JSON. The file must stay open until the request ends. */
 sr_error_t *sr_http_file(sr_http_t *http, int status, apr_file_t *file, apr_off_t length);
-/* views.c: sends status 200 with the stored JSON texts (const char *) of `views` joined. The texts are not used after
- * the function has returned. */
+/* views.c: sends status 200 with the stored JSON texts (const char *) of `views` joined, or 304 if the client has them
+ * already. The texts are not used after the function has returned. */
 sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views);
 /* Sends status 204 without a body. */
 sr_error_t *sr_http_empty(sr_http_t *http);
@@ -104,9 +104,17 @@ void sr_http_error(sr_http_t *http, const sr_error_t *error);
 /* ---------------------------------------------------------------------------------------------- compress.c */
 /* Returns true if this response should be compressed. Adds Accept-Encoding to Vary if that depends on the client. */
 bool sr_http_wants_gzip(sr_http_t *http, int status, const char *type, apr_size_t length);
+/* Adds Accept-Encoding to Vary. */
+void sr_http_vary(request_rec *r);
 /* Replaces *data by its gzip form, allocated in the request's pool, and sets Content-Encoding. Returns false, and
  * changes nothing, if that would not be shorter. */
 bool sr_http_gzip(sr_http_t *http, const char **data, apr_size_t *length);
+
+/* ------------------------------------------------------------------------------------------- conditional.c */
+/* For responses of JSON to GET and HEAD. Sets ETag, Vary and Cache-Control. `tag`, which changes whenever the text
+ * changes, has hexadecimal digits and "-". Returns true if the request's conditions are not met: then the response is
+ * 304 or 412, without a body. */
+bool sr_http_unchanged(sr_http_t *http, const char *tag);
 
 /* -------------------------------------------------------------------------------------------------- body.c */
 typedef sr_error_t *(*sr_http_sink_t)(void *baton, const char *data, apr_size_t length);

@@ -86,7 +86,7 @@ static sr_error_t *refuse(const sr_http_t *http, sr_rate_of_t of, const sr_rate_
 static sr_error_t *take(const sr_http_t *http, sr_rate_of_t of, apr_uint64_t key)
 {
     sr_rate_state_t state;
-    const bool allowed = sr_rate_take(&state, key, &http->rates->of[of], apr_time_now());
+    const bool allowed = sr_rate_take(&state, key, &http->rates->of[of], sr_time_steady());
     add_fields(http, of, &state);
     return allowed ? NULL : refuse(http, of, &state);
 }
@@ -95,7 +95,7 @@ sr_error_t *sr_http_rate_begin(sr_http_t *http)
 {
     const sr_rate_t *rates = http->rates->of;
     const sr_rate_of_t own = http->secret_paths ? SR_RATE_LINK : SR_RATE_TOKEN;
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_time_steady();
     sr_rate_state_t state;
     if (rates[SR_RATE_ADDRESS].times) SR_TRY(take(http, SR_RATE_ADDRESS, key_of_address(http, SR_RATE_ADDRESS)));
     if (!find_credential(http)) return NULL;
@@ -125,11 +125,11 @@ static bool is_failure(const sr_http_t *http, const sr_error_t *error)
 sr_error_t *sr_http_rate_end(sr_http_t *http, sr_error_t *error)
 {
     sr_rate_state_t state;
-    if (!error && http->credential) sr_rate_remember(http->credential_key, KNOWN_FOR, apr_time_now());
+    if (!error && http->credential) sr_rate_remember(http->credential_key, KNOWN_FOR, sr_time_steady());
     if (!error || !is_failure(http, error)) return error;
     if (http->known) sr_rate_forget(http->credential_key);
     if (sr_rate_take(&state, key_of_address(http, SR_RATE_FAILURES), &http->rates->of[SR_RATE_FAILURES],
-                     apr_time_now()))
+                     sr_time_steady()))
         return error;
     add_fields(http, SR_RATE_FAILURES, &state);
     return refuse(http, SR_RATE_FAILURES, &state);

@@ -168,6 +168,7 @@ static const struct {
     [SR_ENOTFOUND] = {HTTP_NOT_FOUND, APLOG_INFO},
     [SR_EMETHOD] = {HTTP_METHOD_NOT_ALLOWED, APLOG_INFO},
     [SR_ETIMEOUT] = {HTTP_REQUEST_TIME_OUT, APLOG_INFO},
+    [SR_EGONE] = {HTTP_GONE, APLOG_INFO},
     [SR_ECONFLICT] = {HTTP_CONFLICT, APLOG_INFO},
     [SR_ETOOLARGE] = {HTTP_REQUEST_ENTITY_TOO_LARGE, APLOG_INFO},
     [SR_EMEDIATYPE] = {HTTP_UNSUPPORTED_MEDIA_TYPE, APLOG_INFO},
@@ -195,11 +196,12 @@ static bool has_body(const request_rec *r)
 static void log_error(sr_http_t *http, const sr_error_t *error, int level)
 {
     if (level <= APLOG_ERR)
-        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s", sr_error_text(error, true, http->pool));
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0100: %s [request %s]", sr_error_text(error, true, http->pool),
+                      http->r->log_id);
     else
-        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s",
+        ap_log_rerror(APLOG_MARK, level, 0, http->r, "SR0101: refused with %d at %s:%d%s%s [request %s]",
                       answers[error->code].status, error->file, error->line, error->cause ? ": " : "",
-                      error->cause ? error->cause : "");
+                      error->cause ? error->cause : "", http->r->log_id);
 }
 
 void sr_http_error(sr_http_t *http, const sr_error_t *error)

@@ -94,8 +94,19 @@ static sr_error_t *reply_file(output_t *output, apr_size_t length)
     return sr_http_file(output->http, HTTP_OK, file, (apr_off_t)length);
 }
 
+static const char *tag_of(const sr_http_t *http, const apr_array_header_t *views)
+{
+    sr_sha256_t *digest = sr_sha256_begin(http->pool);
+    for (int i = 0; i < views->nelts; i++) {
+        const char *view = APR_ARRAY_IDX(views, i, const char *);
+        sr_sha256_update(digest, view, strlen(view));
+    }
+    return sr_sha256_end_hex(digest, http->pool);
+}
+
 sr_error_t *sr_http_views(sr_http_t *http, const apr_array_header_t *views)
 {
+    if (sr_http_unchanged(http, tag_of(http, views))) return NULL;
     const apr_size_t length = length_of(views, strlen(http->base_url));
     output_t output = {.http = http, .file = length > IN_MEMORY ? open_file(http) : -1};
     output.room = output.file < 0 ? length : PIECE;

@@ -226,6 +226,7 @@ static void end_mail(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code)
 {
     result->detail = NULL;
+    result->again = 0;
     result->unaccepted = false; /* an answer of HTTP does not say what its sender has done already */
     if (call->is_mail) {
         end_mail(call, result, code);

@@ -12,7 +12,6 @@
 
 #include <apr_strings.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     EACH_QUICK = 128,
@@ -23,14 +22,6 @@ enum {
 #define QUICK apr_time_from_msec(100)
 #define SLOW apr_time_from_sec(1)
 #define FORGOTTEN apr_time_from_sec(600)
-
-apr_time_t sr_jobs_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return apr_time_from_sec(now.tv_sec) + now.tv_nsec / 1000;
-}
 
 static bool is_sure(const sr_destination_t *destination)
 {
@@ -50,7 +41,7 @@ static bool is_better_to_lose(const sr_destination_t *destination, const sr_dest
 
 sr_destination_t *sr_destinations_find(sr_destinations_t *all, int database, apr_int64_t organization, const char *name)
 {
-    const apr_time_t now = sr_jobs_clock();
+    const apr_time_t now = sr_time_steady();
     sr_destination_t *found = NULL;
 
     for (int i = 0; i < SR_DESTINATIONS; i++) {
@@ -61,6 +52,7 @@ sr_destination_t *sr_destinations_find(sr_destinations_t *all, int database, apr
         }
         if (!one->taken && is_better_to_lose(one, found)) found = one;
     }
+    sr_assert(found); /* there are more destinations than transfers */
     *found = (sr_destination_t){.database = database, .organization = organization, .used_at = now};
     apr_cpystrn(found->name, name, sizeof found->name);
     return found;
@@ -81,7 +73,7 @@ static sr_cursor_t *cursor_of(sr_destinations_t *all, int database, apr_int64_t 
 
 void sr_destinations_take(sr_destinations_t *all, sr_destination_t *destination)
 {
-    destination->used_at = sr_jobs_clock();
+    destination->used_at = sr_time_steady();
     destination->taken++;
     if (destination->state != SR_DESTINATION_NEW) return;
     sr_cursor_t *cursor = cursor_of(all, destination->database, destination->organization);
@@ -218,7 +210,7 @@ static json_t *array_of(json_t *object, apr_int64_t organization)
 
 static json_t *listed_json(sr_destinations_t *all, int database, const share_t *sum)
 {
-    const apr_time_t now = sr_jobs_clock();
+    const apr_time_t now = sr_time_steady();
     json_t *listed = json_object();
 
     all->first = (all->first + 1)

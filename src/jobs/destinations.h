@@ -41,8 +41,6 @@ typedef struct sr_destinations_t {
     int first;
 } sr_destinations_t;
 
-/* Returns a monotonic time in microseconds (CLOCK_MONOTONIC). Changes of the host's clock do not affect it. */
-apr_time_t sr_jobs_clock(void);
 /* Finds a destination, or adds it in the state NEW. */
 sr_destination_t *sr_destinations_find(sr_destinations_t *all, int database, apr_int64_t organization,
                                        const char *name);

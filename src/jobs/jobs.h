@@ -43,6 +43,7 @@ typedef struct sr_call_result_t {
     const char *detail; /* more precise text for the log, or NULL */
     bool unaccepted;    /* the call failed, perhaps only for now, and it is certain that the other side has accepted
                            nothing */
+    apr_interval_time_t again; /* it succeeded, and is to be done again after this time; 0: it is done */
 } sr_call_result_t;
 
 /* Makes a call, which is released with the pool. The options must live as long. Errors: SR_EINTERNAL. */
@@ -53,14 +54,18 @@ CURL *sr_call_begin(sr_call_t *call, const char *url, const char *body);
 void sr_call_end(sr_call_t *call, sr_call_result_t *result, CURLcode code);
 
 /* ------------------------------------------------------------------------------------------------- mail.c
- * One invitation by SMTP, in the signer's language, with the same kind of handle. STARTTLS and AUTH are used if the
- * server offers or needs them. Sending may take 20 s.
+ * One invitation or reminder by SMTP, in the signer's language, with the same kind of handle. STARTTLS and AUTH are
+ * used if the server offers or needs them. Sending may take 20 s.
  */
-typedef struct sr_mail_templates_t {
+typedef struct sr_mail_template_t {
     const char *text; /* plain text; its first line is "Subject: …", followed by an empty line */
     const char *html;
-} sr_mail_templates_t; /* templates of base/template.c. Their values are the members of sr_invitation_row, their texts
-                          are the texts "mail" of the catalogue */
+} sr_mail_template_t; /* templates of base/template.c. Their values are the members of sr_invitation_row, their texts
+                         are the texts "mail" of the catalogue */
+typedef enum sr_mail_of_t { SR_MAIL_INVITATION, SR_MAIL_REMINDER, SR_MAIL_COUNT } sr_mail_of_t;
+typedef struct sr_mail_templates_t {
+    sr_mail_template_t of[SR_MAIL_COUNT];
+} sr_mail_templates_t;
 extern const sr_mail_templates_t sr_mail_builtin;
 
 typedef struct sr_mail_t {
@@ -94,6 +99,7 @@ typedef struct sr_job_t {
     apr_int64_t id, organization; /* organization is 0 for jobs of the service itself */
     int attempts;                 /* the number of attempts that have failed */
     apr_time_t due_at;
+    int database; /* its number */
     const char *destination;
     const char *url, *token; /* or NULL */
     const json_t *body;      /* a JSON object */
@@ -129,9 +135,16 @@ struct sr_jobs_options_t {
     void *baton;
     const char *agent;                 /* the User-Agent header */
     const apr_array_header_t *allowed; /* apr_ipsubnet_t *: addresses that may be called although they are not public */
-    const char *authorities;    /* PEM text: the certificate authorities for https receivers and mail servers; NULL: the
-                                   system's */
-    const sr_mail_t *mail;      /* or NULL */
+    const char *authorities; /* PEM text: the certificate authorities for https receivers and mail servers; NULL: the
+                                system's */
+    const sr_mail_t *mail;   /* or NULL */
+    /* Does the work of a job of the kind "expiry" or "remind" for a submission (uuid) of a database. *again is the time
+     * after which it must be done again, or 0. NULL: this process does not. */
+    sr_error_t *(*timer)(void *baton, int number, const char *kind, const char *submission, apr_interval_time_t *again,
+                         apr_pool_t *pool);
+    /* Deletes a few of the submissions of a database whose retention is over. Called every few seconds by one process
+     * of the machine. Or NULL. */
+    void (*retain)(void *baton, int number, apr_pool_t *pool);
     const sr_job_kind_t *kinds; /* the kinds that this process can run; NULL: those of kinds.def */
     int kind_count;
 };

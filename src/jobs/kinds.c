@@ -70,7 +70,8 @@ apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *re
 {
     const sr_job_kind_t *kind = job->kind;
 
-    if (result->success || job->attempts + 1 >= kind->attempts) return 0;
+    if (result->success) return result->again;
+    if (job->attempts + 1 >= kind->attempts) return 0;
     if (kind->repeat == SR_REPEAT_NEVER || (kind->repeat == SR_REPEAT_UNACCEPTED && !result->unaccepted)) return 0;
     return kind->pause << job->attempts;
 }
@@ -95,5 +96,35 @@ CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t
 
     if (!mail || !mail->folder) return sr_mail_begin(call, mail, job->body, &result->error, pool);
     sr_mail_keep(call, mail, job->body, result, pool);
+    return NULL;
+}
+
+/* Sends a reminder if the signer is still due. Otherwise it is over, and the history says why. */
+CURL *sr_reminder_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const sr_jobs_options_t *options = call->options;
+    const char *signer = sr_json_string(job->body, "reminds");
+    sr_outcome_t outcome = SR_MISSING;
+    sr_error_t *error = !signer ? NULL
+                                : sr_store_signing_reminds(options->database(options->baton, job->database, pool),
+                                                           &outcome, signer, pool);
+    if (!error && outcome == SR_OK) return sr_invitation_begin(call, job, result, pool);
+    result->unaccepted = error != NULL;
+    result->error = error ? error->message : "not sent, because the signer is not asked to sign any more";
+    result->detail = error ? sr_error_text(error, false, pool) : NULL;
+    return NULL;
+}
+
+CURL *sr_timer_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
+{
+    const sr_jobs_options_t *options = call->options;
+    const char *submission = sr_json_string(job->body, "submission");
+    sr_error_t *error = options->timer && submission ? options->timer(options->baton, job->database, job->kind->name,
+                                                                      submission, &result->again, pool)
+                                                     : sr_error(pool, SR_EINTERNAL, "This process has no such work");
+
+    result->success = !error;
+    result->error = error ? error->message : NULL;
+    result->detail = error ? sr_error_text(error, false, pool) : NULL;
     return NULL;
 }

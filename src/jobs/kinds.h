@@ -18,8 +18,10 @@ sr_error_t *sr_job_read(sr_job_t *job, const sr_jobs_options_t *options, const s
 /* Returns the microseconds to wait before the next attempt after an attempt with this result; 0: there is none. */
 apr_interval_time_t sr_job_pause(const sr_job_t *job, const sr_call_result_t *result);
 
-/* The `begin` functions of the kinds in kinds.def. */
-CURL *sr_webhook_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
-CURL *sr_invitation_begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
+/* Declares the functions of kinds.def that begin an attempt (sr_job_kind_t). */
+#define SR_JOB_KIND(name, repeat, attempts, pause, lease, most, metric, begin)                                         \
+    CURL *begin(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool);
+#include "jobs/kinds.def"
+#undef SR_JOB_KIND
 
 #endif

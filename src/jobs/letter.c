@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* letter.c: makes the texts of an invitation: fills a template (base/template.c) with the members of the invitation,
- * the texts of the signer's language, and the theme of the location where it was created. */
+/* letter.c: makes the texts of an invitation or a reminder: fills a template (base/template.c) with the members of the
+ * invitation, the texts of the signer's language, and the theme of the location where it was created. */
 #include "jobs/letter.h"
 
 #include <ctype.h>
@@ -8,12 +8,16 @@
 
 #include "embed/invitation.html.h"
 #include "embed/invitation.txt.h"
+#include "embed/reminder.html.h"
+#include "embed/reminder.txt.h"
 
 #define SUBJECT "Subject:"
 #define ACCENT "#1f3a8a" /* the default of page.css */
 #define ON_ACCENT "#ffffff"
 
-const sr_mail_templates_t sr_mail_builtin = {embedded_invitation_txt, embedded_invitation_html};
+const sr_mail_templates_t sr_mail_builtin = {
+    {[SR_MAIL_INVITATION] = {embedded_invitation_txt, embedded_invitation_html},
+     [SR_MAIL_REMINDER] = {embedded_reminder_txt, embedded_reminder_html}}};
 
 bool sr_letter_is_test(const json_t *invitation)
 {
@@ -67,6 +71,19 @@ static void add_colour(json_t *values, const char *key, const json_t *theme, con
     json_object_set_new(values, key, json_string(is_colour(colour) ? colour : otherwise));
 }
 
+/* Adds the deadline of a reminder, in the time zone of this server: the signer's is not known. */
+static void add_deadline(json_t *values, const json_t *invitation, const sr_language_t *language, apr_pool_t *pool)
+{
+    const char *text = sr_json_string(invitation, "expiresAt");
+    char clock[SR_TIME_PRINTED];
+    apr_time_t when;
+    if (!text || !sr_time_parse(&when, text)) return;
+    const sr_zone_t zone = sr_zone_of_server(when, pool);
+    const char *date = sr_date_text(language, when, zone.offset, pool);
+    sr_time_print(clock, "%H:%M", when + apr_time_from_sec((apr_time_t)zone.offset * 60));
+    json_object_set_new(values, "deadline", json_string(apr_psprintf(pool, "%s %s (%s)", date, clock, zone.name)));
+}
+
 /* Returns the values of the template: the invitation's members, and those of its theme and language. */
 static json_t *values_of(const json_t *invitation, const sr_language_t *language, const json_t *texts, apr_pool_t *pool)
 {
@@ -81,6 +98,7 @@ static json_t *values_of(const json_t *invitation, const sr_language_t *language
     json_object_set_new(values, "dir", sr_json_string_or_null(sr_json_string(texts, "dir")));
     const size_t documents = json_array_size(json_object_get(values, "documents"));
     json_object_set_new(values, "count", json_integer((json_int_t)documents));
+    add_deadline(values, invitation, language, pool);
     return values;
 }
 
@@ -114,8 +132,9 @@ static void take_subject(sr_letter_t *letter, apr_pool_t *pool)
 sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool)
 {
     const sr_language_t *language = language_of(invitation);
-    const sr_mail_templates_t *templates =
-        mail->translated ? &mail->translated[language - sr_language(0)] : &mail->templates;
+    const sr_mail_of_t of = sr_json_string(invitation, "reminds") ? SR_MAIL_REMINDER : SR_MAIL_INVITATION;
+    const sr_mail_template_t *templates =
+        mail->translated ? &mail->translated[language - sr_language(0)].of[of] : &mail->templates.of[of];
     json_t *texts;
     SR_TRY(sr_language_texts(&texts, language, pool));
     json_t *words = json_object_get(texts, "mail");

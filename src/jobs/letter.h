@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* letter.h: the subject and texts of an invitation, in the signer's language. letter.c makes them for mail.c. */
+/* letter.h: the subject and texts of an invitation or a reminder, in the signer's language. letter.c makes them for
+ * mail.c. */
 #ifndef SR_LETTER_H
 #define SR_LETTER_H
 
@@ -9,7 +10,7 @@ typedef struct sr_letter_t {
     const char *subject, *text, *html;
 } sr_letter_t;
 
-/* Makes the texts of an invitation in `pool`. An invitation of the test environment is marked as a test, with any
+/* Makes the texts of an invitation or a reminder in `pool`. One of the test environment is marked as a test, with any
  * template. Errors: SR_EINTERNAL. */
 sr_error_t *sr_letter_write(sr_letter_t *letter, const sr_mail_t *mail, const json_t *invitation, apr_pool_t *pool);
 /* Returns true if the invitation belongs to the test environment. */

@@ -103,7 +103,7 @@ static bool add_headers(sr_call_t *call, const sr_mail_t *mail, const char *to, 
     const char *domain = strrchr(mail->from_address, '@') + 1;
     char date[APR_RFC822_DATE_LEN];
 
-    apr_rfc822_date(date, apr_time_now());
+    apr_rfc822_date(date, sr_time_now());
     date[strlen(date) - strlen("GMT")] = '\0'; /* "GMT" is obsolete in mail */
     return add_header(call, "Date", apr_pstrcat(pool, date, "+0000", NULL), pool)
            && add_header(call, "From", mailbox(mail->from_name, mail->from_address, pool), pool)

@@ -31,7 +31,7 @@ static const char *why(const char *what, const char *path, apr_pool_t *pool)
 
 const char *sr_maildir_write(const char *folder, const char *message, apr_pool_t *pool)
 {
-    const char *name = apr_psprintf(pool, "%" APR_TIME_T_FMT ".%s", apr_time_now(), sr_uuid_make(pool));
+    const char *name = apr_psprintf(pool, "%" APR_TIME_T_FMT ".%s", sr_time_now(), sr_uuid_make(pool));
     const char *kept = apr_pstrcat(pool, folder, "/", name, ".eml", NULL);
     const char *path = apr_pstrcat(pool, folder, "/.", name, ".tmp", NULL);
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c: the loop of the job thread. A batch is one transaction with a database: it records what ended and claims
  * jobs for which there is room. Then all calls that are under way go on at once (transfers.c). Every few seconds one
- * process of the machine surveys the database: it ends the claims of dead processes, and counts what waits.
+ * process of the machine surveys the database: it ends the claims of dead processes, counts what waits, and deletes
+ * submissions whose retention is over.
  *
  * The states of a job (the column `state`):
  *
@@ -81,7 +82,7 @@ static void queue_note_over(void *baton, const sr_transfer_t *transfer, const sr
     json_t *row = json_object();
 
     if (!json_array_size(database->ended) && !json_array_size(database->released))
-        database->first_ended = sr_jobs_clock();
+        database->first_ended = sr_time_steady();
     json_object_set_new(row, "id", json_integer(transfer->job.id));
     json_object_set_new(row, "claim", json_string(transfer->claim));
     if (result) {
@@ -122,7 +123,7 @@ void sr_jobs_wake(sr_jobs_t *jobs, int database)
 
 void sr_jobs_stop(sr_jobs_t *jobs, apr_interval_time_t grace)
 {
-    apr_atomic_set64(&jobs->stop_at, (apr_uint64_t)(sr_jobs_clock() + grace));
+    apr_atomic_set64(&jobs->stop_at, (apr_uint64_t)(sr_time_steady() + grace));
     apr_atomic_set32(&jobs->stopping, 1);
     curl_multi_wakeup(jobs->transfers.multi);
 }
@@ -160,7 +161,7 @@ static void note_trouble(sr_jobs_t *jobs, int number, const sr_error_t *error)
                                           sr_error_text(error, false, jobs->batch_pool)));
     database->retry = database->retry ? database->retry * 2 : RETRY_MIN;
     if (database->retry > RETRY_MAX) database->retry = RETRY_MAX;
-    database->retry_at = sr_jobs_clock() + database->retry + jitter(jobs, database->retry / 4);
+    database->retry_at = sr_time_steady() + database->retry + jitter(jobs, database->retry / 4);
     database->poll_at = 0;
 }
 
@@ -171,7 +172,7 @@ static void note_health(sr_jobs_t *jobs, int number)
     if (database->retry)
         jobs->options.notice(jobs->options.baton, false, "the database is back: webhooks and invitations go on");
     database->retry = database->retry_at = 0;
-    database->poll_at = sr_jobs_clock() + POLL_MIN + jitter(jobs, POLL_JITTER);
+    database->poll_at = sr_time_steady() + POLL_MIN + jitter(jobs, POLL_JITTER);
 }
 
 /* Schedules the next poll for the time when the next job is due, unless it is scheduled earlier. `due_in` is NULL if
@@ -180,7 +181,7 @@ static void note_due(sr_jobs_t *jobs, int number, const apr_int64_t *due_in)
 {
     database_t *database = &jobs->databases[number];
 
-    if (due_in && sr_jobs_clock() + *due_in < database->poll_at) database->poll_at = sr_jobs_clock() + *due_in;
+    if (due_in && sr_time_steady() + *due_in < database->poll_at) database->poll_at = sr_time_steady() + *due_in;
 }
 
 /* --- batches */
@@ -227,7 +228,7 @@ static void batch_run(sr_jobs_t *jobs, int number)
     const int room = is_stopping(jobs) ? 0 : SR_TRANSFERS - jobs->transfers.busy;
     const char *claim = apr_psprintf(jobs->batch_pool, "%s.%" APR_UINT64_T_FMT "%s", jobs->owner, database->batches,
                                      is_stopping(jobs) ? ".stop" : "");
-    const apr_time_t since = sr_jobs_clock(); /* read before the batch: if the process is stopped (SIGSTOP) during it,
+    const apr_time_t since = sr_time_steady(); /* read before the batch: if the process is stopped (SIGSTOP) during it,
                                                  the claims count as older and are released */
     apr_array_header_t *rows;
     sr_outcome_t outcome;
@@ -315,8 +316,8 @@ static void survey_run(sr_jobs_t *jobs, int number)
     const sr_survey_row_t *seen = NULL;
     apr_int64_t interrupted = 0;
 
-    if (is_stopping(jobs) || sr_jobs_clock() < jobs->databases[number].retry_at) return;
-    if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, apr_time_now(), SURVEY)) return;
+    if (is_stopping(jobs) || sr_time_steady() < jobs->databases[number].retry_at) return;
+    if (!sr_metrics_turn(SR_METRIC_QUEUE_TURN, number, sr_time_steady(), SURVEY)) return;
     sr_error_t *error = survey_all(jobs, number, &seen, &interrupted);
     if (error) {
         note_trouble(jobs, number, error);
@@ -326,8 +327,9 @@ static void survey_run(sr_jobs_t *jobs, int number)
     sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_WAITING, (apr_uint64_t)seen->waiting);
     sr_metrics_set(SR_METRIC_QUEUE, number, SR_QUEUE_UNDER_WAY, (apr_uint64_t)seen->under_way);
     sr_metrics_set(SR_METRIC_QUEUE_OLDEST, number, 0, (apr_uint64_t)seen->oldest);
-    sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)apr_time_now());
+    sr_metrics_set(SR_METRIC_QUEUE_SEEN, number, 0, (apr_uint64_t)sr_time_now());
     if (interrupted) apr_atomic_set32(&jobs->databases[number].woken, 1); /* other jobs may have waited for these */
+    if (jobs->options.retain) jobs->options.retain(jobs->options.baton, number, jobs->batch_pool);
 }
 
 /* --- the loop */
@@ -354,7 +356,7 @@ static bool has_room(sr_jobs_t *jobs)
 static bool batch_is_due(sr_jobs_t *jobs, int number)
 {
     database_t *database = &jobs->databases[number];
-    const apr_time_t now = sr_jobs_clock();
+    const apr_time_t now = sr_time_steady();
     const bool woken = apr_atomic_read32(&database->woken) != 0;
 
     if (woken) database->retry_at = 0; /* another thread has just written to this database */
@@ -372,7 +374,7 @@ static bool batch_is_due(sr_jobs_t *jobs, int number)
 /* Returns the milliseconds until something must be done that neither a socket nor sr_jobs_wake reports. */
 static int patience(sr_jobs_t *jobs)
 {
-    const apr_time_t now = sr_jobs_clock();
+    const apr_time_t now = sr_time_steady();
     apr_time_t until = is_stopping(jobs) ? stop_at(jobs) : now + (jobs->transfers.busy ? GLANCE : POLL_MIN);
 
     for (int i = 0; i < jobs->options.databases; i++) {
@@ -387,8 +389,8 @@ static int patience(sr_jobs_t *jobs)
 
 static void refresh_addresses(sr_jobs_t *jobs)
 {
-    if (sr_jobs_clock() < jobs->addresses_at) return;
-    jobs->addresses_at = sr_jobs_clock() + ADDRESSES;
+    if (sr_time_steady() < jobs->addresses_at) return;
+    jobs->addresses_at = sr_time_steady() + ADDRESSES;
     sr_address_refresh();
 }
 
@@ -396,7 +398,7 @@ void sr_jobs_run(sr_jobs_t *jobs)
 {
     sr_transfers_t *transfers = &jobs->transfers;
 
-    while (!is_stopping(jobs) || (transfers->busy && sr_jobs_clock() < stop_at(jobs))) {
+    while (!is_stopping(jobs) || (transfers->busy && sr_time_steady() < stop_at(jobs))) {
         for (int i = 0; i < jobs->options.databases; i++) {
             survey_run(jobs, i);
             if (batch_is_due(jobs, i)) batch_run(jobs, i);

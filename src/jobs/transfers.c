@@ -39,6 +39,7 @@ sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers
         return error;
     }
     transfers->free = transfer->next;
+    transfer->job.database = database;
     transfer->destination =
         sr_destinations_find(&transfers->destinations, database, transfer->job.organization, transfer->job.destination);
     transfer->claim = apr_pstrdup(transfer->pool, claim);
@@ -69,11 +70,12 @@ static void transfer_count(const sr_transfer_t *transfer, const sr_call_result_t
 
     if (kind == SR_JOB_UNCOUNTED) return;
     sr_metrics_count(SR_METRIC_DELIVERIES, kind, ending, 1);
-    sr_metrics_observe(SR_METRIC_DELIVERY_SECONDS, kind, sr_jobs_clock() - transfer->since);
+    sr_metrics_observe(SR_METRIC_DELIVERY_SECONDS, kind, sr_time_steady() - transfer->since);
 }
 
 static void transfer_free(sr_transfers_t *transfers, sr_transfer_t *transfer, const sr_call_result_t *result)
 {
+    sr_assert(transfers->busy > 0 && transfer->destination->taken > 0);
     transfers->over(transfers->baton, transfer, result);
     transfer->destination->taken--;
     transfer->destination = NULL;
@@ -85,6 +87,7 @@ static void transfer_free(sr_transfers_t *transfers, sr_transfer_t *transfer, co
 
 static void transfer_release(sr_transfers_t *transfers, sr_transfer_t *transfer)
 {
+    sr_assert(transfers->waiting > 0);
     transfers->waiting--;
     transfer_free(transfers, transfer, NULL);
 }
@@ -92,9 +95,10 @@ static void transfer_release(sr_transfers_t *transfers, sr_transfer_t *transfer)
 static void transfer_end(sr_transfers_t *transfers, sr_transfer_t *transfer, const sr_call_result_t *result)
 {
     transfer_count(transfer, result);
+    sr_assert(transfer->destination->calling > 0 && *transfer_begun(transfers, transfer) > 0);
     transfer->destination->calling--;
     if (transfer->easy && result != &interrupted)
-        sr_destinations_judge(transfer->destination, result->status != 0, sr_jobs_clock() - transfer->since);
+        sr_destinations_judge(transfer->destination, result->status != 0, sr_time_steady() - transfer->since);
     if (transfer->easy) curl_multi_remove_handle(transfers->multi, transfer->easy);
     --*transfer_begun(transfers, transfer);
     transfer_free(transfers, transfer, result);
@@ -124,12 +128,13 @@ static void transfer_begin(sr_transfers_t *transfers, sr_transfer_t *transfer)
     const sr_job_t *job = &transfer->job;
     sr_call_result_t result = {0};
 
-    transfer->since = sr_jobs_clock();
+    transfer->since = sr_time_steady();
+    sr_assert(transfers->waiting > 0);
     transfer->destination->calling++;
     transfers->waiting--;
     ++*transfer_begun(transfers, transfer);
     if (job->kind->metric != SR_JOB_UNCOUNTED)
-        sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, job->kind->metric, apr_time_now() - job->due_at);
+        sr_metrics_observe(SR_METRIC_DELIVERY_DELAY, job->kind->metric, sr_time_now() - job->due_at);
     transfer->easy = job->kind->begin(transfer->call, job, &result, transfer->pool);
     if (transfer->easy) curl_multi_add_handle(transfers->multi, transfer->easy);
     if (transfer->easy) return;
@@ -171,7 +176,7 @@ static bool transfer_has_place(const sr_transfers_t *transfers, const sr_transfe
 /* Begins the waiting jobs that may begin, and releases those that have waited too long. */
 static void begin_all(sr_transfers_t *transfers, bool stopping)
 {
-    const apr_time_t now = sr_jobs_clock();
+    const apr_time_t now = sr_time_steady();
 
     note_stalled(transfers, now);
     for (int i = 0; i < SR_TRANSFERS && transfers->waiting; i++) {

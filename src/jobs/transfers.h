@@ -14,7 +14,7 @@ typedef struct sr_transfer_t {
     int database;
     const char *claim;
     CURL *easy;       /* NULL: the job waits for its call to begin */
-    apr_time_t since; /* when the job was claimed, and then when its call was begun (sr_jobs_clock) */
+    apr_time_t since; /* when the job was claimed, and then when its call was begun (sr_time_steady) */
 } sr_transfer_t;
 
 typedef struct sr_transfers_t {
@@ -35,7 +35,7 @@ typedef struct sr_transfers_t {
 /* Makes the transfers. The caller has set options, multi, over and baton. */
 sr_error_t *sr_transfers_make(sr_transfers_t *transfers, apr_pool_t *pool);
 /* Takes a claimed job into a free transfer, where it waits. There must be a free transfer. `since` is the time of the
- * claim (sr_jobs_clock), `row` a row of SR_OP_JOB_BATCH. *destination is set to the job's destination. Errors:
+ * claim (sr_time_steady), `row` a row of SR_OP_JOB_BATCH. *destination is set to the job's destination. Errors:
  * SR_EINTERNAL; the job is not taken then. */
 sr_error_t *sr_transfers_take(const sr_destination_t **destination, sr_transfers_t *transfers, int database,
                               const char *claim, apr_time_t since, const sr_job_row_t *row, apr_pool_t *pool);

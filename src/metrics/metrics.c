@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.c: the places of the numbers in memory, and the functions that change them. A block consists of 64-bit
  * cells. A histogram has one cell for each bucket and one for the sum. */
+#include "base/base.h"
 #include "metrics/metrics.h"
 
 #include <apr_atomic.h>
@@ -29,7 +30,8 @@ static const char *const codes[] = {"200", "201", "204", "206", "303",     "304"
                                     "404", "405", "408", "409", "411",     "412",   "413", "415", "416",
                                     "422", "429", "500", "503", "aborted", "other", NULL};
 static const char *const results[] = {[SR_RESULT_SEALED] = "sealed", [SR_RESULT_FAILED] = "failed", NULL};
-static const char *const kinds[] = {[SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", NULL};
+static const char *const kinds[] = {
+    [SR_KIND_WEBHOOK] = "webhook", [SR_KIND_INVITATION] = "invitation", [SR_KIND_REMINDER] = "reminder", NULL};
 static const char *const endings[] = {[SR_ENDING_SUCCESS] = "success",
                                       [SR_ENDING_REJECTED] = "rejected",
                                       [SR_ENDING_UNANSWERED] = "unanswered",
@@ -150,7 +152,7 @@ bool sr_metrics_turn(sr_metric_t gauge, int first, apr_time_t now, apr_interval_
 {
     apr_uint64_t *at = cell(gauge, first, 0, 0), before = apr_atomic_read64(at);
     const apr_time_t then = (apr_time_t)before;
-    if (then <= now && now - then < period) return false;
+    if (then && then <= now && now - then < period) return false;
     return apr_atomic_cas64(at, (apr_uint64_t)now, before) == before;
 }
 
@@ -158,6 +160,7 @@ int sr_metrics_number(sr_label_t label, const char *value)
 {
     int number = 0;
     while (fixed[label][number + 1] && strcmp(fixed[label][number], value) != 0) number++;
+    sr_assert(!strcmp(fixed[label][number], value) || !strcmp(fixed[label][number], "other"));
     return number;
 }
 

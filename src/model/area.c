@@ -34,7 +34,7 @@ static rectangle_t turn(const rectangle_t *from, int rotate, double w, double h)
     case 90: return (rectangle_t){from->y, from->x, from->h, from->w};
     case 180: return (rectangle_t){beside, from->y, from->w, from->h};
     case 270: return (rectangle_t){beyond, beside, from->h, from->w};
-    default: return (rectangle_t){from->x, beyond, from->w, from->h};
+    default: sr_assert(rotate == 0); return (rectangle_t){from->x, beyond, from->w, from->h};
     }
 }
 

@@ -67,18 +67,22 @@ static const char *name_text(const sr_captions_t *captions, apr_pool_t *pool)
 
 static const char *id_text(const sr_captions_t *captions, apr_pool_t *pool)
 {
-    return apr_pstrmemdup(pool, sr_signing_alias(captions->signer->uuid, pool), ID_LENGTH);
+    return apr_pstrmemdup(pool, sr_signer_alias(captions->signer, pool), ID_LENGTH);
+}
+
+static const dates_t *dates_in(const sr_language_t *language)
+{
+    const dates_t *row = embedded_dates;
+    while (row->tag && strcmp(row->tag, language->tag) != 0) row++;
+    return row;
 }
 
 /* The language of the signer's locale if there are texts in it, else the language in which they read the page. */
-static const dates_t *dates_of(const sr_captions_t *captions)
+static const sr_language_t *language_of(const sr_captions_t *captions)
 {
     const char *locale = captions->signer->locale;
     const sr_language_t *language = locale ? sr_language_of(locale) : NULL;
-    const char *tag = (language ? language : captions->language)->tag;
-    const dates_t *row = embedded_dates;
-    while (row->tag && strcmp(row->tag, tag) != 0) row++;
-    return row;
+    return language ? language : captions->language;
 }
 
 static const char *number_text(const dates_t *dates, int number, apr_pool_t *pool)
@@ -89,13 +93,10 @@ static const char *number_text(const dates_t *dates, int number, apr_pool_t *poo
     return text;
 }
 
-/* Uses the time zone of the signer's browser if it is known, else that of this server. */
-static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
+const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool)
 {
-    const sr_client_t *client = captions->client;
-    const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
-    const time_t seconds = (time_t)apr_time_sec(captions->when) + (time_t)offset * 60;
-    const dates_t *dates = dates_of(captions);
+    const time_t seconds = (time_t)apr_time_sec(when) + (time_t)offset * 60;
+    const dates_t *dates = dates_in(language);
     struct tm local;
     gmtime_r(&seconds, &local);
     const char *text = "";
@@ -109,9 +110,17 @@ static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
     return text;
 }
 
+/* Uses the time zone of the signer's browser if it is known, else that of this server. */
+static const char *date_text(const sr_captions_t *captions, apr_pool_t *pool)
+{
+    const sr_client_t *client = captions->client;
+    const int offset = client->time_zone ? client->utc_offset : sr_zone_of_server(captions->when, pool).offset;
+    return sr_date_text(language_of(captions), captions->when, offset, pool);
+}
+
 static const char *text_of(const sr_captions_t *captions, const char *caption, apr_pool_t *pool)
 {
-    const char *text = dates_of(captions)->rtl ? RIGHT_TO_LEFT : LEFT_TO_RIGHT, *between = "";
+    const char *text = dates_in(language_of(captions))->rtl ? RIGHT_TO_LEFT : LEFT_TO_RIGHT, *between = "";
     char *state = NULL, *word = apr_strtok(apr_pstrdup(pool, caption), ",", &state);
     for (; word; word = apr_strtok(NULL, ",", &state), between = BETWEEN) {
         const int part = part_of(word);

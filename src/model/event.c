@@ -20,7 +20,7 @@ static void lower_escapes(char *text)
 /* Returns the canonical form of RFC 8785 for the values that an event can have: texts, whole numbers and null. */
 static const char *canonical(const json_t *value, apr_pool_t *pool)
 {
-    char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS);
+    char *const dumped = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
     char *const text = apr_pstrdup(pool, dumped);
 
     free(dumped);
@@ -28,23 +28,187 @@ static const char *canonical(const json_t *value, apr_pool_t *pool)
     return text;
 }
 
+/* --- personal values: the event has commitments in their place, so they can be erased without changing its hash */
+
+#define SALT_BYTES 16
+
+/* The members that are personal, in an event and in its detail. */
+static bool is_personal(const char *member)
+{
+    static const char *const names[] = {"ip",   "userAgent", "firstname", "lastname", "email",
+                                        "name", "reason",    "timeZone",  "utcOffset"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], member)) return true;
+    return false;
+}
+
+typedef struct hiding_t {
+    json_t *commitments; /* NULL: none are made, and there are no salts */
+    json_t *personal;    /* both: {"detail.signers.0.email": …} */
+    apr_pool_t *pool;
+} hiding_t;
+
+static void commit(const hiding_t *hiding, const char *path, json_t *value)
+{
+    unsigned char random[SALT_BYTES];
+    if (!hiding->commitments) {
+        json_object_set_new(hiding->personal, path, json_pack("[n,O]", value));
+        return;
+    }
+    sr_random_fill(random, sizeof random);
+    const char *salt = sr_text_hex(random, sizeof random, hiding->pool), *text = json_string_value(value);
+    const char *salted = apr_pstrcat(hiding->pool, salt, text ? text : canonical(value, hiding->pool), NULL);
+    json_object_set_new(hiding->commitments, path, json_string(sr_sha256_hex(salted, strlen(salted), hiding->pool)));
+    json_object_set_new(hiding->personal, path, json_pack("[s,O]", salt, value));
+}
+
+/* Takes the personal values out of an object or a list. `path` is "" or ends with a dot. */
+// NOLINTNEXTLINE(misc-no-recursion): the service's own details nest 3 deep
+static void hide(const hiding_t *hiding, json_t *value, const char *path)
+{
+    const char *key;
+    void *next;
+    json_t *member;
+    size_t i;
+    json_array_foreach (value, i, member) hide(hiding, member, apr_psprintf(hiding->pool, "%s%d.", path, (int)i));
+    json_object_foreach_safe (value, next, key, member) {
+        const char *here = apr_pstrcat(hiding->pool, path, key, NULL);
+        if (!is_personal(key)) hide(hiding, member, apr_pstrcat(hiding->pool, here, ".", NULL));
+        else if (!json_is_null(member)) {
+            commit(hiding, here, member);
+            json_object_del(value, key);
+        }
+    }
+}
+
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool)
 {
-    json_t *const object = sr_json_own(json_object(), pool);
-
+    json_t *object = sr_json_own(json_object(), pool);
+    const hiding_t hiding = {json_object(), sr_json_own(json_object(), pool), pool};
     json_object_set_new(object, "number", json_integer(number));
     json_object_set_new(object, "event", json_string(event->kind));
     json_object_set_new(object, "at", sr_time_json(event->at));
     json_object_set_new(object, "signer", sr_json_string_or_null(event->signer));
     json_object_set_new(object, "ip", sr_json_string_or_null(event->client.ip));
     json_object_set_new(object, "userAgent", sr_json_string_or_null(event->client.user_agent));
-    json_object_set(object, "detail", event->detail);
+    json_object_set_new(object, "detail", json_deep_copy(event->detail));
     json_object_set_new(object, "previousHash", sr_json_string_or_null(previous_hash));
-    const char *const text = canonical(object, pool);
+    hide(&hiding, object, "");
+    json_object_set_new(object, "commitments", hiding.commitments);
+    const char *text = canonical(object, pool);
     written->hash = sr_sha256_hex(text, strlen(text), pool);
     json_object_set_new(object, "hash", json_string(written->hash));
     written->body = canonical(object, pool);
+    written->personal = json_object_size(hiding.personal) ? canonical(hiding.personal, pool) : NULL;
+}
+
+/* Returns the object or list that has the member at the end of a path, which is left in *member. NULL: there is none.
+ */
+static json_t *parent_of(json_t *event, char **member)
+{
+    json_t *at = event;
+    for (char *dot; at && (dot = strchr(*member, '.')); *member = dot + 1) {
+        *dot = '\0';
+        at = json_is_array(at) ? json_array_get(at, (size_t)apr_atoi64(*member)) : json_object_get(at, *member);
+    }
+    return at;
+}
+
+/* Puts back one value. `pair` is its salt, or null, and the value. */
+static void reveal(json_t *event, json_t *salts, const char *path, const json_t *pair, apr_pool_t *pool)
+{
+    char *member = apr_pstrdup(pool, path);
+    json_t *parent = parent_of(event, &member);
+    if (json_is_string(json_array_get(pair, 0))) json_object_set(salts, path, json_array_get(pair, 0));
+    if (json_is_object(parent)) json_object_set(parent, member, json_array_get(pair, 1));
+}
+
+void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool)
+{
+    json_t *salts, *pair;
+    const char *path;
+    if (!json_is_object(personal)) return;
+    json_object_set_new(event, "salts", salts = json_object());
+    json_object_foreach ((json_t *)personal, path, pair) reveal(event, salts, path, pair, pool);
+}
+
+/* --- for one person */
+
+static bool has_link(const sr_event_reader_t *reader, const char *signer)
+{
+    size_t i;
+    json_t *link;
+    json_array_foreach (reader->links, i, link)
+        if (!strcmp(json_string_value(link), signer)) return true;
+    return false;
+}
+
+/* Returns true if the client of an event, and what the event says without naming a signer, is the reader's: it was
+ * their action as a signer, or that of the caller. */
+static bool was_by(const json_t *event, const sr_event_reader_t *reader)
+{
+    static const char *const of_signers[] = {"opened", "signed", "refused"};
+    const char *kind = sr_json_string(event, "event"), *signer = sr_json_string(event, "signer");
+    for (size_t i = 0; kind && i < sizeof of_signers / sizeof *of_signers; i++)
+        if (!strcmp(kind, of_signers[i])) return signer && has_link(reader, signer);
+    return reader->caller;
+}
+
+/* Returns true if the value at a path is about the reader, or is the name of a document. */
+static bool is_about(json_t *event, const char *path, const sr_event_reader_t *reader, apr_pool_t *pool)
+{
+    static const char documents[] = "detail.documents.";
+    char *member = apr_pstrdup(pool, path);
+    const json_t *parent = parent_of(event, &member);
+    const char *signer = sr_json_string(parent, "uuid");
+    if (!strncmp(path, documents, sizeof documents - 1)) return true;
+    if (!signer && parent != event) signer = sr_json_string(parent, "signer"); /* of "replaced": the new one */
+    return signer ? has_link(reader, signer) : was_by(event, reader);
+}
+
+/* Shortens all uuids except those that are known to be no signers'. */
+// NOLINTNEXTLINE(misc-no-recursion): the service's own details nest 3 deep
+static void shorten_links(json_t *value)
+{
+    const char *key;
+    json_t *member;
+    size_t i;
+    json_array_foreach (value, i, member) shorten_links(member);
+    json_object_foreach (value, key, member) {
+        if (!strcmp(key, "submission") || !strcmp(key, "token") || !strcmp(key, "documents")) continue;
+        const char *text = json_string_value(member);
+        if (text && sr_uuid_valid(text)) json_string_setn(member, text, SR_LINK_SHOWN);
+        else shorten_links(member);
+    }
+}
+
+void sr_event_disclose(json_t *event, const json_t *personal, const sr_event_reader_t *reader, apr_pool_t *pool)
+{
+    const hiding_t hiding = {NULL, sr_json_own(json_object(), pool), pool};
+    json_t *salts, *pair;
+    const char *path;
+    if (!json_object_get(event, "commitments")) {
+        hide(&hiding, event, "");
+        personal = hiding.personal;
+    }
+    json_object_set_new(event, "salts", salts = json_object());
+    json_object_foreach ((json_t *)personal, path, pair)
+        if (is_about(event, path, reader, pool)) reveal(event, salts, path, pair, pool);
+    shorten_links(event);
+}
+
+sr_error_t *sr_events_read(json_t **events, const char *rows, apr_pool_t *pool)
+{
+    json_t *list, *row;
+    size_t i;
+    SR_TRY(sr_json_read(&list, rows, pool));
+    *events = sr_json_own(json_array(), pool);
+    json_array_foreach (list, i, row) {
+        sr_event_reveal(json_array_get(row, 0), json_array_get(row, 1), pool);
+        json_array_append(*events, json_array_get(row, 0));
+    }
+    return NULL;
 }
 
 #define MAX_OFFSET ((json_int_t)14 * 60)

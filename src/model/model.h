@@ -31,7 +31,7 @@ const char *sr_owner_of(const char *organization_uuid, sr_environment_t environm
  *     "fields":[{"name":"Tenant","page":0,"rect":[x0,y0,x1,y1]},…]}   optional (existing.c)
  * A stored report may also have members that httpd adds. A report from a helper must not have them:
  *    "prepared":[0,11]                     preparing fields on these pages has succeeded
- *    "normalised":{"sha256":"…","size":n}  the rewritten document that is shown and sealed instead of the upload
+ *    "rewritten":{"sha256":"…","size":n}   the rewritten document that is shown and sealed instead of the upload
  * A box is the intersection of CropBox and MediaBox (ISO 32000-2, 14.11.2), with x0 < x1 and y0 < y1, in PDF units.
  * rotate is 0, 90, 180 or 270.
  */
@@ -144,6 +144,17 @@ typedef enum sr_submission_state_t {
     SR_SUBMISSION_DELETED,
     SR_SUBMISSION_STATE_COUNT
 } sr_submission_state_t;
+/* How long closed submissions are kept. By environment and state; 0: for ever. */
+typedef struct sr_retention_t {
+    bool limited; /* some are not kept for ever */
+    apr_interval_time_t of[2][SR_SUBMISSION_STATE_COUNT];
+} sr_retention_t;
+/* Where a run of deletions is: the last submission that was tried. */
+typedef struct sr_retained_t {
+    int kind; /* the number of an environment and an outcome */
+    apr_time_t closed_at;
+    apr_int64_t id; /* of its row */
+} sr_retained_t;
 typedef enum sr_action_t {
     SR_ACTION_SEND, /* actions of one signer */
     SR_ACTION_OPEN,
@@ -209,6 +220,12 @@ typedef struct sr_signer_t {
     /* of a signer who has signed: their address and browser, how they signed ("drawn", "typed", "uploaded"), and the
      * version of the text that they accepted */
     const char *ip, *user_agent, *signature_type, *consent;
+    int order;              /* signers with the lowest order are due first; at least 1 */
+    apr_time_t due_at;      /* when they became due; 0: not yet, or with the submission */
+    apr_time_t reminded_at; /* when they were reminded last; 0: never */
+    int reminders;          /* how many automatic reminders they got */
+    const char *replaces;   /* the uuid of the signer whom they replaced, or NULL */
+    const char *alias;      /* the alias of the first signer at this place, or NULL: the uuid gives it */
 } sr_signer_t;
 
 typedef struct sr_person_t {
@@ -229,6 +246,9 @@ typedef struct sr_signers_rules_t {
 /* Parses and checks the JSON array. *signers gets sr_signer_t with new uuids. Errors: SR_EBADREQUEST. */
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool);
+/* Reads one person from a JSON object: firstname, lastname, email (needed if `email`) and locale. The texts belong to
+ * the object. Errors: SR_EBADREQUEST. */
+sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, bool email, apr_pool_t *pool);
 /* Finds the document and page of each field and computes its placement. Errors: SR_EBADREQUEST with "Document {name}
  * not found", "Index page unknown", or the reason why an existing field cannot be signed. */
 sr_error_t *sr_signers_resolve(apr_array_header_t *signers, const apr_array_header_t *documents, apr_pool_t *pool);
@@ -244,7 +264,10 @@ void sr_signers_remark(sr_remarks_t *remarks, const apr_array_header_t *signers,
 
 /* ------------------------------------------------------------------------------------------------ event.c
  * The audit trail: a chain of events for each submission. The hash of an event is the SHA-256 of its JSON text in
- * canonical form (RFC 8785) without the member "hash". "previousHash" is the hash of the previous event.
+ * canonical form (RFC 8785) without the member "hash". "previousHash" is the hash of the previous event. In the place
+ * of personal values the text has the member "commitments": {"<path>": hexadecimal SHA-256 of a salt and the value}. A
+ * path is "ip" or "detail.signers.0.email". Salts and values are stored beside the text, so they can be erased. An
+ * event from before there were commitments has no such member, and its hash covers the values.
  */
 typedef struct sr_client_t {
     const char *ip, *user_agent; /* UTF-8, or NULL */
@@ -265,11 +288,26 @@ typedef struct sr_event_t {
 
 typedef struct sr_event_text_t {
     const char *hash, *body;
+    const char *personal; /* {"<path>": [salt, value]}, or NULL */
 } sr_event_text_t;
-/* Makes the text of an event as it is stored and shown. Numbers begin at 1. `previous_hash` is NULL for the first
- * event. */
+/* Makes the text of an event as it is stored. Numbers begin at 1. `previous_hash` is NULL for the first event. */
 void sr_event_write(sr_event_text_t *written, const sr_event_t *event, int number, const char *previous_hash,
                     apr_pool_t *pool);
+/* Puts personal values (sr_event_text_t, or null) back into an event, and adds their "salts": {"<path>": salt}. */
+void sr_event_reveal(json_t *event, const json_t *personal, apr_pool_t *pool);
+#define SR_LINK_SHOWN 8 /* characters of a signer's uuid that an export has, as logs do */
+
+/* A person who gets a copy of the events of one submission. */
+typedef struct sr_event_reader_t {
+    const json_t *links; /* an array of uuids: the signers that they are, or were until they were replaced */
+    bool caller;         /* they have sent the submission */
+} sr_event_reader_t;
+/* Puts only those personal values into an event that are about the reader, and the names of documents. Salts are as
+ * above. Other values of an event from before there were commitments are removed. The uuids of all signers are secret,
+ * and keep 8 characters. */
+void sr_event_disclose(json_t *event, const json_t *personal, const sr_event_reader_t *reader, apr_pool_t *pool);
+/* Reads [[event, personal values or null], …] (SR_OP_AUDIT_GET). *events is an array of events as they are shown. */
+sr_error_t *sr_events_read(json_t **events, const char *rows, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- language.c
  * The languages of the signing page and of mail to signers (languages.def).
@@ -343,6 +381,10 @@ const json_t *sr_captions_json(const sr_captions_t *captions, const char *docume
 /* Returns that index for one field of a signer. */
 int sr_caption_number(const sr_signer_t *signer, const sr_field_t *field, apr_pool_t *pool);
 
+/* Returns a date such as "November 22, 2026" in the form of a language. `offset` is that of the time zone from UTC, in
+ * minutes. */
+const char *sr_date_text(const sr_language_t *language, apr_time_t when, int offset, apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------- completion.c */
 typedef struct sr_zone_t {
     const char *name;
@@ -403,9 +445,17 @@ json_t *sr_delivery_representation(const sr_delivery_t *delivery);
  * {"email", "signer", "sender" (names), "address" (of the sender), "organization", "environment", "name" (of the
  * submission), "documents": [{"name", "count" (of pages)}], "link", "locale"?, "theme"?}. If `base_url` is NULL, it
  * has no link. `theme` is the result of sr_service_brand, or NULL. New reference. */
-typedef struct sr_token_t sr_token_t;
-json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
-                          const char *base_url, json_t *theme, apr_pool_t *pool);
+typedef struct sr_inviter_t {
+    const char *organization; /* or NULL */
+    sr_environment_t environment;
+    const char *base_url; /* or NULL */
+    json_t *theme;
+} sr_inviter_t;
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+                          apr_pool_t *pool);
+/* The same for a reminder. Its body also has "reminds" (the uuid of the signer) and "expiresAt"?. */
+json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+                        apr_pool_t *pool);
 
 #include "model/token.h"
 

@@ -6,7 +6,11 @@
 #include "base/base.h"
 
 extern const char *const sr_status_names[];
+extern const char *const sr_filter_names[];
 extern const char *const sr_notice_names[];
+
+/* Returns true if a name is in a list. */
+bool sr_name_is(const char *const *names, const char *name);
 
 /* Checks that a name is in a list. NULL is accepted. Errors: SR_EBADREQUEST with "LABEL must be a, b or c". */
 sr_error_t *sr_name_expect(const char *const *names, const char *name, const char *label, apr_pool_t *pool);

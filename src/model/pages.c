@@ -12,7 +12,8 @@
 
 static const char *const of_helper[] = {"version",   "pages",    "runs",   "signatures",
                                         "normalise", "warnings", "fields", NULL};
-static const char *const of_httpd[] = {"prepared", "normalised", NULL};
+/* "normalised" is the name of "rewritten" in reports that were stored before 0.1.0. */
+static const char *const of_httpd[] = {"prepared", "rewritten", "normalised", NULL};
 
 static bool is_listed(const char *name, const char *const *names)
 {
@@ -74,7 +75,7 @@ static bool take_prepared(sr_pages_t *pages, const json_t *list)
     return true;
 }
 
-static bool take_normalised(sr_pages_t *pages, const json_t *object, apr_pool_t *pool)
+static bool take_rewritten(sr_pages_t *pages, const json_t *object, apr_pool_t *pool)
 {
     const char *const sha256 = sr_json_string(object, "sha256");
     const json_t *const size = json_object_get(object, "size");
@@ -89,7 +90,8 @@ static bool take_normalised(sr_pages_t *pages, const json_t *object, apr_pool_t 
 
 static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
 {
-    const json_t *const normalise = json_object_get(value, "normalise");
+    const json_t *normalise = json_object_get(value, "normalise");
+    const json_t *rewritten = json_object_get(value, "rewritten");
 
     if (!take_count(json_object_get(value, "signatures"), 0, INT_MAX, &pages->signatures)) return false;
     if (!json_is_boolean(normalise)) return false;
@@ -97,7 +99,7 @@ static bool take_rest(sr_pages_t *pages, const json_t *value, apr_pool_t *pool)
     if (!sr_warnings_parse(&pages->warnings, json_object_get(value, "warnings"))) return false;
     if (!sr_existing_parse(&pages->existing, json_object_get(value, "fields"), pages->count, pool)) return false;
     return take_prepared(pages, json_object_get(value, "prepared"))
-           && take_normalised(pages, json_object_get(value, "normalised"), pool);
+           && take_rewritten(pages, rewritten ? rewritten : json_object_get(value, "normalised"), pool);
 }
 
 static sr_error_t *refuse(apr_pool_t *pool, const char *cause)
@@ -214,9 +216,10 @@ const char *sr_pages_write(const sr_pages_t *pages, apr_pool_t *pool)
         for (i = 0; i < pages->prepared_count; i++) json_array_append_new(prepared, json_integer(pages->prepared[i]));
         json_object_set_new(value, "prepared", prepared);
     }
+    json_object_del(value, "normalised");
     if (pages->rewritten_sha256)
         json_object_set_new(
-            value, "normalised",
+            value, "rewritten",
             json_pack("{s:s,s:I}", "sha256", pages->rewritten_sha256, "size", (json_int_t)pages->rewritten_size));
     return sr_json_text(value, pool);
 }

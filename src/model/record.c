@@ -119,7 +119,13 @@ static sr_error_t *read_signer(sr_signer_t *signer, const json_t *row, apr_pool_
                             .ip = sr_json_string(row, "ip"),
                             .user_agent = sr_json_string(row, "user_agent"),
                             .signature_type = sr_json_string(row, "signature_type"),
-                            .consent = sr_json_string(row, "consent")};
+                            .consent = sr_json_string(row, "consent"),
+                            .order = (int)number(row, "signing_order"),
+                            .due_at = number(row, "due_at"),
+                            .reminded_at = number(row, "reminded_at"),
+                            .reminders = (int)number(row, "reminders"),
+                            .replaces = sr_json_string(row, "replaces"),
+                            .alias = sr_json_string(row, "alias")};
     if (!signer->uuid || !signer->firstname || !signer->lastname) return spoilt(pool, "a signer");
     if (!sr_signer_state_parse(&signer->state, sr_json_string(row, "state")))
         return spoilt(pool, "the state of a signer");
@@ -176,6 +182,7 @@ static sr_error_t *read_lists(sr_submission_t *submission, const json_t *row, ap
 sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, apr_pool_t *pool)
 {
     const json_t *creator = json_object_get(row, "created_by"), *warnings = json_object_get(row, "warnings");
+    const json_t *metadata = json_object_get(row, "metadata");
     *submission =
         (sr_submission_t){.uuid = sr_json_string(row, "uuid"),
                           .name = sr_json_string(row, "name"),
@@ -190,8 +197,17 @@ sr_error_t *sr_submission_parse(sr_submission_t *submission, const json_t *row, 
                           .warnings = json_is_array(warnings) ? warnings : NULL,
                           .certificate_sha256 = sr_json_string(row, "certificate_sha256"),
                           .certificate_key = sr_json_string(row, "certificate_key"),
-                          .certificate_size = number(row, "certificate_size")};
+                          .certificate_size = number(row, "certificate_size"),
+                          .closed_at = number(row, "closed_at"),
+                          .expires_at = number(row, "expires_at"),
+                          .held_at = number(row, "held_at"),
+                          .cancel_reason = sr_json_string(row, "cancel_reason"),
+                          .external_id = sr_json_string(row, "external_id"),
+                          .redirect_url = sr_json_string(row, "redirect_url"),
+                          .metadata = json_is_object(metadata) ? metadata : NULL};
     if (!submission->uuid || !submission->name || !submission->template_uuid) return spoilt(pool, "incomplete");
     if (!sr_submission_state_parse(&submission->state, sr_json_string(row, "state"))) return spoilt(pool, "its state");
+    if (!sr_reminders_parse(&submission->reminders, json_object_get(row, "reminders")))
+        return spoilt(pool, "its reminders");
     return read_lists(submission, row, pool);
 }

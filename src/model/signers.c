@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* signers.c: checks the part `signers` of POST /signatures in the order of the contract's error table: signer by
- * signer (firstname, lastname, email, locale, fields), and within each signer field by field (type, name, document,
- * area, x/y, w/h, page, origin, caption). The first error is returned. resolve.c finds the documents and pages
- * afterwards. */
+ * signer (firstname, lastname, email, locale, order, fields), and within each signer field by field (type, name,
+ * document, area, x/y, w/h, page, origin, caption). The first error is returned. resolve.c finds the documents and
+ * pages afterwards. */
 #include "model/model.h"
 
 #include <limits.h>
@@ -25,6 +25,7 @@ static sr_error_t *refuse(const place_t *at, const char *reason)
 {
     const char *who = apr_psprintf(at->pool, "Signer %d", at->signer);
 
+    if (!at->signer) return sr_error(at->pool, SR_EBADREQUEST, "%s", reason); /* one person alone */
     if (at->email) who = apr_psprintf(at->pool, "%s (%s)", who, at->email);
     if (at->field) who = apr_psprintf(at->pool, "%s, Field %d", who, at->field);
     return sr_error(at->pool, SR_EBADREQUEST, "%s: %s", who, reason);
@@ -118,6 +119,23 @@ static sr_error_t *take_locale(const char **locale, const place_t *at, const jso
     if (!sr_language_of(text))
         sr_remark(rules->remarks, "Signer %d: there are no texts in %s, another language is used", at->signer, text);
     *locale = text;
+    return NULL;
+}
+
+/* --- order */
+
+#define MAX_ORDER 10000
+
+static sr_error_t *take_order(int *order, const place_t *at, const json_t *object)
+{
+    const json_t *const value = json_object_get(object, "order");
+    const json_int_t number = json_integer_value(value);
+
+    *order = 1;
+    if (!value || json_is_null(value)) return NULL;
+    if (!json_is_integer(value) || number < 1 || number > MAX_ORDER)
+        return refuse(at, apr_psprintf(at->pool, "An order must be an integer from 1 to %d", MAX_ORDER));
+    *order = (int)number;
     return NULL;
 }
 
@@ -218,7 +236,7 @@ static sr_error_t *take_field(sr_field_t *field, const place_t *at, const json_t
 static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t *at, const json_t *value,
                                const sr_signers_rules_t *rules)
 {
-    static const char *const known[] = {"firstname", "lastname", "email", "locale", "fields", NULL};
+    static const char *const known[] = {"firstname", "lastname", "email", "locale", "order", "fields", NULL};
     apr_array_header_t *fields;
     const json_t *list;
     int count;
@@ -230,6 +248,7 @@ static sr_error_t *take_signer(sr_signer_t *signer, int *fields_so_far, place_t 
     SR_TRY(take_email(&signer->email, at, value, rules->send_email));
     at->email = signer->email;
     SR_TRY(take_locale(&signer->locale, at, value, rules));
+    SR_TRY(take_order(&signer->order, at, value));
 
     list = json_object_get(value, "fields");
     if (json_array_size(list) == 0)
@@ -271,6 +290,18 @@ static sr_error_t *take_array(json_t **list, const char *text, apr_size_t length
     return reason ? sr_error(pool, SR_EBADREQUEST, "Signers must be a JSON array: %s", reason) : NULL;
 }
 
+sr_error_t *sr_signer_read_person(sr_signer_t *signer, const json_t *object, bool email, apr_pool_t *pool)
+{
+    const sr_signers_rules_t rules = {.send_email = email};
+    const place_t at = {.signer = 0, .pool = pool};
+
+    *signer = (sr_signer_t){0};
+    SR_TRY(take_text(&signer->firstname, &at, object, &firstname_rule));
+    SR_TRY(take_text(&signer->lastname, &at, object, &lastname_rule));
+    SR_TRY(take_email(&signer->email, &at, object, email));
+    return take_locale(&signer->locale, &at, object, &rules);
+}
+
 sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr_size_t length,
                              const sr_signers_rules_t *rules, apr_pool_t *pool)
 {
@@ -288,7 +319,6 @@ sr_error_t *sr_signers_parse(apr_array_header_t **signers, const char *text, apr
     for (i = 0; i < count; i++) {
         place_t at = {.signer = i + 1, .pool = pool};
         sr_signer_t *const signer = apr_array_push(*signers);
-        signer->state = SR_SIGNER_SENT;
 
         SR_TRY(take_signer(signer, &fields_so_far, &at, json_array_get(list, (size_t)i), rules));
     }

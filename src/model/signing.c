@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const char *const state_names[SR_SIGNING_STATE_COUNT] = {
-    [SR_SIGNING_SENT] = "sent",       [SR_SIGNING_OPENED] = "opened", [SR_SIGNING_COMPLETED] = "completed",
-    [SR_SIGNING_REFUSED] = "refused", [SR_SIGNING_CLOSED] = "closed",
+    [SR_SIGNING_SENT] = "sent",           [SR_SIGNING_OPENED] = "opened",   [SR_SIGNING_COMPLETED] = "completed",
+    [SR_SIGNING_REFUSED] = "refused",     [SR_SIGNING_CLOSED] = "closed",   [SR_SIGNING_WAITING] = "waiting",
+    [SR_SIGNING_CANCELLED] = "cancelled", [SR_SIGNING_EXPIRED] = "expired",
 };
 
 const char *sr_signing_state_name(sr_signing_state_t state)
@@ -19,7 +20,10 @@ sr_signing_state_t sr_signing_state(const sr_signing_t *signing)
 {
     if (signing->signer->state == SR_SIGNER_COMPLETED) return SR_SIGNING_COMPLETED;
     if (signing->signer->state == SR_SIGNER_REFUSED) return SR_SIGNING_REFUSED;
+    if (signing->submission.state == SR_SUBMISSION_CANCELLED) return SR_SIGNING_CANCELLED;
+    if (signing->submission.state == SR_SUBMISSION_EXPIRED || signing->submission.late) return SR_SIGNING_EXPIRED;
     if (signing->submission.state != SR_SUBMISSION_OPEN) return SR_SIGNING_CLOSED;
+    if (signing->signer->state == SR_SIGNER_WAITING) return SR_SIGNING_WAITING;
     return signing->signer->state == SR_SIGNER_OPENED ? SR_SIGNING_OPENED : SR_SIGNING_SENT;
 }
 
@@ -32,16 +36,33 @@ static const char *conflict(sr_signing_state_t state, sr_action_t action)
         return refuse ? "You have signed already, and can no longer refuse" : "You have signed already";
     case SR_SIGNING_REFUSED: return refuse ? "You have refused already" : "You have refused to sign";
     case SR_SIGNING_CLOSED: return "Somebody else has refused to sign, which has closed this signature request";
+    case SR_SIGNING_WAITING: return "It is not your turn yet";
+    case SR_SIGNING_CANCELLED: return "This signature request was withdrawn";
+    case SR_SIGNING_EXPIRED: return "The deadline of this signature request is over";
     default: return "This is not possible at present";
     }
+}
+
+static sr_error_t *refusal(const sr_signing_t *signing, sr_action_t action, apr_pool_t *pool)
+{
+    const sr_signing_state_t state = sr_signing_state(signing);
+    const bool gone = state == SR_SIGNING_CANCELLED || state == SR_SIGNING_EXPIRED;
+    return sr_error(pool, gone ? SR_EGONE : SR_ECONFLICT, "%s", conflict(state, action));
 }
 
 sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_pool_t *pool)
 {
     sr_signer_state_t signer = signing->signer->state;
     sr_submission_state_t submission = signing->submission.state;
-    if (sr_state_change(&signer, &submission, action)) return NULL;
-    return sr_error(pool, SR_ECONFLICT, "%s", conflict(sr_signing_state(signing), action));
+    if (!signing->submission.late && sr_state_change(&signer, &submission, action)) return NULL;
+    return refusal(signing, action, pool);
+}
+
+sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const sr_signing_state_t state = sr_signing_state(signing);
+    if (state != SR_SIGNING_WAITING && state != SR_SIGNING_CANCELLED && state != SR_SIGNING_EXPIRED) return NULL;
+    return refusal(signing, SR_ACTION_OPEN, pool);
 }
 
 /* --- reading */
@@ -72,10 +93,13 @@ sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char
     made->tell_signed = number(json, "tell_signed") == 1;
     made->tell_completed = number(json, "tell_completed") == 1;
     made->base_url = sr_json_string(json, "base_url");
+    made->clock = number(json, "clock");
     if (!environment || !made->organization || !made->organization_uuid || !made->base_url || !made->events_hash
         || !made->version || !made->events)
         return spoilt(pool, "incomplete");
     SR_TRY(sr_submission_parse(&made->submission, record, pool));
+    made->submission.late = number(json, "late") == 1;
+    if (!signer) return NULL;
     made->signer = sr_submission_signer(&made->submission, signer);
     return made->signer ? NULL : spoilt(pool, "it lacks the signer");
 }
@@ -102,9 +126,10 @@ const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr
     return apr_pstrcat(pool, what, ": ", signing->submission.name, NULL);
 }
 
-const char *sr_signing_alias(const char *signer, apr_pool_t *pool)
+const char *sr_signer_alias(const sr_signer_t *signer, apr_pool_t *pool)
 {
-    return apr_pstrndup(pool, sr_sha256_hex(signer, strlen(signer), pool), 12);
+    if (signer->alias) return signer->alias;
+    return apr_pstrndup(pool, sr_sha256_hex(signer->uuid, strlen(signer->uuid), pool), 12);
 }
 
 /* --- actions */
@@ -124,6 +149,7 @@ void sr_signing_open(sr_signing_t *signing, apr_time_t when)
 void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reason)
 {
     act(signing, SR_ACTION_REFUSE, when);
+    signing->submission.closed_at = when;
     signing->signer->refused_at = when;
     signing->signer->refusal_reason = reason;
 }
@@ -142,7 +168,9 @@ void sr_signing_complete(sr_signing_t *signing, apr_time_t when, const sr_client
 
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size)
 {
-    sr_state_change(NULL, &signing->submission.state, SR_ACTION_COMPLETE);
-    signing->submission.certificate_sha256 = sha256;
-    signing->submission.certificate_size = size;
+    sr_submission_t *submission = &signing->submission;
+    sr_state_change(NULL, &submission->state, SR_ACTION_COMPLETE);
+    submission->closed_at = submission->updated_at;
+    submission->certificate_sha256 = sha256;
+    submission->certificate_size = size;
 }

@@ -107,6 +107,20 @@ static void set_time(json_t *object, const char *key, apr_time_t when)
     json_object_set_new(object, key, when ? sr_time_json(when) : json_null());
 }
 
+/* Adds where the page leads now that the signer has signed or refused. */
+static void set_redirect(json_t *object, const sr_signing_t *signing, apr_pool_t *pool)
+{
+    const char *url = signing->submission.redirect_url;
+    const sr_signing_state_t state = sr_signing_state(signing);
+    if (!url || (state != SR_SIGNING_COMPLETED && state != SR_SIGNING_REFUSED)) return;
+    const char *fragment = strchr(url, '#'), *end = fragment ? fragment : url + strlen(url);
+    const char *before = apr_pstrmemdup(pool, url, (apr_size_t)(end - url));
+    json_object_set_new(
+        object, "redirect",
+        json_string(apr_pstrcat(pool, before, strchr(before, '?') ? "&" : "?", "status=", sr_signing_state_name(state),
+                                "&submission=", signing->submission.uuid, fragment, NULL)));
+}
+
 static void set_progress(json_t *object, const sr_signing_t *signing)
 {
     const sr_signer_t *signer = signing->signer;
@@ -136,8 +150,11 @@ json_t *sr_signing_representation(const sr_signing_t *signing, const sr_consent_
     json_object_set_new(terms, "language", json_string(consent->language));
     json_object_set_new(terms, "text", json_string(consent->text));
     json_object_set_new(object, "consent", terms);
-    json_object_set_new(object, "documents", documents(signing, link, pool));
-    json_object_set_new(object, "fields", fields(signing, pool));
+    const bool sees = !sr_signing_may_see(signing, pool);
+    json_object_set_new(object, "documents", sees ? documents(signing, link, pool) : json_array());
+    json_object_set_new(object, "fields", sees ? fields(signing, pool) : json_array());
     json_object_set_new(object, "certificate", sr_json_string_or_null(certificate));
+    if (submission->expires_at) set_time(object, "expiresAt", submission->expires_at);
+    set_redirect(object, signing, pool);
     return object;
 }

@@ -66,11 +66,13 @@ static int number_of(const char *name, const char *const *names, int count)
 
 const char *sr_signer_state_name(sr_signer_state_t state)
 {
+    sr_assert(state < SR_SIGNER_STATE_COUNT);
     return signer_names[state];
 }
 
 const char *sr_submission_state_name(sr_submission_state_t state)
 {
+    sr_assert(state < SR_SUBMISSION_STATE_COUNT);
     return submission_names[state];
 }
 

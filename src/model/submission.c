@@ -130,6 +130,14 @@ static json_t *information_json(const sr_signer_t *signer)
     return information;
 }
 
+/* Returns true if the request gives an order. */
+static bool in_order(const sr_submission_t *submission)
+{
+    for (int i = 0; i < submission->signers->nelts; i++)
+        if (APR_ARRAY_IDX(submission->signers, i, sr_signer_t).order > 1) return true;
+    return false;
+}
+
 static void put_signer(out_t *out, const sr_submission_t *submission, const sr_signer_t *signer)
 {
     separate(out);
@@ -148,6 +156,9 @@ static void put_signer(out_t *out, const sr_submission_t *submission, const sr_s
     put_time(out, "refusedAt", signer->refused_at);
     put_string(out, "refusalReason", signer->refusal_reason);
     put_value(out, "fields", sr_signer_fields_json(signer));
+    if (in_order(submission)) put_value(out, "order", json_integer(signer->order));
+    if (signer->replaces) put_string(out, "replaces", signer->replaces);
+    if (signer->reminded_at) put_time(out, "remindedAt", signer->reminded_at);
     put(out, "}", 1);
 }
 
@@ -204,6 +215,40 @@ static void put_certificate(out_t *out, const sr_submission_t *submission)
     put(out, "}", 1);
 }
 
+static bool has_replaced_or_reminded(const sr_submission_t *submission)
+{
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        if (signer->replaces || signer->reminded_at) return true;
+    }
+    return false;
+}
+
+/* Returns true if an extension of the contract was used. Else the representation has what the contract shows, and no
+ * more. */
+static bool is_extended(const sr_submission_t *submission)
+{
+    return submission->expires_at || submission->external_id || submission->metadata || submission->redirect_url
+           || submission->reminders.most || submission->state == SR_SUBMISSION_CANCELLED || in_order(submission)
+           || has_replaced_or_reminded(submission);
+}
+
+/* Writes what became of the submission, and what the caller has added to it. Members without a value are absent. */
+static void put_life(out_t *out, const sr_submission_t *submission)
+{
+    put_string(out, "status", sr_submission_state_name(submission->state));
+    if (submission->expires_at) put_time(out, "expiresAt", submission->expires_at);
+    if (submission->state == SR_SUBMISSION_EXPIRED) put_time(out, "expiredAt", submission->closed_at);
+    if (submission->state == SR_SUBMISSION_CANCELLED) {
+        put_time(out, "cancelledAt", submission->closed_at);
+        put_string(out, "cancelReason", submission->cancel_reason);
+    }
+    if (submission->external_id) put_string(out, "externalId", submission->external_id);
+    if (submission->metadata) put_value(out, "metadata", json_incref((json_t *)submission->metadata));
+    if (submission->redirect_url) put_string(out, "redirectUrl", submission->redirect_url);
+    if (submission->reminders.most) put_value(out, "reminders", sr_reminders_json(&submission->reminders));
+}
+
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool)
 {
     out_t out = out_begin(pool);
@@ -225,6 +270,7 @@ const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *
     put_value(&out, "documents", documents);
     put_certificate(&out, submission);
     if (submission->warnings) put_value(&out, "warnings", json_incref((json_t *)submission->warnings));
+    if (is_extended(submission)) put_life(&out, submission);
     put(&out, "}", 1);
     return out.text;
 }

@@ -2,7 +2,7 @@
 /* submission.h: a submission as the database stores it, what its signers do with it, and its form in the API. Part of
  * model.h.
  *
- * Sections: fields.c · record.c · submission.c · signing.c */
+ * Sections: fields.c · record.c · submission.c · signing.c · life.c · reminders.c */
 #ifndef SR_MODEL_SUBMISSION_H
 #define SR_MODEL_SUBMISSION_H
 
@@ -42,6 +42,13 @@ typedef struct sr_document_state_t {
     const sr_pages_t *boxes; /* its page boxes; NULL if the caller did not ask for them */
 } sr_document_state_t;
 
+typedef struct sr_reminders_t {          /* automatic reminders (reminders.c) */
+    const char *after_text, *every_text; /* as they were sent */
+    apr_interval_time_t after, every;
+    int most;           /* 1 to 5; 0: there are none */
+    const json_t *mail; /* what the service has stored with them, or NULL */
+} sr_reminders_t;
+
 struct sr_submission_t {
     const char *uuid;
     const char *name;
@@ -57,6 +64,15 @@ struct sr_submission_t {
     const char *certificate_sha256;      /* of the certificate of completion, or NULL */
     const char *certificate_key;         /* of its blob, as it was read */
     apr_off_t certificate_size;
+    apr_time_t closed_at;      /* when it was completed, refused, cancelled or expired; 0: it is open */
+    apr_time_t expires_at;     /* the deadline, by the database's clock; 0: none */
+    bool late;                 /* it is open, and its deadline was over when a transition read it (SR_OP_SIGNING_GET) */
+    apr_time_t held_at;        /* since when it is under legal hold; 0: it is not */
+    const char *cancel_reason; /* or NULL */
+    const char *external_id;   /* the caller's own name for it, or NULL */
+    const char *redirect_url;  /* where the page leads after signing or refusing, or NULL */
+    const json_t *metadata;    /* an object of the caller, or NULL */
+    sr_reminders_t reminders;
 };
 
 /* Reads a submission row of the store (store.h). Errors: SR_EINTERNAL. */
@@ -88,6 +104,8 @@ const char *sr_person_name(const char *firstname, const char *lastname, apr_pool
 /* The version of representations. Raise it when the representation of the same records changes. A stored
  * representation of an older version is rendered again when it is read (src/service/submissions.c). */
 #define SR_REPRESENTATION_VERSION 1
+/* Its status, deadline and the like are shown only if an extension of the contract was used: a caller of the contract
+ * gets what the contract shows, and no more. */
 const char *sr_submission_render(const sr_submission_t *submission, apr_pool_t *pool);
 /* Returns one signer in the form that they have in the representation. */
 const char *sr_signer_render(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool);
@@ -108,12 +126,16 @@ typedef enum sr_signing_state_t {
     SR_SIGNING_COMPLETED,
     SR_SIGNING_REFUSED, /* this signer has refused; their status stays "opened" */
     SR_SIGNING_CLOSED,  /* another signer has refused, so this signer can do nothing any more */
+    SR_SIGNING_WAITING, /* other signers sign before this one */
+    SR_SIGNING_CANCELLED,
+    SR_SIGNING_EXPIRED,
     SR_SIGNING_STATE_COUNT
 } sr_signing_state_t;
 
 typedef struct sr_signing_t {
     sr_submission_t submission;
-    sr_signer_t *signer; /* the signer whose link was used; their uuid is the secret of that link */
+    sr_signer_t *signer; /* the signer whose link was used; their uuid is the secret of that link. NULL: the caller of
+                            the API or the service itself acts */
     const char *organization, *organization_uuid;
     sr_environment_t environment;
     int events; /* the number of events, and the hash of the last one; a change must name them */
@@ -121,28 +143,81 @@ typedef struct sr_signing_t {
     const char *version;              /* a version of everything that is read here, which the store compares */
     bool tell_signed, tell_completed; /* the token has a webhook URL for these events */
     const char *base_url;             /* the base URL of the creation */
+    apr_time_t clock;                 /* when it was read, by the database's clock */
 } sr_signing_t;
 
-/* Reads the row of SR_OP_SIGNING_GET (store.h). `signer` is the uuid of the signer. Errors: SR_EINTERNAL. */
+/* Reads the row of SR_OP_SIGNING_GET (store.h). `signer` is the uuid of the signer, or NULL. Errors: SR_EINTERNAL. */
 sr_error_t *sr_signing_parse(sr_signing_t **signing, const char *row, const char *signer, apr_pool_t *pool);
 sr_signing_state_t sr_signing_state(const sr_signing_t *signing);
-const char *sr_signing_state_name(sr_signing_state_t state); /* "sent", "opened", "completed", "refused", "closed" */
+const char *sr_signing_state_name(sr_signing_state_t state); /* "sent", "opened", … */
 /* Returns NULL if the signer may do the action. Errors: SR_ECONFLICT, with a message for the signer. */
 sr_error_t *sr_signing_may(const sr_signing_t *signing, sr_action_t action, apr_pool_t *pool);
+/* Returns NULL if the signer may see the documents. A signer who is not due yet may not, nor may one who has not signed
+ * before the submission was cancelled or expired. Errors: SR_ECONFLICT, SR_EGONE, with a message for the signer. */
+sr_error_t *sr_signing_may_see(const sr_signing_t *signing, apr_pool_t *pool);
 /* Returns the document with this uuid, or NULL. */
 sr_document_state_t *sr_signing_document(const sr_signing_t *signing, const char *uuid);
 /* Returns the contact of a signature in a PDF: "Example Ltd, submission <uuid>". */
 const char *sr_signing_contact(const sr_signing_t *signing, apr_pool_t *pool);
 /* Returns the reason of a signature in a PDF: "Signed electronically: Lease", with `what` and the submission's name. */
 const char *sr_signing_reason(const sr_signing_t *signing, const char *what, apr_pool_t *pool);
-/* Returns a name for a signer that is not secret. Their fields in the PDF are named by it. */
-const char *sr_signing_alias(const char *signer, apr_pool_t *pool);
+/* Returns a name for a signer that is not secret. Their fields in the PDF are named by it. A signer who replaces
+ * another one has that one's alias, because the fields in the PDF stay as they are. */
+const char *sr_signer_alias(const sr_signer_t *signer, apr_pool_t *pool);
 
 /* These functions change the records after sr_signing_may has allowed the action. */
 void sr_signing_open(sr_signing_t *signing, apr_time_t when);
 void sr_signing_complete(sr_signing_t *signing, apr_time_t when, const sr_client_t *client, const char *kind,
                          const char *consent);
 void sr_signing_refuse(sr_signing_t *signing, apr_time_t when, const char *reason);
+/* ------------------------------------------------------------------------------------------------- life.c
+ * What a creation may say about the life of a submission. A text that is NULL or empty gives nothing. Errors of these
+ * functions: SR_EBADREQUEST.
+ */
+/* Reads a deadline: a date and time with a zone, in the future, within 10 years. */
+sr_error_t *sr_deadline_read(apr_time_t *expires_at, const char *text, apr_time_t now, apr_pool_t *pool);
+sr_error_t *sr_external_id_read(const char **external_id, const char *text, apr_pool_t *pool);
+/* Reads a JSON object of at most 4 kB, which is released with the pool. */
+sr_error_t *sr_metadata_read(const json_t **metadata, const char *text, apr_size_t length, apr_pool_t *pool);
+/* Returns the origin of a URL (RFC 6454, 6.2) in lower case, or NULL if it is not https. */
+const char *sr_redirect_origin(const char *url, apr_pool_t *pool);
+/* Reads an https URL whose origin is in `allowed` (const char *, "https://example.org"; or NULL). */
+sr_error_t *sr_redirect_read(const char **redirect_url, const char *text, const apr_array_header_t *allowed,
+                             apr_pool_t *pool);
+
+/* Returns NULL if the action of the caller or the service is possible. Errors: SR_ECONFLICT. */
+sr_error_t *sr_submission_may(const sr_submission_t *submission, sr_action_t action, apr_pool_t *pool);
+sr_error_t *sr_submission_may_replace(const sr_submission_t *submission, const sr_signer_t *signer, apr_pool_t *pool);
+/* These functions change the records. */
+void sr_submission_cancel(sr_submission_t *submission, apr_time_t when, const char *reason);
+void sr_submission_expire(sr_submission_t *submission, apr_time_t when);
+/* Makes the signers due who come next, if those before them have signed. *due gets them (sr_signer_t *). */
+void sr_submission_due(sr_submission_t *submission, apr_array_header_t *due, apr_time_t when);
+/* Puts a person in the place of a signer: they get a new uuid, and their state is that of a signer who has become due
+ * now, or is not due yet. */
+void sr_submission_replace(sr_submission_t *submission, sr_signer_t *signer, const sr_signer_t *person, apr_time_t when,
+                           apr_pool_t *pool);
+
+/* -------------------------------------------------------------------------------------------- reminders.c */
+/* Reads what a creation says about automatic reminders: {"after","every","most"}. A text that is NULL or empty gives
+ * none. The texts belong to the pool. Errors: SR_EBADREQUEST. */
+sr_error_t *sr_reminders_read(sr_reminders_t *reminders, const char *text, apr_size_t length, bool send_email,
+                              apr_pool_t *pool);
+/* Returns what was sent, as JSON. New reference. */
+json_t *sr_reminders_json(const sr_reminders_t *reminders);
+/* Reads the column: the object of sr_reminders_json, with "mail" of the service; NULL or JSON null gives none. Returns
+ * false if it is spoilt. */
+bool sr_reminders_parse(sr_reminders_t *reminders, const json_t *stored);
+/* Returns when the next automatic reminder is due, of a signer or of an open submission; 0: there is none. Only signers
+ * who are due are reminded. `after` counts from then on, and `every` from the last reminder of any kind. */
+apr_time_t sr_signer_remind_at(const sr_submission_t *submission, const sr_signer_t *signer);
+apr_time_t sr_submission_remind_at(const sr_submission_t *submission);
+/* Returns NULL if the caller may have the signer reminded. Errors: SR_ECONFLICT with the reason; SR_ETOOMANY within 10
+ * minutes after the last reminder. `now` is by the database's clock. */
+sr_error_t *sr_submission_may_remind(const sr_submission_t *submission, const sr_signer_t *signer, apr_time_t now,
+                                     apr_pool_t *pool);
+/* Records a reminder. Only automatic ones count for `most`. */
+void sr_signer_remind(sr_signer_t *signer, apr_time_t when, bool automatic);
 /* Called after the last signature: completes the submission and sets its certificate of completion. */
 void sr_signing_certify(sr_signing_t *signing, const char *sha256, apr_off_t size);
 /* Returns the representation for a signer: everything that they may know, without secrets of other signers. `link` is

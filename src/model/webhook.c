@@ -33,13 +33,14 @@ json_t *sr_webhook_row(const sr_webhook_t *webhook, const char *text, const char
     return row;
 }
 
-json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_token_t *token,
-                          const char *base_url, json_t *theme, apr_pool_t *pool)
+/* Returns the body of a mail to a signer. It belongs to the pool. */
+static json_t *mail_body(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+                         apr_pool_t *pool)
 {
     const sr_person_t *const sender = &submission->created_by;
     const char *const path = sr_signature_path(signer, submission->skip_intro, pool);
-    const char *const link = base_url ? apr_pstrcat(pool, base_url, path, NULL) : NULL;
-    json_t *body = sr_json_own(json_object(), pool), *row = json_object(), *documents = json_array();
+    const char *const link = inviter->base_url ? apr_pstrcat(pool, inviter->base_url, path, NULL) : NULL;
+    json_t *body = sr_json_own(json_object(), pool), *documents = json_array();
 
     for (int i = 0; i < submission->documents->nelts; i++) {
         const sr_document_state_t *document = &APR_ARRAY_IDX(submission->documents, i, sr_document_state_t);
@@ -49,18 +50,39 @@ json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *
     json_object_set_new(body, "signer", json_string(sr_person_name(signer->firstname, signer->lastname, pool)));
     json_object_set_new(body, "sender", json_string(sr_person_name(sender->firstname, sender->lastname, pool)));
     json_object_set_new(body, "address", sr_json_string_or_null(sender->email));
-    json_object_set_new(body, "organization", sr_json_string_or_null(token->organization_name));
-    json_object_set_new(body, "environment", json_string(sr_environment_name(token->environment)));
+    json_object_set_new(body, "organization", sr_json_string_or_null(inviter->organization));
+    json_object_set_new(body, "environment", json_string(sr_environment_name(inviter->environment)));
     json_object_set_new(body, "name", json_string(submission->name));
     json_object_set_new(body, "documents", documents);
     json_object_set_new(body, "link", sr_json_string_or_null(link));
     if (signer->locale) json_object_set_new(body, "locale", json_string(signer->locale));
-    if (json_object_size(theme)) json_object_set(body, "theme", theme);
+    if (json_object_size(inviter->theme)) json_object_set(body, "theme", inviter->theme);
+    return body;
+}
+
+static json_t *mail_row(const char *kind, const sr_signer_t *signer, const json_t *body, apr_pool_t *pool)
+{
+    json_t *row = json_object();
     json_object_set_new(row, "event_id", json_string(sr_uuid_make(pool)));
-    json_object_set_new(row, "kind", json_string("invitation"));
+    json_object_set_new(row, "kind", json_string(kind));
     json_object_set_new(row, "url", json_string(apr_pstrcat(pool, "mailto:", signer->email, NULL)));
     json_object_set_new(row, "body", json_string(sr_json_text(body, pool)));
     return row;
+}
+
+json_t *sr_invitation_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+                          apr_pool_t *pool)
+{
+    return mail_row("invitation", signer, mail_body(submission, signer, inviter, pool), pool);
+}
+
+json_t *sr_reminder_row(const sr_submission_t *submission, const sr_signer_t *signer, const sr_inviter_t *inviter,
+                        apr_pool_t *pool)
+{
+    json_t *body = mail_body(submission, signer, inviter, pool);
+    json_object_set_new(body, "reminds", json_string(signer->uuid));
+    if (submission->expires_at) json_object_set_new(body, "expiresAt", sr_time_json(submission->expires_at));
+    return mail_row("reminder", signer, body, pool);
 }
 
 const char *sr_webhook_url_fault(const char *url, apr_pool_t *pool)

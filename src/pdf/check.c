@@ -397,7 +397,7 @@ static const char *check_chain(const cms_t *cms, const sr_cms_anchors_t *anchors
 
 static void judge_signer(sr_cms_result_t *result, const cms_t *cms, const sr_cms_context_t *context, apr_pool_t *pool)
 {
-    apr_time_t now = context->now ? context->now : apr_time_now();
+    apr_time_t now = context->now ? context->now : sr_time_now();
     result->signer = sr_cms_describe(cms->certificate, pool);
     result->expired = now > result->signer->until;
     result->premature = now < result->signer->from;

@@ -39,15 +39,15 @@ typedef struct limits_t {
  * waited for. */
 static outcome_t wait_for_answer(const sr_pdf_worker_t *worker, int64_t before, const limits_t *limits)
 {
-    const int64_t asked = sr_pdf_clock();
+    const int64_t asked = sr_time_steady();
     for (;;) {
-        const int64_t now = sr_pdf_clock(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
+        const int64_t now = sr_time_steady(), used = sr_pdf_worker_used(worker) - before, left = limits->cpu - used;
         if (left <= 0) return LATE;
         if (now - asked >= limits->patience && used < limits->cpu / HANGS) return BUSY;
         int64_t until = now + left + 1000;
         if (until > limits->deadline) until = limits->deadline;
         if (sr_pdf_wait(worker->socket, until) != SR_PDF_WIRE_LATE) return ANSWERED;
-        if (sr_pdf_clock() >= limits->deadline) return BUSY;
+        if (sr_time_steady() >= limits->deadline) return BUSY;
     }
 }
 
@@ -150,7 +150,7 @@ static sr_error_t *persist(outcome_t *outcome, sr_pdf_pool_t *workers, const sr_
         if (*outcome != GONE) report_death(workers, *outcome, request, death.text, pool);
         if (*outcome == GONE && ++gone == MAX_GONE) *outcome = LOST;
         else if (*outcome == GONE) continue;
-        if (*outcome != LOST || ++lost == 2 || gone == MAX_GONE || sr_pdf_clock() >= limits->deadline) return NULL;
+        if (*outcome != LOST || ++lost == 2 || gone == MAX_GONE || sr_time_steady() >= limits->deadline) return NULL;
     }
 }
 
@@ -175,7 +175,7 @@ static limits_t limits_of(const sr_pdf_pool_t *workers, const sr_pdf_request_t *
 
 sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_request_t *request, apr_pool_t *pool)
 {
-    const int64_t begun = sr_pdf_clock();
+    const int64_t begun = sr_time_steady();
     const limits_t limits = limits_of(workers, request, begun);
     const sr_pdf_class_t class = class_of(workers, request);
     const bool goes_on = request->goes_on || workers->worker.pid;
@@ -186,7 +186,7 @@ sr_error_t *sr_pdf_put(bool *failed, sr_pdf_pool_t *workers, const sr_pdf_reques
     if (document != request->descriptor) close(document);
     sr_pdf_pool_leave(workers->shared, class);
     sr_metrics_observe(SR_METRIC_HELPER_SECONDS, sr_metrics_number(SR_LABEL_OPERATION, request->op),
-                       sr_pdf_clock() - begun);
+                       sr_time_steady() - begun);
     if (error) return error;
     if (outcome == BUSY) return sr_pdf_unavailable(pool, "the machine was too busy for a worker to answer in time");
     *failed = outcome != ANSWERED;
@@ -252,7 +252,7 @@ sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     const sr_pdf_request_t request = {.op = SR_PDF_OP_PING, .descriptor = -1, .read = read_ping};
     sr_pdf_shared_t *shared = workers->shared;
-    const int64_t begun = sr_pdf_clock();
+    const int64_t begun = sr_time_steady();
     const limits_t limits = limits_of(workers, &request, begun);
     outcome_t outcome = LOST;
     pthread_mutex_lock(&shared->mutex);
@@ -262,7 +262,7 @@ sr_error_t *sr_pdf_ping(sr_pdf_pool_t *workers, apr_pool_t *pool)
     SR_TRY(persist(&outcome, workers, &request, -1, &limits, pool));
     if (outcome != ANSWERED) return sr_pdf_unavailable(pool, "no worker answered a ping");
     pthread_mutex_lock(&shared->mutex);
-    shared->pinged = sr_pdf_clock();
+    shared->pinged = sr_time_steady();
     pthread_mutex_unlock(&shared->mutex);
     return NULL;
 }

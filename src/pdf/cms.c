@@ -92,7 +92,7 @@ static sr_error_t *cannot(apr_pool_t *pool, const char *cause)
 sr_error_t *sr_cms_sign(const unsigned char **der, apr_size_t *length, const sr_cms_identity_t *identity,
                         const unsigned char *digest, apr_pool_t *pool)
 {
-    if (apr_time_now() > identity->about->until)
+    if (sr_time_now() > identity->about->until)
         return cannot(pool, apr_psprintf(pool, "the certificate in %s expired at %s", identity->certificate_path,
                                          sr_time_format(identity->about->until, pool)));
     unsigned char *encoded = NULL;

@@ -95,7 +95,7 @@ static const char *judge_match(const sr_cms_identity_t *identity, apr_pool_t *po
 
 static const char *judge_time(const sr_cms_identity_t *identity, apr_pool_t *pool)
 {
-    apr_time_t now = apr_time_now();
+    apr_time_t now = sr_time_now();
     if (now < identity->about->from)
         return apr_psprintf(pool, "it is not valid before %s", sr_time_format(identity->about->from, pool));
     if (now > identity->about->until)

@@ -10,7 +10,6 @@
 
 #define LONGEST_US (30 * APR_USEC_PER_SEC) /* a worker without a request ends by itself after twice this time */
 #define MOST_REQUESTS 1000
-#define TIME_SHARE 4 /* a worker is reused until it has used one fourth of the processor time of one request */
 
 static bool has_expired(const sr_pdf_idle_t *idle, int64_t now)
 {
@@ -31,7 +30,7 @@ static bool remove_oldest(sr_pdf_worker_t *worker, sr_pdf_shared_t *shared, bool
     pthread_mutex_lock(&shared->mutex);
     const bool found =
         shared->idle_count
-        && (has_expired(&shared->idle[0], sr_pdf_clock()) || (room && shared->idle_count == shared->idle_room));
+        && (has_expired(&shared->idle[0], sr_time_steady()) || (room && shared->idle_count == shared->idle_room));
     if (found) *worker = remove_at(shared, 0);
     pthread_mutex_unlock(&shared->mutex);
     return found;
@@ -66,7 +65,7 @@ bool sr_pdf_idle_take(sr_pdf_worker_t *worker, sr_pdf_pool_t *workers, apr_pool_
 
 static bool is_worn_out(const sr_pdf_shared_t *shared, const sr_pdf_worker_t *worker)
 {
-    return worker->asked >= MOST_REQUESTS || sr_pdf_worker_used(worker) > shared->options.timeout / TIME_SHARE;
+    return worker->asked >= MOST_REQUESTS || sr_pdf_worker_used(worker) > shared->options.timeout;
 }
 
 bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_pool_t *pool)
@@ -79,7 +78,7 @@ bool sr_pdf_idle_put(sr_pdf_pool_t *workers, const sr_pdf_worker_t *worker, apr_
     const bool room = shared->idle_count < shared->idle_room; /* another thread may have filled it */
     if (room) {
         sr_pdf_idle_t *idle = &shared->idle[shared->idle_count++];
-        *idle = (sr_pdf_idle_t){.worker = *worker, .since = sr_pdf_clock()};
+        *idle = (sr_pdf_idle_t){.worker = *worker, .since = sr_time_steady()};
         apr_cpystrn(idle->scope, workers->scope, sizeof idle->scope);
     }
     pthread_mutex_unlock(&shared->mutex);

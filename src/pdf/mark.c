@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mark.c: extracts the visible signature from a signed revision, for the certificate of completion. The revision
  * contains it as one object, which its appearances draw as /M (src/pdfd/appearance.c). If it is an image with
- * transparency, its mask is a second object. Both are found by searching the bytes, and decrypted if the document is
- * encrypted. This file decodes no image. Workers scale large images down and draw them. */
+ * transparency, its mask is a second object. The strict parser of appended bytes (appended.c) finds both, and they are
+ * decrypted if the document is encrypted. This file decodes no image. Workers scale large signatures down and draw
+ * them. */
+#include "pdf/appended.h"
 #include "pdf/worker.h"
 
 #include <apr_encode.h>
@@ -10,53 +12,72 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DICTIONARY 2000
-#define CHUNK 24000 /* bytes in one text; the limit for a text is 32 KiB */
+#define MAX_OBJECTS (1 << 20)
+#define MAX_SIDE 1000000 /* pixels */
+#define CHUNK 24000      /* bytes in one text; the limit for a text is 32 KiB */
 
 typedef struct mark_t {
-    const char *bytes, *end; /* the appended revision */
+    sr_pdf_appended_t update; /* the update of the revision that signs */
     const sr_cipher_t *cipher;
     char *objects; /* the objects that were found, one after the other */
     apr_size_t length, most;
     apr_pool_t *pool;
 } mark_t;
 
-static bool has(const char *at, const char *end, const char *words)
+/* Reads the last update of a revision. The first revision of a document has another one, with the fields. */
+static bool read_update(sr_pdf_appended_t *update, const sr_pdf_revised_t *revised, apr_pool_t *pool)
 {
-    return memmem(at, (size_t)(end - at), words, strlen(words)) != NULL;
+    apr_size_t at = 0;
+    if (!revised->size) return false;
+    for (; at < revised->size; at += update->length) {
+        const char *bytes = (const char *)revised->bytes + at;
+        if (sr_pdf_appended_read(update, bytes, revised->size - at, revised->base + (apr_off_t)at, MAX_OBJECTS, pool))
+            return false;
+    }
+    return true;
 }
 
-/* Returns the first number that follows `words` in the bytes, or -1. */
-static long number_after(const char *at, const char *end, const char *words)
+/* Returns the object with this number, or NULL. */
+static const sr_pdf_object_t *find(const mark_t *mark, apr_int64_t number)
 {
-    const char *found = memmem(at, (size_t)(end - at), words, strlen(words));
-    long number = 0;
-    if (!found) return -1;
-    for (found += strlen(words); found < end && *found >= '0' && *found <= '9' && number < 100000000; found++)
-        number = number * 10 + (*found - '0');
-    return number;
+    for (int i = 0; i < mark->update.objects->nelts; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(mark->update.objects, i, sr_pdf_object_t);
+        if (object->number == number) return object;
+    }
+    return NULL;
 }
 
-/* Returns the dictionary of an object, or NULL. */
-static const char *find(const mark_t *mark, long number)
+/* Sets *number to the first number of the value of a key. */
+static bool find_number(apr_int64_t *number, const sr_pdf_span_t *body, const char *key)
 {
-    const char *head = apr_psprintf(mark->pool, "\n%ld 0 obj\n<<", number);
-    const size_t size = (size_t)(mark->end - mark->bytes), length = strlen(head);
-    if (number <= 0 || size < length) return NULL;
-    if (!memcmp(mark->bytes, head + 1, length - 1)) return mark->bytes + length - 3;
-    const char *found = memmem(mark->bytes, size, head, length);
-    return found ? found + length - 2 : NULL;
+    sr_pdf_span_t value;
+    return sr_pdf_find_entry(&value, body, key) && sr_pdf_take_number(&value, number);
+}
+
+/* Returns the object that the appearances draw, or NULL. */
+static const sr_pdf_object_t *find_drawn(const mark_t *mark)
+{
+    for (int i = 0; i < mark->update.objects->nelts; i++) {
+        const sr_pdf_object_t *object = &APR_ARRAY_IDX(mark->update.objects, i, sr_pdf_object_t);
+        sr_pdf_span_t resources, xobjects;
+        apr_int64_t number;
+        if (sr_pdf_span_begins(&object->body, "<<") && sr_pdf_find_entry(&resources, &object->body, "/Resources")
+            && sr_pdf_span_begins(&resources, "<<") && sr_pdf_find_entry(&xobjects, &resources, "/XObject")
+            && sr_pdf_span_begins(&xobjects, "<<") && find_number(&number, &xobjects, "/M"))
+            return find(mark, number);
+    }
+    return NULL;
 }
 
 /* Adds an object without encryption. Its length is at the end of its dictionary, as src/pdfd/writer.c writes it. */
-static bool put(mark_t *mark, const char *keys, apr_size_t keys_length, const void *data, apr_size_t length)
+static bool put(mark_t *mark, const sr_pdf_span_t *keys, const void *data, apr_size_t length)
 {
     const char *rest = apr_psprintf(mark->pool, "/Length %" APR_SIZE_T_FMT ">>stream\n", length);
-    const apr_size_t size = keys_length + strlen(rest) + length;
+    const apr_size_t keys_length = (apr_size_t)(keys->end - keys->at), size = keys_length + strlen(rest) + length;
     if (size > mark->most - mark->length) return false;
     char *objects = apr_palloc(mark->pool, mark->length + size), *at = objects + mark->length;
     if (mark->length) memcpy(objects, mark->objects, mark->length);
-    memcpy(at, keys, keys_length);
+    memcpy(at, keys->at, keys_length);
     memcpy(at + keys_length, rest, strlen(rest));
     memcpy(at + size - length, data, length);
     mark->objects = objects;
@@ -64,41 +85,34 @@ static bool put(mark_t *mark, const char *keys, apr_size_t keys_length, const vo
     return true;
 }
 
-/* Adds the object with this number. *mask becomes the number of its mask, or 0 or less if it has none. */
-static bool add(mark_t *mark, long number, long *mask)
+static bool add(mark_t *mark, const sr_pdf_object_t *object)
 {
-    static const char stream[] = ">>stream\n", length_key[] = "/Length ";
-    const char *keys = find(mark, number), *data;
-    if (!keys) return false;
-    const size_t left = (size_t)(mark->end - keys), near = left < MAX_DICTIONARY ? left : MAX_DICTIONARY;
-    data = memmem(keys, near, stream, strlen(stream));
-    const char *end = data ? memmem(keys, (size_t)(data - keys), length_key, strlen(length_key)) : NULL;
-    if (!end) return false;
-    const long length = number_after(end, data, length_key);
-    data += strlen(stream);
-    if (length <= 0 || length > mark->end - data || (apr_size_t)length > mark->most + SR_CIPHER_MORE) return false;
-    *mask = number_after(keys, end, "Mask "); /* /SMask, or /Mask in PDF/A */
-    if (!mark->cipher->method) return put(mark, keys, (apr_size_t)(end - keys), data, (apr_size_t)length);
+    static const char length_key[] = "/Length ";
+    sr_pdf_span_t value, keys;
+    if (!object || !object->is_stream || !sr_pdf_find_entry(&value, &object->body, "/Length")) return false;
+    const apr_size_t length = (apr_size_t)(object->data.end - object->data.at);
+    if (!length || length > mark->most + SR_CIPHER_MORE || value.end + 2 != object->body.end) return false;
+    keys = (sr_pdf_span_t){object->body.at, value.at - strlen(length_key)};
+    if (!mark->cipher->method) return put(mark, &keys, object->data.at, length);
     apr_size_t size;
-    void *plain = apr_palloc(mark->pool, (apr_size_t)length);
-    return sr_cipher_decrypt(plain, &size, mark->cipher, number, 0, data, (apr_size_t)length)
-           && put(mark, keys, (apr_size_t)(end - keys), plain, size);
-}
-
-static bool is_encrypted(const char *bytes, const char *end)
-{
-    return has(bytes, end, " R/Encrypt ");
+    void *plain = apr_palloc(mark->pool, length);
+    return sr_cipher_decrypt(plain, &size, mark->cipher, (int)object->number, object->generation, object->data.at,
+                             length)
+           && put(mark, &keys, plain, size);
 }
 
 /* Returns false if the objects are not found. */
-static bool find_objects(mark_t *mark, const void *revision, apr_size_t size, const sr_cipher_t *cipher,
-                         apr_size_t most, apr_pool_t *pool)
+static bool find_objects(mark_t *mark, const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most,
+                         apr_pool_t *pool)
 {
-    long mask = 0, ignored;
-    *mark = (mark_t){revision, (const char *)revision + size, cipher, NULL, 0, most, pool};
-    if (!cipher->method && is_encrypted(mark->bytes, mark->end)) return false;
-    if (!add(mark, number_after(mark->bytes, mark->end, "/XObject<</M "), &mask)) return false;
-    return mask <= 0 || add(mark, mask, &ignored);
+    *mark = (mark_t){.cipher = cipher, .most = most, .pool = pool};
+    if (!read_update(&mark->update, revised, pool)) return false;
+    if (mark->update.trailer.is_encrypted != (cipher->method != SR_CIPHER_NONE)) return false;
+    const sr_pdf_object_t *drawn = find_drawn(mark);
+    apr_int64_t mask;
+    if (!add(mark, drawn)) return false;
+    return !(find_number(&mask, &drawn->body, "/SMask") || find_number(&mask, &drawn->body, "/Mask"))
+           || add(mark, find(mark, mask));
 }
 
 static json_t *texts_of(const char *objects, apr_size_t length, apr_pool_t *pool)
@@ -112,13 +126,13 @@ static json_t *texts_of(const char *objects, apr_size_t length, apr_pool_t *pool
     return chunks;
 }
 
-json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
+json_t *sr_pdf_mark(const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
 {
     mark_t mark;
-    return find_objects(&mark, revision, size, cipher, most, pool) ? texts_of(mark.objects, mark.length, pool) : NULL;
+    return find_objects(&mark, revised, cipher, most, pool) ? texts_of(mark.objects, mark.length, pool) : NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------- large images */
+/* ----------------------------------------------------------------------------------------------- large signatures */
 
 static bool read_reduced(void *result, const json_t *response, apr_pool_t *pool)
 {
@@ -135,44 +149,68 @@ static sr_error_t *put_bytes(sr_pdf_output_t *input, const char *bytes, apr_size
     SR_TRY(sr_pdf_output_begin(input, length, pool));
     for (apr_size_t put = 0; put < length;) {
         const ssize_t count = pwrite(input->descriptor, bytes + put, length - put, (off_t)put);
-        if (count < 0 && errno != EINTR) return sr_pdf_unavailable(pool, "no memory for an image");
+        if (count < 0 && errno != EINTR) return sr_pdf_unavailable(pool, "no memory for a signature");
         if (count > 0) put += (apr_size_t)count;
     }
     return NULL;
 }
 
-/* Has a worker scale an image down. The result is as untrusted as the image itself: another request to a worker draws
- * it. */
-static sr_error_t *reduce(json_t **texts, sr_pdf_pool_t *workers, const mark_t *mark, apr_size_t most)
+/* Has a worker scale a signature down. The result is as untrusted as the signature itself: another request to a worker
+ * draws it. */
+static sr_error_t *reduce(mark_t *mark, sr_pdf_pool_t *workers, apr_size_t most)
 {
     apr_pool_t *pool = mark->pool;
     sr_pdf_output_t *input = apr_palloc(pool, sizeof *input), *output = apr_palloc(pool, sizeof *output);
     bool failed = false, is_refused = false;
     SR_TRY(put_bytes(input, mark->objects, mark->length, pool));
     *output = (sr_pdf_output_t){.descriptor = -1};
-    const sr_pdf_request_t request = {.op = SR_PDF_OP_REDUCE,
-                                      .descriptor = input->descriptor,
-                                      .output = output,
-                                      .room = SR_PDF_MAX_REDUCED,
-                                      .read = read_reduced,
-                                      .result = &is_refused};
+    const sr_pdf_request_t request = {
+        .op = SR_PDF_OP_REDUCE,
+        .descriptor = input->descriptor,
+        .output = output,
+        .room = SR_PDF_MAX_REDUCED,
+        .text = apr_psprintf(pool, "{\"op\":\"%s\",\"most\":%" APR_SIZE_T_FMT "}", SR_PDF_OP_REDUCE, most),
+        .read = read_reduced,
+        .result = &is_refused};
     SR_TRY(sr_pdf_put(&failed, workers, &request, pool));
-    const apr_size_t length = (apr_size_t)output->size;
-    if (failed || is_refused || length > most) return NULL;
-    char *objects = apr_palloc(pool, length);
-    SR_TRY(sr_pdf_read(objects, output->descriptor, 0, length, pool));
-    *texts = texts_of(objects, length, pool);
-    return NULL;
+    mark->length = 0;
+    if (failed || is_refused) return NULL;
+    mark->length = (apr_size_t)output->size;
+    mark->objects = apr_palloc(pool, mark->length);
+    return sr_pdf_read(mark->objects, output->descriptor, 0, mark->length, pool);
 }
 
-sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const void *revision, apr_size_t size,
-                                const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool)
+/* Returns the number of pixels, or 0 if it is a drawing. */
+static apr_int64_t pixels_of(const mark_t *mark)
 {
+    static const char stream[] = ">>stream\n";
+    const char *end = memmem(mark->objects, mark->length, stream, strlen(stream));
+    const sr_pdf_span_t keys = {mark->objects, end ? end + 2 : mark->objects};
+    apr_int64_t width, height;
+    if (!end || !sr_pdf_span_begins(&keys, "<<")) return 0;
+    if (!find_number(&width, &keys, "/Width") || !find_number(&height, &keys, "/Height")) return 0;
+    if (width <= 0 || height <= 0) return 0;
+    return width < MAX_SIDE && height < MAX_SIDE ? width * height : (apr_int64_t)MAX_SIDE * MAX_SIDE;
+}
+
+/* Returns what a signature takes of the room for all of them: its bytes, or more if it is an image of many pixels. */
+static apr_size_t cost_of(const mark_t *mark)
+{
+    const apr_size_t cost = (apr_size_t)((pixels_of(mark) + SR_PDF_MARK_PIXELS - 1) / SR_PDF_MARK_PIXELS);
+    return cost > mark->length ? cost : mark->length;
+}
+
+sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const sr_pdf_revised_t *revised,
+                                const sr_cipher_t *cipher, apr_size_t *room, int shares, apr_pool_t *pool)
+{
+    const apr_size_t most = *room / (apr_size_t)(shares > 0 ? shares : 1);
     mark_t mark;
     *texts = NULL;
-    if (!find_objects(&mark, revision, size, cipher, size, pool)) return NULL;
-    if (mark.length > SR_PDF_LARGE_MARK) return reduce(texts, workers, &mark, most);
-    if (mark.length <= most) *texts = texts_of(mark.objects, mark.length, pool);
+    if (!find_objects(&mark, revised, cipher, revised->size, pool)) return NULL;
+    if (mark.length > SR_PDF_LARGE_MARK || cost_of(&mark) > most) SR_TRY(reduce(&mark, workers, most));
+    if (!mark.length || cost_of(&mark) > most) return NULL;
+    *room -= cost_of(&mark);
+    *texts = texts_of(mark.objects, mark.length, pool);
     return NULL;
 }
 
@@ -184,9 +222,10 @@ static bool read_key(void *result, const json_t *response, apr_pool_t *pool)
     return name ? sr_cipher_read(result, name, sr_json_string(response, "key")) : json_is_object(response);
 }
 
-bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size)
+bool sr_pdf_mark_needs_key(const sr_pdf_revised_t *revised, apr_pool_t *pool)
 {
-    return is_encrypted(revision, (const char *)revision + size);
+    sr_pdf_appended_t update;
+    return read_update(&update, revised, pool) && update.trailer.is_encrypted;
 }
 
 sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool)

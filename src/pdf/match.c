@@ -68,7 +68,7 @@ void sr_cms_match(sr_cms_result_t *result, const unsigned char *digest, apr_size
         fail(result, SR_CMS_UNCHECKED, UNPROVED);
         return;
     }
-    const apr_time_t now = context->now ? context->now : apr_time_now();
+    const apr_time_t now = context->now ? context->now : sr_time_now();
     result->ours = true;
     result->signer = *ours; /* the loaded certificate, instead of the worker's description */
     result->expired = now > (*ours)->until;

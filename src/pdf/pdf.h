@@ -141,7 +141,7 @@ sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descrip
 
 /* ------------------------------------------------------------------------------------------------ seal.c
  *
- * At upload, a document is normalised if its probe says so, or if preparing finds more damage. Then it is prepared once
+ * At upload, a document is rewritten if its probe says so, or if preparing finds more damage. Then it is prepared once
  * with the fields of all signers, and filled once for each signer. Preparing and filling append to the document and
  * change no byte of it. The appended bytes are stored as a revision. Every `descriptor` is the whole document so far
  * and is read from offset 0. Only one thread may fill the same document at a time.
@@ -152,8 +152,8 @@ sr_error_t *sr_pdf_text(sr_pdf_text_t *text, sr_pdf_pool_t *workers, int descrip
 typedef enum sr_pdf_fault_t {
     SR_PDF_DONE,
     SR_PDF_DOCUMENT_AT_FAULT, /* the reason continues "cannot be signed: " */
-    SR_PDF_DOCUMENT_DAMAGED, /* the same; the document may be signable after it is normalised and prepared, if it has no
-                                signatures */
+    SR_PDF_DOCUMENT_DAMAGED,  /* the same; the document may be signable after it is rewritten and prepared, if it has no
+                                 signatures */
     SR_PDF_SIGNATURE_AT_FAULT /* the drawing, text or image of the signer cannot be drawn; the reason is a sentence for
                                  the signer */
 } sr_pdf_fault_t;
@@ -165,7 +165,7 @@ typedef struct sr_pdf_rewritten_t {
 } sr_pdf_rewritten_t;
 /* Rewrites a document that is damaged, or that leaves it to readers to draw its form, so that it can be continued. Use
  * it only for documents without signatures. The result must be probed like an upload. */
-sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *rewritten, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            apr_pool_t *pool);
 
 typedef struct sr_pdf_field_t {
@@ -298,18 +298,23 @@ typedef struct sr_pdf_composed_t {
 sr_error_t *sr_pdf_compose(sr_pdf_composed_t *composed, sr_pdf_pool_t *workers, const json_t *what, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- mark.c */
-/* Extracts the visible signature from an appended revision, in the form that sr_pdf_compose draws: an array of texts.
- * Returns a new reference, or NULL if it was not found, takes more than `most` bytes, or is not encrypted as `cipher`
- * says. */
-json_t *sr_pdf_mark(const void *revision, apr_size_t size, const sr_cipher_t *cipher, apr_size_t most,
-                    apr_pool_t *pool);
+/* What one signature appended to the first `base` bytes of a document: one update, or two. */
+typedef struct sr_pdf_revised_t {
+    const void *bytes;
+    apr_size_t size;
+    apr_off_t base;
+} sr_pdf_revised_t;
+/* Extracts the visible signature from a revision, in the form that sr_pdf_compose draws: an array of texts. Returns a
+ * new reference, or NULL if it was not found, takes more than `most` bytes, or is not encrypted as `cipher` says. */
+json_t *sr_pdf_mark(const sr_pdf_revised_t *revised, const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool);
 #define SR_PDF_LARGE_MARK ((apr_size_t)64 << 10)
-/* Does the same. A signature of more than SR_PDF_LARGE_MARK bytes is scaled down by a worker to the resolution that a
- * composed document can show. Errors: SR_EUNAVAILABLE. */
-sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const void *revision, apr_size_t size,
-                                const sr_cipher_t *cipher, apr_size_t most, apr_pool_t *pool);
-/* Returns true if the appended revision belongs to an encrypted document. */
-bool sr_pdf_mark_needs_key(const void *revision, apr_size_t size);
+/* Does the same for a signature that shares *room with others: it takes at most one of `shares` equal parts, and *room
+ * becomes less by what it takes. A larger signature, and one of more than SR_PDF_LARGE_MARK bytes, is scaled down by a
+ * worker. Errors: SR_EUNAVAILABLE. */
+sr_error_t *sr_pdf_mark_reduced(json_t **texts, sr_pdf_pool_t *workers, const sr_pdf_revised_t *revised,
+                                const sr_cipher_t *cipher, apr_size_t *room, int shares, apr_pool_t *pool);
+/* Returns true if the revision belongs to an encrypted document. */
+bool sr_pdf_mark_needs_key(const sr_pdf_revised_t *revised, apr_pool_t *pool);
 /* Asks a worker how a document is encrypted. The method is 0 if it is not encrypted, or if it cannot be read. With a
  * wrong key, sr_pdf_mark finds another signature or none. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_pdf_key(sr_cipher_t *cipher, sr_pdf_pool_t *workers, int descriptor, apr_pool_t *pool);

@@ -103,6 +103,7 @@ sr_error_t *sr_pdf_pool_enter(sr_pdf_shared_t *shared, sr_pdf_class_t class, boo
 void sr_pdf_pool_leave(sr_pdf_shared_t *shared, sr_pdf_class_t class)
 {
     pthread_mutex_lock(&shared->mutex);
+    sr_assert(shared->busy[class] > 0);
     shared->busy[class]--;
     wake(shared, class);
     pthread_mutex_unlock(&shared->mutex);
@@ -207,7 +208,7 @@ sr_pdf_pool_t *sr_pdf_pool_for_request(sr_pdf_pool_t *workers, const char *scope
     made->keeps = true;
     made->scope = scope;
     made->is_public = workers->is_public;
-    made->latest = within ? sr_pdf_clock() + within : workers->latest;
+    made->latest = within ? sr_time_steady() + within : workers->latest;
     apr_pool_cleanup_register(pool, made, end_kept, apr_pool_cleanup_null);
     return made;
 }

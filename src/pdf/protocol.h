@@ -43,7 +43,7 @@
  *     Optional "captions" (model.h, caption.c)
  *   normalise, prepare and fill may also respond
  *                                               {"fault":"document","reason":"…"}
- *                                               {"fault":"damaged","reason":"…"}: the document must be normalised
+ *                                               {"fault":"damaged","reason":"…"}: the document must be rewritten
  *   preview (result)                            {"length":n}: n bytes of JSON (pdf.h)
  *     "ink", "text" or "image", and optional      {"fault":"signature","reason":"…","unknown":[n,…]}:
  *     "captions", as in fill                      code points that no font has; may be missing
@@ -64,7 +64,7 @@
  *     the members that pdf.h lists              bytes of PDF
  *                                               {"refused":"…"} {"unavailable":"…"}
  *   reduce (document, result)                   {"length":n}: an image object and its mask, as in a signed document,
- *                                               with the resolution that compose can show
+ *     "most":n                                    with at most n bytes, and the resolution that compose can show
  *                                               {"refused":"…"}: compose would not draw it
  *   key (document)                              {"cipher":"aes256","key":hex} for an encrypted document, or {}
  *   check                                       {"results":[{"state":"intact","trust":"unknown","bound":true,
@@ -89,7 +89,7 @@
 #define SR_PDF_MAX_WIDTH 4000
 
 /* Limits in bytes. 100,000 fields, the greatest number that can be configured, take about 14 MB. */
-#define SR_PDF_MAX_QUESTION (24 << 20)
+#define SR_PDF_MAX_REQUEST (24 << 20)
 #define SR_PDF_MAX_ANSWER (4 << 20) /* 20,000 pages that all have different boxes take about 2 MB */
 #define SR_PDF_MAX_REASON 200       /* bytes of printable ASCII */
 
@@ -112,7 +112,10 @@
 #define SR_PDF_MAX_PAGE_TEXT ((apr_size_t)4 << 20)
 #define SR_PDF_MAX_REVISION ((apr_size_t)64 << 20)
 #define SR_PDF_MAX_COMPOSED ((apr_size_t)64 << 20)
-#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20)  /* 600 x 144 pixels take 350 kB if they cannot be compressed */
+#define SR_PDF_MAX_REDUCED ((apr_size_t)1 << 20) /* 600 x 144 pixels take 350 kB if they cannot be compressed */
+/* The signatures that a composed document shows: their bytes together, and the pixels that count as one byte. */
+#define SR_PDF_MARKS_BYTES ((apr_size_t)4 << 20)
+#define SR_PDF_MARK_PIXELS 10
 #define SR_PDF_MAX_PREVIEW ((apr_size_t)24 << 20) /* 4 million pixels that cannot be compressed, in base64 */
 #define SR_PDF_MAX_NORMALISED(size) (2 * (apr_size_t)(size) + ((apr_size_t)64 << 20))
 
@@ -208,9 +211,7 @@ typedef enum sr_pdf_wire_t {
     SR_PDF_WIRE_FAILED   /* errno says why */
 } sr_pdf_wire_t;
 
-/* The monotonic clock in microseconds. Deadlines are times of this clock, so that setting the system time does not
- * change them. */
-int64_t sr_pdf_clock(void);
+/* Deadlines are times of sr_time_steady. */
 
 /* Sends one message. `descriptors` is NULL or an array of SR_PDF_DESCRIPTORS, of which those before the first -1 are
  * sent. They remain the caller's. */

@@ -82,13 +82,13 @@ static sr_error_t *ask_for_bytes(response_t *response, unsigned char **bytes, sr
     return sr_pdf_read(*bytes, output->descriptor, 0, response->length, pool);
 }
 
-sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *normalised, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
+sr_error_t *sr_pdf_rewrite(sr_pdf_rewritten_t *rewritten, sr_pdf_pool_t *workers, int descriptor, apr_off_t size,
                            apr_pool_t *pool)
 {
     response_t response = {.room = SR_PDF_MAX_NORMALISED(size)};
-    SR_TRY(ask(&response, &normalised->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
-    normalised->fault = response.fault;
-    normalised->reason = response.reason;
+    SR_TRY(ask(&response, &rewritten->document, workers, SR_PDF_OP_NORMALISE, NULL, descriptor, pool));
+    rewritten->fault = response.fault;
+    rewritten->reason = response.reason;
     return NULL;
 }
 

@@ -139,12 +139,12 @@ sr_error_t *sr_pdf_template_take(sr_pdf_worker_t *worker, sr_pdf_shared_t *share
         if (!error && socket >= 0) order_spares(shared, deadline);
         pthread_mutex_unlock(&template->mutex);
         if (error || worker->pid) return error;
-        const int64_t soon = sr_pdf_clock() + FORK_US;
+        const int64_t soon = sr_time_steady() + FORK_US;
         sr_pdf_wire_t state = greet(worker, socket, soon < deadline ? soon : deadline, pool);
         if (state == SR_PDF_WIRE_OK) return NULL;
         close(socket);
         if (state != SR_PDF_WIRE_CLOSED) give_up(shared, forked_by, pool);
-        if (sr_pdf_clock() >= deadline) break;
+        if (sr_time_steady() >= deadline) break;
     }
     return sr_pdf_unavailable(pool, "workers did not get ready in time");
 }

@@ -9,20 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
-
-int64_t sr_pdf_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static sr_pdf_wire_t wait_for(int socket, short events, int64_t deadline)
 {
     for (;;) {
-        int64_t left = deadline - sr_pdf_clock();
+        int64_t left = deadline - sr_time_steady();
         if (left <= 0) return SR_PDF_WIRE_LATE;
         if (left > 3600 * (int64_t)1000000) left = 3600 * (int64_t)1000000;
         struct pollfd wanted = {.fd = socket, .events = events};

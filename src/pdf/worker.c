@@ -90,7 +90,7 @@ sr_error_t *sr_pdf_worker_start(sr_pdf_worker_t *worker, bool *template, const s
 
     sr_pdf_header_t header;
     const char *text;
-    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, NULL, pair[0], SR_PDF_MAX_QUESTION, deadline, pool);
+    sr_pdf_wire_t state = sr_pdf_receive(&header, &text, NULL, pair[0], SR_PDF_MAX_REQUEST, deadline, pool);
     if (state == SR_PDF_WIRE_OK && header.id == 0) {
         *template = header.flags & SR_PDF_TEMPLATE;
         return NULL;

@@ -61,7 +61,7 @@ typedef struct sr_pdf_shared_t {
     int idle_count, idle_room;
     pid_t *alive; /* all workers that are busy, kept or idle; 0: a free entry */
     int alive_room;
-    int64_t pinged; /* time of the last answer to a ping (sr_pdf_clock); 0: never */
+    int64_t pinged; /* time of the last answer to a ping (sr_time_steady); 0: never */
     /* Requests for pages of all processes that share the memory. gate.c */
     apr_uint64_t *visits;
     int visit_room, visit_room_of_all; /* the greatest number for this process, and for all processes */
@@ -74,7 +74,7 @@ struct sr_pdf_pool_t {
     bool keeps;             /* it keeps its worker from one request to the next */
     const char *scope;      /* the worker may answer later HTTP requests of this scope; NULL: none */
     sr_pdf_worker_t worker; /* the worker that is kept */
-    int64_t latest;         /* time at which every request must have ended (sr_pdf_clock); 0: no bound */
+    int64_t latest;         /* time at which every request must have ended (sr_time_steady); 0: no bound */
     int64_t used;           /* processor time of its requests, in microseconds */
 };
 

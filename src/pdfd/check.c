@@ -63,7 +63,7 @@ static bool add_result(json_t *results, const json_t *asked, const sr_cms_contex
     sr_cms_result_t result;
     const void *bytes =
         text && *text ? apr_pdecode_base64_binary(pool, text, APR_ENCODE_STRING, APR_ENCODE_NONE, &sent) : NULL;
-    if (!text || (*text && !bytes) || length < (json_int_t)sent || length > SR_PDF_MAX_QUESTION) return false;
+    if (!text || (*text && !bytes) || length < (json_int_t)sent || length > SR_PDF_MAX_REQUEST) return false;
     unsigned char *der = apr_pcalloc(pool, (apr_size_t)length + 1);
     if (sent) memcpy(der, bytes, sent);
     sr_cms_check(&result, der, (apr_size_t)length, context, pool);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* document.c: opens a document to append to it. Nothing may be repaired silently, because qpdf repairs in memory and
  * not in the file. An object that qpdf cannot read becomes null, and would be lost when the object that contains it is
- * rewritten. The probe has sent such files to be normalised before. */
+ * rewritten. The probe has sent such files to be rewritten before. */
 #include "pdfd/changes.h"
 #include "pdfd/pdfd.h"
 

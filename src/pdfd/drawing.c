@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawing.c: a signature drawing without a place: strokes and filled outlines, or an image. It is written as the
  * content of a form XObject into a PDF, and as JSON for the browser of the signer, so that both show the same. */
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 
 #include <math.h>
 #include <openssl/evp.h>

@@ -58,42 +58,52 @@ static bool read_box(double box[4], const char *text)
     return true;
 }
 
-static void draw_form(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
-                      apr_pool_t *pool)
+sr_pdfd_drawn_t *sr_pdfd_drawn_read(const char *object, apr_size_t length, apr_pool_t *pool)
 {
     static const char stream[] = ">>stream\n";
     double box[4];
     const char *data = memmem(object, length, stream, strlen(stream));
-    if (!context || !data) return;
+    if (!data) return NULL;
     const char *keys = apr_pstrmemdup(pool, object, (apr_size_t)(data - object)), *at = strstr(keys, "/BBox[");
     data += strlen(stream);
-    if (!at || !read_box(box, at + strlen("/BBox["))) return;
-    const double wide = box[2] - box[0], high = box[3] - box[1];
-    if (!(wide > 0 && high > 0 && wide < 1e6 && high < 1e6)) return;
+    if (!at || !read_box(box, at + strlen("/BBox["))) return NULL;
+    sr_pdfd_drawn_t *form = apr_palloc(pool, sizeof *form);
+    *form = (sr_pdfd_drawn_t){.x = box[0], .y = box[1], .width = box[2] - box[0], .height = box[3] - box[1]};
+    if (!(form->width > 0 && form->height > 0 && form->width < 1e6 && form->height < 1e6)) return NULL;
     apr_size_t size;
     const unsigned char *content = sr_pdfd_unpack(&size, data, length - (apr_size_t)(data - object),
                                                   strstr(keys, "/FlateDecode"), MAX_CONTENT, pool);
-    if (!content) return;
-    const double scale = fmin(place->width / wide, place->height / high);
-    const double x = place->x + (place->right ? place->width - wide * scale : 0);
+    form->content = content ? apr_pstrmemdup(pool, (const char *)content, size) : NULL;
+    return content ? form : NULL;
+}
+
+void sr_pdfd_drawn_draw(cairo_t *context, const sr_pdfd_drawn_t *form, const sr_pdfd_place_t *place, apr_pool_t *pool)
+{
+    const double scale = fmin(place->width / form->width, place->height / form->height);
+    const double x = place->x + (place->right ? place->width - form->width * scale : 0);
     drawing_t drawing = {context, {0}, 0};
     cairo_save(context);
     cairo_rectangle(context, place->x, place->y, place->width, place->height);
     cairo_clip(context);
-    cairo_translate(context, x, place->y + high * scale);
+    cairo_translate(context, x, place->y + form->height * scale);
     cairo_scale(context, scale, -scale);
-    cairo_translate(context, -box[0], -box[1]);
+    cairo_translate(context, -form->x, -form->y);
     cairo_set_source_rgb(context, 0.05, 0.1, 0.45);
     cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND);
     cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
-    interpret(&drawing, apr_pstrmemdup(pool, (const char *)content, size));
+    interpret(&drawing, apr_pstrdup(pool, form->content));
     cairo_restore(context);
+}
+
+bool sr_pdfd_is_image(const char *object, apr_size_t length)
+{
+    static const char image[] = SR_PDFD_IMAGE_BEGIN;
+    return length >= strlen(image) && !memcmp(object, image, strlen(image));
 }
 
 void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
                       apr_pool_t *pool)
 {
-    static const char image[] = SR_PDFD_IMAGE_BEGIN;
     char *object, *end;
     size_t room = 1;
     apr_size_t length;
@@ -107,7 +117,10 @@ void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_plac
         end += length;
     }
     length = (apr_size_t)(end - object);
-    if (length < strlen(image) || memcmp(object, image, strlen(image)) != 0)
-        draw_form(context, object, length, place, pool);
-    else sr_pdfd_drawn_image(context, object, length, place, pixels, pool);
+    if (sr_pdfd_is_image(object, length)) {
+        sr_pdfd_drawn_image(context, object, length, place, pixels, pool);
+        return;
+    }
+    const sr_pdfd_drawn_t *form = context ? sr_pdfd_drawn_read(object, length, pool) : NULL;
+    if (form) sr_pdfd_drawn_draw(context, form, place, pool);
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* drawnimage.c: draws the uploaded image of a signed document again. It reads the image object, followed by its mask if
- * it has one, only in the form in which image.c writes them. It uses no more pixels than the place can show. The
- * operation "reduce" returns these pixels as objects. */
+ * it has one, only in the form in which image.c writes them. It uses no more pixels than the place can show. */
 #include "pdf/protocol.h"
 #include "pdfd/marks.h"
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 #include "pdfd/scan.h"
 
 #include <math.h>
 #include <zlib.h>
 
-#define DENSITY 4.0                                       /* pixels per point: 288 dpi */
-#define MAX_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS) /* including the margin that paper.c adds around ink */
+#define MAX_PIXELS SR_PDFD_MAX_MARK_PIXELS
 
 typedef struct coded_t {
     int64_t width, height, length;
@@ -148,8 +146,7 @@ static cairo_surface_t *surface_of(const samples_t *samples, int width, int heig
     return surface;
 }
 
-/* Paints the surface at the origin of the context, scaled to this size. */
-static void paint(cairo_t *context, cairo_surface_t *surface, double width, double height)
+void sr_pdfd_paint_surface(cairo_t *context, cairo_surface_t *surface, double width, double height)
 {
     const double across = width / cairo_image_surface_get_width(surface);
     const double down = height / cairo_image_surface_get_height(surface);
@@ -161,14 +158,13 @@ static void paint(cairo_t *context, cairo_surface_t *surface, double width, doub
     cairo_restore(context);
 }
 
-/* Returns the surface, or a smaller copy that replaces it. Returns NULL if there is no memory. */
-static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double height)
+cairo_surface_t *sr_pdfd_reduced_surface(cairo_surface_t *surface, double width, double height, double density)
 {
-    const int across = (int)ceil(width * DENSITY), down = (int)ceil(height * DENSITY);
+    const int across = (int)ceil(width * density), down = (int)ceil(height * density);
     if (cairo_image_surface_get_width(surface) <= across) return surface;
     cairo_surface_t *small = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, across, down);
     cairo_t *context = cairo_create(small);
-    paint(context, surface, across, down);
+    sr_pdfd_paint_surface(context, surface, across, down);
     const bool good = cairo_status(context) == CAIRO_STATUS_SUCCESS;
     cairo_destroy(context);
     cairo_surface_destroy(surface);
@@ -177,11 +173,8 @@ static cairo_surface_t *reduced(cairo_surface_t *surface, double width, double h
     return NULL;
 }
 
-/* Reads the image into a surface that has no more pixels than a place of *width x *height points can show, and sets its
- * size in points. Returns NULL if image.c would not write it in this form, or if it has more than *pixels. Its pixels
- * are subtracted from *pixels. */
-static cairo_surface_t *read_image(double *width, double *height, const char *object, apr_size_t length,
-                                   int64_t *pixels, apr_pool_t *pool)
+cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char *object, apr_size_t length,
+                                       int64_t *pixels, apr_pool_t *pool)
 {
     cursor_t c = {(const unsigned char *)object, (const unsigned char *)object + length};
     coded_t image;
@@ -193,70 +186,18 @@ static cairo_surface_t *read_image(double *width, double *height, const char *ob
     *width = (double)image.width * scale;
     *height = (double)image.height * scale;
     cairo_surface_t *surface = surface_of(&samples, (int)image.width, (int)image.height);
-    return surface ? reduced(surface, *width, *height) : NULL;
+    return surface ? sr_pdfd_reduced_surface(surface, *width, *height, SR_PDFD_MARK_DENSITY) : NULL;
 }
 
 void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool)
 {
     double width = place->width, height = place->height;
-    cairo_surface_t *surface = context ? read_image(&width, &height, object, length, pixels, pool) : NULL;
+    cairo_surface_t *surface = context ? sr_pdfd_image_surface(&width, &height, object, length, pixels, pool) : NULL;
     if (!surface) return;
     cairo_save(context);
     cairo_translate(context, place->x + (place->right ? place->width - width : 0), place->y);
-    paint(context, surface, width, height);
+    sr_pdfd_paint_surface(context, surface, width, height);
     cairo_restore(context);
     cairo_surface_destroy(surface);
-}
-
-/* ----------------------------------------------------------------------------------------------------- reducing */
-
-static void put_object(sr_pdfd_buffer_t *out, cairo_surface_t *surface, const char *form, const unsigned char *samples,
-                       apr_size_t size, apr_pool_t *pool)
-{
-    uLongf packed = compressBound(size);
-    unsigned char *bytes = apr_palloc(pool, packed);
-    if (compress(bytes, &packed, samples, size) != Z_OK) packed = 0;
-    sr_pdfd_print(out, SR_PDFD_IMAGE_BEGIN "/Width %d/Height %d%s/Filter/FlateDecode/Length %lu>>stream\n",
-                  cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface), form,
-                  (unsigned long)packed);
-    sr_pdfd_put(out, bytes, packed);
-}
-
-/* Returns the colour before cairo multiplied it with its alpha. */
-static unsigned char plain_colour(uint32_t colour, uint32_t alpha)
-{
-    const uint32_t value = alpha ? ((colour & 0xff) * 255 + alpha / 2) / alpha : 255;
-    return (unsigned char)(value < 255 ? value : 255);
-}
-
-/* Writes the colours, and the alpha values as their mask, as image.c does. */
-static void put_surface(sr_pdfd_buffer_t *out, cairo_surface_t *surface, apr_pool_t *pool)
-{
-    const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
-    const apr_size_t pixels = (apr_size_t)width * (apr_size_t)height;
-    unsigned char *colours = apr_palloc(pool, 4 * pixels), *mask = colours + 3 * pixels, *to = colours, *alpha = mask;
-    const unsigned char *row = cairo_image_surface_get_data(surface);
-    for (int y = 0; y < height; y++, row += cairo_image_surface_get_stride(surface))
-        for (int x = 0; x < width; x++, to += 3) {
-            const uint32_t value = ((const uint32_t *)(const void *)row)[x];
-            *alpha++ = (unsigned char)(value >> 24);
-            for (int i = 0; i < 3; i++) to[i] = plain_colour(value >> (16 - 8 * i), value >> 24);
-        }
-    put_object(out, surface, "/ColorSpace/DeviceRGB/BitsPerComponent 8/SMask 1 0 R", colours, 3 * pixels, pool);
-    put_object(out, surface, "/ColorSpace/DeviceGray/BitsPerComponent 8", mask, pixels, pool);
-}
-
-json_t *sr_pdfd_reduce(const sr_pdfd_request_t *request, apr_pool_t *pool)
-{
-    double width = SR_PDFD_MARK_WIDTH, height = SR_PDFD_MARK_HEIGHT;
-    int64_t pixels = MAX_PIXELS;
-    sr_pdfd_buffer_t *out = sr_pdfd_buffer(pool);
-    const char *object = (const char *)request->bytes.data;
-    cairo_surface_t *surface = read_image(&width, &height, object, request->bytes.size, &pixels, pool);
-    if (!surface) return json_pack("{s:s}", "refused", "it is no image of a signature");
-    cairo_surface_flush(surface);
-    put_surface(out, surface, pool);
-    cairo_surface_destroy(surface);
-    return sr_pdfd_result(request, out->data, out->size);
 }

@@ -2,6 +2,7 @@
 /* end.c: how the process ends, and what builds for tests do then (see pdfd.h). The helper has no environment and runs
  * no destructors. So the options of the sanitizers are compiled in, and the leak check is called explicitly. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <unistd.h>
 

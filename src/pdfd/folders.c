@@ -2,6 +2,7 @@
 /* folders.c: the folders that a worker may read to show a page: the fonts of the system, for documents that name fonts
  * without embedding them, and poppler's data for East Asian scripts. The sandbox permits no other folders. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <fontconfig/fontconfig.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef SR_PDFD_GLYPHS_H
 #define SR_PDFD_GLYPHS_H
 
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 
 #include <hb.h>
 

@@ -6,7 +6,7 @@
  * because it may contain the place and the camera of a photograph. A JPEG that must be turned (orient.c) is encoded
  * again. (ISO 32000-2, 7.4.8 and 8.9.5) */
 #include "pdfd/page.h"
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 
 #include <openssl/evp.h>
 #include <png.h>

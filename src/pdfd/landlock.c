@@ -2,6 +2,7 @@
 /* landlock.c: restricts paths, which seccomp cannot do because it only sees numbers. Afterwards the process can open
  * files below the given folders for reading, and no others. This cannot be undone. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

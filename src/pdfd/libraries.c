@@ -5,6 +5,7 @@
  * because the template binds all symbols when it starts (LD_BIND_NOW), and no destructor runs. Code that calls one of
  * them nevertheless ends its own worker. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <link.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * the worker long before that, whatever code is running. The client reads the processor time of the worker and is
  * stricter. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -18,6 +18,13 @@ static bool is_gray(const uint32_t *pixel, int width)
     return !(different & 0xffff);
 }
 
+static bool is_white(const uint32_t *pixel, int width)
+{
+    uint32_t all = COLOR;
+    for (int x = 0; x < width; x++) all &= pixel[x];
+    return (all & COLOR) == COLOR;
+}
+
 /* Returns the greatest difference of a channel. */
 static int difference(uint32_t one, uint32_t other)
 {
@@ -39,6 +46,7 @@ void sr_pdfd_look(sr_pdfd_look_t *look, const sr_pdfd_raster_t *raster)
         if (look->gray) look->gray = is_gray(pixel, raster->width);
         if (y % EVERY) continue;
         seen += raster->width;
+        if (is_white(pixel, raster->width)) continue;
         const uint32_t *above = y ? pixel - raster->width : pixel;
         for (int x = 1; x < raster->width; x++) {
             if (!((pixel[x] ^ pixel[x - 1]) & COLOR)) look->levels[pixel[x] & 0xff] += pixel[x] == above[x] ? EVERY : 0;

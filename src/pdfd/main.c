@@ -3,7 +3,8 @@
  * client closes the connection. It is a separate process because small files can make the libraries hang, use gigabytes
  * or crash. This may cost one request, but never httpd. src/pdf/worker.c starts the template, and template.c forks the
  * workers. */
-#include "pdfd/pdfd.h"
+#include "pdfd/process.h"
+#include "pdfd/drawing.h"
 
 #include <apr_general.h>
 #include <stdio.h>
@@ -189,19 +190,19 @@ static bool serve(int64_t wait, apr_pool_t *pool)
     const char *text;
     int descriptors[SR_PDF_DESCRIPTORS];
     sr_pdf_wire_t state =
-        sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_QUESTION, sr_pdf_clock() + wait, pool);
+        sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, SR_PDF_MAX_REQUEST, sr_time_steady() + wait, pool);
     if (state != SR_PDF_WIRE_OK) return false;
     text = response(text, header.length, descriptors, pool);
     for (int i = 0; i < SR_PDF_DESCRIPTORS; i++)
         if (descriptors[i] >= 0) close(descriptors[i]);
     sr_pdfd_note_counters();
-    return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_pdf_clock() + IDLE_US) == SR_PDF_WIRE_OK;
+    return text && sr_pdf_send(SR_PDF_SOCKET, header.id, 0, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
 }
 
 static bool greet(uint32_t flags, apr_pool_t *pool)
 {
     const char *text = apr_psprintf(pool, "{\"pid\":%d}", (int)getpid());
-    return sr_pdf_send(SR_PDF_SOCKET, 0, flags, text, NULL, sr_pdf_clock() + IDLE_US) == SR_PDF_WIRE_OK;
+    return sr_pdf_send(SR_PDF_SOCKET, 0, flags, text, NULL, sr_time_steady() + IDLE_US) == SR_PDF_WIRE_OK;
 }
 
 static void work(apr_pool_t *pool)

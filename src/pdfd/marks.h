@@ -4,6 +4,7 @@
 #define SR_PDFD_MARKS_H
 
 #include "base/base.h"
+#include "pdf/protocol.h"
 
 #include <cairo.h>
 
@@ -19,16 +20,39 @@ typedef struct sr_pdfd_place_t {
 #define SR_PDFD_IMAGE_BEGIN "<</Type/XObject/Subtype/Image"
 #define SR_PDFD_MARK_WIDTH 150.0 /* of the area for a signature, in points */
 #define SR_PDFD_MARK_HEIGHT 36.0
-#define SR_PDFD_MARK_PIXELS 40000000 /* of all images of one document together, which limits the processor time */
+#define SR_PDFD_MARK_DENSITY 4.0 /* pixels per point: 288 dpi */
+/* The pixels of all images of one document together. This limits the processor time. */
+#define SR_PDFD_MARK_PIXELS ((int64_t)SR_PDF_MARKS_BYTES * SR_PDF_MARK_PIXELS)
+/* The pixels of one image, including the margin that paper.c adds around ink. */
+#define SR_PDFD_MAX_MARK_PIXELS ((int64_t)2 * SR_PDF_MAX_IMAGE_PIXELS)
 /* Draws the signature of a signed document (drawn.c) as large as it fits, at the upper left or right of the place.
  * `chunks` are base64 texts of the objects that were appended for it. An object that this program would not write in
  * this form is not drawn, and neither is an image of more than *pixels. The pixels of the image are subtracted from
  * *pixels. */
 void sr_pdfd_put_mark(cairo_t *context, const json_t *chunks, const sr_pdfd_place_t *place, int64_t *pixels,
                       apr_pool_t *pool);
-/* Does the same for an image object and its mask (drawnimage.c). */
+/* Returns true if the object is an image, and false if it is a form. */
+bool sr_pdfd_is_image(const char *object, apr_size_t length);
+typedef struct sr_pdfd_drawn_t {
+    double x, y, width, height;
+    const char *content; /* numbers and operators */
+} sr_pdfd_drawn_t;
+/* Reads a form with paths. Returns NULL if this program would not write it in this form. */
+sr_pdfd_drawn_t *sr_pdfd_drawn_read(const char *object, apr_size_t length, apr_pool_t *pool);
+void sr_pdfd_drawn_draw(cairo_t *context, const sr_pdfd_drawn_t *form, const sr_pdfd_place_t *place, apr_pool_t *pool);
+/* Does the same as sr_pdfd_put_mark for an image object and its mask (drawnimage.c). */
 void sr_pdfd_drawn_image(cairo_t *context, const char *object, apr_size_t length, const sr_pdfd_place_t *place,
                          int64_t *pixels, apr_pool_t *pool);
+/* Reads an image object and its mask into a surface that has no more pixels than a place of *width x *height points can
+ * show, and sets its size in points. Returns NULL if image.c would not write it in this form, or if it has more than
+ * *pixels. Its pixels are subtracted from *pixels. */
+cairo_surface_t *sr_pdfd_image_surface(double *width, double *height, const char *object, apr_size_t length,
+                                       int64_t *pixels, apr_pool_t *pool);
+/* Returns the surface, or a smaller copy that replaces it: with at most `density` pixels per point of this size.
+ * Returns NULL if there is no memory. */
+cairo_surface_t *sr_pdfd_reduced_surface(cairo_surface_t *surface, double width, double height, double density);
+/* Paints the surface at the origin of the context, scaled to this size. */
+void sr_pdfd_paint_surface(cairo_t *context, cairo_surface_t *surface, double width, double height);
 /* Returns the data of a stream, decoded with FlateDecode if `is_packed`. Returns NULL if there are more than `room`
  * bytes or if they are damaged. */
 const unsigned char *sr_pdfd_unpack(apr_size_t *size, const void *data, apr_size_t length, bool is_packed,

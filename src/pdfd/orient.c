@@ -2,7 +2,7 @@
 /* orient.c: makes photographs upright. Phones store the image as the sensor was held, with an "orientation" tag. PDF
  * images have no such tag, so the pixels are turned. Only this tag is read. A tag that does not conform to the standard
  * is ignored, as in browsers. (Exif 3.0, 4.5.4 and 4.6.5; TIFF 6.0, section 2) */
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 
 #include <string.h>
 

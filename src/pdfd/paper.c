@@ -2,7 +2,7 @@
 /* paper.c: an image of a signature on paper: the paper becomes transparent and the ink keeps its colour. The brightness
  * of the paper is measured in each cell of a grid, because photographs have shadows. A pixel is ink to the degree that
  * it is darker than the paper at its place, in any channel. */
-#include "pdfd/pdfd.h"
+#include "pdfd/drawing.h"
 
 #include <math.h>
 #include <string.h>

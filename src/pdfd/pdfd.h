@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pdfd.h: sigreq-pdfd, the only program that parses PDF bytes. Its files share this header.
  *
- * Process: main.c · template.c · libraries.c · heap.c · limits.c · sandbox.c · landlock.c · folders.c. Reading a
- * document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c · covers.c ·
- * signatures.c · changes.cc (with rules.cc, uses.cc and revision.cc). Showing a page (page.h): render.c · look.c ·
- * png.c · jpeg.c · text.c. Writing: buffer.c · document.c · tidy.c · archive.c · writer.c · encrypt.c (encryption.h) ·
- * prepare.c · tags.c · fill.c · appearance.c · caption.c · drawing.c (for ink.c, glyphs.c, image.c, orient.c and
- * paper.c) · preview.c · fonts.c (glyphs.h) · normalise.c (drawform.h). Composing: compose.c · flow.c (flow.h) ·
- * structure.c (structure.h) · tagged.cc (tagged.h) · marks.c, drawn.c and drawnimage.c (marks.h) · typeset.c
- * (typeset.h) · fontmap.c (fontmap.h)
+ * Process (process.h): main.c · template.c · libraries.c · heap.c · end.c · limits.c · sandbox.c · landlock.c ·
+ * folders.c. Reading a document: xref.c · form.c · empty.c · boxes.c · pagetree.c · poppler.c · compare.c · probe.c ·
+ * covers.c · signatures.c · changes.cc (with rules.cc, uses.cc and revision.cc). Showing a page (page.h): render.c ·
+ * look.c · png.c · jpeg.c · text.c. Writing: buffer.c · document.c · tidy.c · archive.c · writer.c · encrypt.c
+ * (encryption.h) · prepare.c · tags.c · fill.c · appearance.c · caption.c · preview.c · normalise.c (drawform.h).
+ * Drawing a signature (drawing.h): drawing.c · ink.c · glyphs.c · fonts.c (glyphs.h) · image.c · orient.c · paper.c.
+ * Composing: compose.c · flow.c (flow.h) · structure.c (structure.h) · tagged.cc (tagged.h) · marks.c, drawn.c and
+ * drawnimage.c (marks.h) · typeset.c (typeset.h) · fontmap.c (fontmap.h)
  *
  * A worker has one thread and serves one request at a time. It can only use memory, fonts, descriptor 3, which is its
  * client, and the log until it is ready. Any failure may end the process, because the client then asks another worker.
@@ -53,71 +53,6 @@ sr_pdfd_op_t sr_pdfd_probe, sr_pdfd_render, sr_pdfd_text, sr_pdfd_prepare, sr_pd
 json_t *sr_pdfd_result(const sr_pdfd_request_t *request, const void *bytes, apr_size_t size);
 /* Returns a response with one of SR_PDF_FAULT_… and a reason. New reference. */
 json_t *sr_pdfd_fault(const char *fault, const char *reason);
-
-/* -------------------------------------------------------------------------------------------- template.c */
-/* Returns true if this process has one thread, so that it can be forked. Call it before the sandbox is entered. */
-bool sr_pdfd_template_possible(void);
-/* Forks workers when the client orders them. It returns true in each worker, which then has its own socket, limits and
- * sandbox. It returns false in the template when the client has closed the connection. */
-bool sr_pdfd_template_serve(apr_pool_t *pool);
-
-/* ------------------------------------------------------------------------------------------- libraries.c */
-/* Called in the template: libraries that workers do not need are left out of them. */
-void sr_pdfd_libraries_leave_out(apr_pool_t *pool);
-
-/* ------------------------------------------------------------------------------------------------ heap.c */
-/* Called in the template, last: workers then allocate at the end of the heap. */
-void sr_pdfd_heap_settle(void);
-
-/* ------------------------------------------------------------------------------------------------- end.c
- *
- * Builds for `make test SANITIZE=1` and `make coverage` define SR_SANITIZE as the options of the sanitizers. Such a
- * helper has no sandbox and no memory limit, because its reports need files and address space.
- */
-#ifdef SR_SANITIZE
-#define SR_PDFD_INSTRUMENTED true
-#else
-#define SR_PDFD_INSTRUMENTED false
-#endif
-/* Ends the process without destructors. The kernel frees its resources, and a document may have corrupted the memory
- * that destructors would use. A build for tests first destroys the pool, reports leaks and writes its counters. */
-_Noreturn void sr_pdfd_end(apr_pool_t *pool);
-/* Called before each response, because the client may then kill the process. A build for `make coverage` writes its
- * counters to its files. */
-void sr_pdfd_note_counters(void);
-
-/* ---------------------------------------------------------------------------------------------- limits.c */
-/* Sets the limits for the whole life of the process: no core files, few descriptors, only descriptors 0 to 3 open, and
- * the first process that the kernel kills if memory runs out. */
-void sr_pdfd_limits_begin(void);
-/* Sets the processor time of one request in seconds; the default is 5. A worker may use the time of at most 6 requests.
- */
-void sr_pdfd_limits_worker(unsigned seconds);
-/* Sets the limits for one request about a document of `size` bytes: processor time, and address space of `memory` and
- * twice the document, which is mapped and may be decompressed. The first request sets a ceiling that no later request
- * can exceed, whatever code is running: 1.5 GiB and four times the document. */
-void sr_pdfd_limits_request(apr_size_t memory, apr_size_t size);
-
-/* --------------------------------------------------------------------------------------------- sandbox.c */
-/* Gives up all system calls except those that are needed to read from memory and to fork a worker. Other calls fail
- * with EPERM. Calls that start programs or open connections end the process. This cannot be undone. Returns false, and
- * writes a line to standard error, if the system has no such sandbox. If *files is set to true, files below `folders`
- * can be opened for reading. Otherwise the kernel cannot confine opening to these folders, and no file can be opened.
- * `folders` ends with NULL, or is NULL for none. */
-bool sr_pdfd_sandbox_enter(bool *files, const char *const *folders);
-/* The flags of the one clone() that the sandbox permits. The worker becomes a child of the client. */
-#define SR_PDFD_FORK_FLAGS (CLONE_PARENT | SIGCHLD) /* sched.h, signal.h */
-/* Called in a worker: gives up what only the template needs. A worker that then tries to fork is ended. */
-bool sr_pdfd_sandbox_tighten(void);
-
-/* -------------------------------------------------------------------------------------------- landlock.c */
-/* Confines the process to opening files below `folders` for reading. Returns false if the kernel cannot do that. The
- * process may then be confined partly or not at all. */
-bool sr_pdfd_landlock_enter(const char *const *folders);
-
-/* --------------------------------------------------------------------------------------------- folders.c */
-/* Returns the folders of the installed fonts and of poppler's data. The list ends with NULL. */
-const char *const *sr_pdfd_folders_find(apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ xref.c */
 #define SR_PDFD_MAX_OBJECT 8388607 /* the limit that all readers support (ISO 32000-1, annex C) */
@@ -384,69 +319,6 @@ const sr_pdfd_mark_t *sr_pdfd_caption_of(const apr_array_header_t *marks, const 
                                          const json_t *parameters);
 /* Writes ,"captions":[…] if the parameters of "preview" contain captions. Returns NULL, or what is wrong with them. */
 const char *sr_pdfd_captions_json(sr_pdfd_buffer_t *out, const json_t *parameters, apr_pool_t *pool);
-
-/* --------------------------------------------------------------------------------------------- drawing.c
- *
- * The drawing of a signature: strokes and filled outlines in blue, or an image.
- */
-typedef struct sr_pdfd_drawing_t {
-    double width, height, left, bottom; /* its bounding box, in units of its own; y goes up */
-    sr_pdfd_buffer_t *steps;            /* NULL if it is an image */
-    int digits;                         /* decimals of its coordinates: 1 or 2 */
-    const char *colour;                 /* operators that set the colour; NULL: blue ink */
-    /* The code points that no font has, if a text cannot be drawn. Or NULL. */
-    json_t *unknown;
-    /* An image of width x height pixels: 4 bytes for each pixel from the top row, or the JPEG file as it was uploaded.
-     */
-    sr_pdfd_buffer_t *rgba, *jpeg;
-    bool is_gray; /* the JPEG has no colours */
-} sr_pdfd_drawing_t;
-
-/* Draws a parameter of a request. Returns NULL, or what is wrong with it, as a sentence for the signer. */
-typedef const char *sr_pdfd_drawer_t(sr_pdfd_drawing_t *drawing, const json_t *value, apr_pool_t *pool);
-sr_pdfd_drawer_t sr_pdfd_draw_ink, sr_pdfd_draw_text, sr_pdfd_draw_image; /* ink.c, glyphs.c, image.c */
-/* glyphs.c: draws a line of plain text. A character that no font has becomes a question mark. */
-sr_pdfd_drawer_t sr_pdfd_draw_line;
-/* Draws the parameter that is present: "ink", "text" or "image". */
-sr_pdfd_drawer_t sr_pdfd_draw_any;
-/* Adds a path operator of a content stream (m, l, c, h), a line width (w, before a path that ends with S), or S or f.
- */
-void sr_pdfd_draw(sr_pdfd_drawing_t *drawing, char step, const double *values, int count);
-/* Writes the drawing as the content of a form XObject whose box begins at 0 0. */
-void sr_pdfd_drawing_content(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing);
-/* Writes {"width","height","paths":[{"d","stroke"?},…]} with paths as in SVG, y downwards. An image is written as
- * {"width","height","type","image"} in base64. */
-void sr_pdfd_drawing_json(sr_pdfd_buffer_t *out, const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
-
-/* fonts.c: loads the fonts of the system, within limits. It must be called before the sandbox is entered. */
-void sr_pdfd_fonts_load(void);
-/* Returns the address space of the fonts in bytes. */
-apr_size_t sr_pdfd_fonts_mapped(void);
-
-/* ----------------------------------------------------------------------------------------------- image.c */
-/* Adds the image of a drawing and returns its object number. */
-int64_t sr_pdfd_image_object(sr_pdfd_update_t *update, const sr_pdfd_drawing_t *drawing);
-/* Returns the pixels as a PNG file. */
-sr_pdfd_buffer_t *sr_pdfd_image_png(const sr_pdfd_drawing_t *drawing, apr_pool_t *pool);
-typedef struct sr_pdfd_pixels_t {
-    sr_pdfd_buffer_t *rgba; /* 4 bytes for each pixel, from the top row */
-    int width, height;
-} sr_pdfd_pixels_t;
-/* Decodes a JPEG that sr_pdfd_image_object has written. Returns false if it is damaged, has too many scans, or is not a
- * JPEG. */
-bool sr_pdfd_image_jpeg(sr_pdfd_pixels_t *pixels, const void *data, apr_size_t size, apr_pool_t *pool);
-
-/* ----------------------------------------------------------------------------------------------- paper.c */
-/* Makes the paper transparent if the image shows ink on light paper. Otherwise returns false and changes nothing. */
-bool sr_pdfd_paper_remove(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
-/* Crops invisible borders and leaves a margin. Returns false if nothing is visible. */
-bool sr_pdfd_paper_trim(sr_pdfd_pixels_t *pixels, apr_pool_t *pool);
-
-/* ---------------------------------------------------------------------------------------------- orient.c */
-/* Returns the Exif orientation (1 to 8) from an APP1 segment of a JPEG file. 1 is upright or unknown. */
-int sr_pdfd_orientation(const unsigned char *segment, apr_size_t size);
-/* Mirrors and turns the pixels so that they are upright. */
-void sr_pdfd_orient(sr_pdfd_pixels_t *pixels, int orientation, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- covers.c */
 typedef enum sr_pdfd_key_t {

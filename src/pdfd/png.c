@@ -2,9 +2,10 @@
 /* png.c: encodes a raster as PNG (ISO/IEC 15948) quickly. libpng would take ten times as long as drawing the page.
  * libdeflate compresses all rows at once, so the number of bytes decides. A page without colours gets 16 levels of gray
  * with four bits per pixel, unless larger areas have another gray. A page with few colours gets a palette, with 64 or
- * 32 levels per channel, a difference that nobody sees at the edges of letters. Measured on a page of text 1,200 pixels
- * wide: RGB 302 kB in 15 ms, a palette 124 kB in 8 ms, gray 124 kB in 5 ms, 16 levels of gray 110 kB in 3.7 ms. Filters
- * only help for photographs, which are encoded as differences to the left neighbour. */
+ * 32 levels per channel, a difference that nobody sees at the edges of letters. A page of text 1,200 pixels wide takes
+ * 302 kB as RGB, 124 kB with a palette or as gray, and 110 kB with 16 levels of gray. The time is measured by
+ * t/speed/pdf_render_speed.c. Most of a page is white, so blocks of white pixels are skipped. Filters only help for
+ * photographs, which are encoded as differences to the left neighbour. */
 #include "pdfd/page.h"
 
 #include <libdeflate.h>
@@ -15,7 +16,10 @@
 #define FILTER_SUB 1
 
 #define COLOR 0xffffffu
+#define WHITE COLOR
+#define BLOCK 16 /* pixels that are compared with white at once; an even number */
 #define PALETTE 256
+#define LARGE 3000000   /* pixels; a larger image is compressed faster, into a twentieth more bytes */
 #define FLAT_SHARE 2000 /* an area counts if it has more than one pixel in this number */
 
 typedef struct encoder_t {
@@ -25,7 +29,9 @@ typedef struct encoder_t {
     int colours;               /* number of colours in the palette */
     unsigned char nibble[256]; /* maps a gray to one of 16 levels */
     uint32_t palette[PALETTE];
-    bool busy; /* more than half of the rows were filtered */
+    bool has_gray[256];       /* grays of the page */
+    unsigned char grays[256]; /* their indexes in the palette */
+    bool busy;                /* more than half of the rows were filtered */
 } encoder_t;
 
 /* The index of a colour in the palette plus one; 0: not in the palette. Global, because a worker has one thread. */
@@ -35,11 +41,34 @@ static uint16_t places[1 << 18];
 static bool is_white(const uint32_t *pixel, int width)
 {
     uint32_t all = COLOR;
-    for (int x = 0; x < width && all == COLOR; x += 64) {
+    for (int x = 0; x < width && (all & COLOR) == COLOR; x += 64) {
         int end = x + 64 < width ? x + 64 : width;
         for (int i = x; i < end; i++) all &= pixel[i];
     }
     return (all & COLOR) == COLOR;
+}
+
+/* Returns true if these BLOCK pixels are white. Most of a line of text is white, too. */
+static bool is_white_block(const uint32_t *pixel)
+{
+    uint64_t two, all = ~(uint64_t)0;
+    for (int i = 0; i < BLOCK; i += 2) {
+        memcpy(&two, pixel + i, sizeof two);
+        all &= two;
+    }
+    return (~all & ((uint64_t)COLOR << 32 | COLOR)) == 0;
+}
+
+/* Returns the end of the block that begins at `x`. *white is set if it is a whole one and white. */
+static int end_of_block(bool *white, const uint32_t *pixel, int x, int width)
+{
+    *white = width - x >= BLOCK && is_white_block(pixel + x);
+    return width - x >= BLOCK ? x + BLOCK : width;
+}
+
+static bool is_gray(uint32_t pixel)
+{
+    return !((pixel ^ pixel >> 8) & 0xffff);
 }
 
 /* Returns true for text and drawings: at least a quarter of the pixels are equal to their left neighbour. */
@@ -68,9 +97,17 @@ static bool has_few_grays(encoder_t *encoder)
 static void pack_nibbles(unsigned char *row, const uint32_t *pixel, const encoder_t *encoder)
 {
     const int width = encoder->raster->width;
-    for (int x = 0; x < width; x += 2) {
-        const int right = x + 1 < width ? encoder->nibble[pixel[x + 1] & 0xff] : 15;
-        *row++ = (unsigned char)(encoder->nibble[pixel[x] & 0xff] << 4 | right);
+    bool white;
+    for (int x = 0, end; x < width; x = end) {
+        end = end_of_block(&white, pixel, x, width);
+        if (white) {
+            memset(row, 0xff, BLOCK / 2);
+            row += BLOCK / 2;
+        }
+        for (int i = x; !white && i < end; i += 2) {
+            const int right = i + 1 < width ? encoder->nibble[pixel[i + 1] & 0xff] : 15;
+            *row++ = (unsigned char)(encoder->nibble[pixel[i] & 0xff] << 4 | right);
+        }
     }
 }
 
@@ -94,17 +131,41 @@ static uint32_t colour_of(uint32_t key, int bits)
     return colour;
 }
 
+/* Returns the index of a colour. Adds it if necessary; returns -1 if the palette is full. */
+static int add_colour(encoder_t *encoder, uint32_t pixel)
+{
+    const uint32_t key = key_of(pixel, encoder->bits);
+    if (places[key]) return places[key] - 1;
+    if (encoder->colours == PALETTE) return -1;
+    encoder->palette[encoder->colours++] = colour_of(key, encoder->bits);
+    places[key] = (uint16_t)encoder->colours;
+    return encoder->colours - 1;
+}
+
 static bool add_colours(encoder_t *encoder, const uint32_t *pixel)
 {
-    uint32_t last = ~pixel[0];
-    for (int x = 0; x < encoder->raster->width; x++) {
-        if (!((pixel[x] ^ last) & COLOR)) continue;
-        last = pixel[x];
-        const uint32_t key = key_of(last, encoder->bits);
-        if (places[key]) continue;
-        if (encoder->colours == PALETTE) return false;
-        encoder->palette[encoder->colours++] = colour_of(key, encoder->bits);
-        places[key] = (uint16_t)encoder->colours;
+    const int width = encoder->raster->width;
+    uint32_t last = WHITE;
+    bool white;
+    for (int x = 0, end; x < width; x = end) {
+        end = end_of_block(&white, pixel, x, width);
+        for (int i = x; !white && i < end; i++) {
+            if (!((pixel[i] ^ last) & COLOR)) continue;
+            last = pixel[i];
+            if (is_gray(last)) encoder->has_gray[last & 0xff] = true;
+            else if (add_colour(encoder, last) < 0) return false;
+        }
+    }
+    return true;
+}
+
+static bool add_grays(encoder_t *encoder)
+{
+    encoder->has_gray[255] = true;
+    for (uint32_t level = 0; level < 256; level++) {
+        const int place = encoder->has_gray[level] ? add_colour(encoder, level * 0x10101) : 0;
+        if (place < 0) return false;
+        encoder->grays[level] = (unsigned char)place;
     }
     return true;
 }
@@ -118,21 +179,21 @@ static bool has_palette(encoder_t *encoder)
         encoder->colours = 0;
         for (; y < encoder->raster->height; y++, pixel += encoder->raster->width)
             if (!add_colours(encoder, pixel)) break;
-        if (y == encoder->raster->height) return true;
+        if (y == encoder->raster->height && add_grays(encoder)) return true;
     }
     return false;
 }
 
 static void pack_places(unsigned char *row, const uint32_t *pixel, const encoder_t *encoder)
 {
-    uint32_t last = ~pixel[0];
-    unsigned char place = 0;
-    for (int x = 0; x < encoder->raster->width; x++) {
-        if ((pixel[x] ^ last) & COLOR) {
-            last = pixel[x];
-            place = (unsigned char)(places[key_of(last, encoder->bits)] - 1);
-        }
-        row[x] = place;
+    const int width = encoder->raster->width;
+    bool white;
+    for (int x = 0, end; x < width; x = end) {
+        end = end_of_block(&white, pixel, x, width);
+        if (white) memset(row + x, encoder->grays[255], BLOCK);
+        for (int i = x; !white && i < end; i++)
+            row[i] = is_gray(pixel[i]) ? encoder->grays[pixel[i] & 0xff]
+                                       : (unsigned char)(places[key_of(pixel[i], encoder->bits)] - 1);
     }
 }
 
@@ -171,9 +232,9 @@ static void make_rows(encoder_t *encoder, unsigned char *row, kind_t kind)
     const int length = bytes_of(kind, width), channels = kind == RGB ? 3 : 1;
     int busy = 0;
     for (int y = 0; y < height; y++, pixel += width, out += length) {
-        const bool white = kind != PLACES && is_white(pixel, width);
+        const bool white = is_white(pixel, width);
         const bool flat = white || kind == NIBBLES || kind == PLACES || is_flat(pixel, width);
-        if (white) memset(row, 0xff, (size_t)length);
+        if (white) memset(row, kind == PLACES ? encoder->grays[255] : 0xff, (size_t)length);
         else if (kind == NIBBLES) pack_nibbles(row, pixel, encoder);
         else if (kind == PLACES) pack_places(row, pixel, encoder);
         else if (kind == GRAY) pack_gray(row, pixel, width);
@@ -238,7 +299,9 @@ apr_size_t sr_pdfd_png_encode(unsigned char *png, apr_size_t room, sr_pdfd_raste
     }
     make_rows(&encoder, row, kind);
     free(row);
-    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(encoder.busy ? 1 : 2);
+    const bool large = (long)raster->width * raster->height > LARGE;
+    const int level = encoder.busy || large ? 1 : 2;
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
     if (!compressor) return 0;
     unsigned char *out = put_header(png, &encoder, kind);
     size_t packed = libdeflate_zlib_compress(compressor, raster->pixels, (length + 1) * (size_t)raster->height, out + 8,

@@ -13,6 +13,7 @@
  * permitted. Workers then cannot show pages but can do everything else.
  */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <qpdf/Pl_Flate.hh>
 #include <qpdf/QPDF.hh>
 #include <qpdf/QPDFPageDocumentHelper.hh>
 #include <qpdf/QPDFWriter.hh>
@@ -95,6 +97,35 @@ std::string with_artifacts(std::string const &content, size_t wanted)
     return tagged + "\nEMC\n";
 }
 
+// Marks the structure elements of cairo as free in the cross-reference table. The new structure replaces them, and
+// qpdf reads and parses all objects that are not free. If the table has another form, nothing is changed.
+void leave_out_elements(char *data, size_t length)
+{
+    constexpr std::string_view start("startxref\n"), table("xref\n0 "), object("obj\n"),
+        element("<< /Type /StructElem");
+    constexpr size_t entry = 20, kind = 17, number = 20; // bytes of an entry, before its kind, and of "<number> 0 "
+    const std::string_view text(data, length);
+    const size_t last = text.rfind(start);
+    if (last == std::string_view::npos) return;
+    size_t at = std::strtoull(data + last + start.size(), nullptr, 10);
+    if (at >= length || text.substr(at, table.size()) != table) return;
+    at = text.find('\n', at + table.size()) + 1;
+    for (; at + entry <= length && (text[at + kind] == 'n' || text[at + kind] == 'f'); at += entry) {
+        const size_t from = std::strtoull(data + at, nullptr, 10);
+        const size_t body = text.find(object, from);
+        if (body == std::string_view::npos || body - from > number) continue;
+        if (text.substr(body + object.size(), element.size()) == element) data[at + kind] = 'f';
+    }
+}
+
+// An element of the structure. Objects are made of handles, because qpdf would have to parse texts.
+struct Element {
+    QPDFObjectHandle object;
+    std::vector<QPDFObjectHandle> kids;
+    size_t page; // of its first content: content on the same page is a number, and other content is a dictionary
+    bool has_content;
+};
+
 class Structure
 {
   public:
@@ -105,50 +136,69 @@ class Structure
 
     void make()
     {
-        root = pdf.makeIndirectObject(QPDFObjectHandle::parse("<</Type/StructTreeRoot>>"));
+        elements.reserve(static_cast<size_t>(noted->element_count));
+        root = pdf.makeIndirectObject(dictionary({{"/Type", name("/StructTreeRoot")}}));
         for (int i = 0; i < noted->element_count; i++) add_element(i);
         for (int i = 0; i < noted->content_count; i++) add_content(i);
-        root.replaceKey("/K", elements.at(0));
+        for (auto &element : elements) finish(element);
+        root.replaceKey("/K", elements.at(0).object);
         root.replaceKey("/ParentTree", pdf.makeIndirectObject(number_tree()));
-        root.replaceKey("/ParentTreeNextKey", QPDFObjectHandle::newInteger(static_cast<long long>(pages.size())));
+        root.replaceKey("/ParentTreeNextKey", number(pages.size()));
         QPDFObjectHandle catalog = pdf.getRoot();
         catalog.replaceKey("/StructTreeRoot", root);
-        catalog.replaceKey("/MarkInfo", QPDFObjectHandle::parse("<</Marked true>>"));
-        catalog.replaceKey("/ViewerPreferences", QPDFObjectHandle::parse("<</DisplayDocTitle true>>"));
+        catalog.replaceKey("/MarkInfo", dictionary({{"/Marked", QPDFObjectHandle::newBool(true)}}));
+        catalog.replaceKey("/ViewerPreferences", dictionary({{"/DisplayDocTitle", QPDFObjectHandle::newBool(true)}}));
         if (noted->language) catalog.replaceKey("/Lang", QPDFObjectHandle::newUnicodeString(noted->language));
     }
 
   private:
-    void add_kid(QPDFObjectHandle element, const QPDFObjectHandle &kid)
+    static QPDFObjectHandle dictionary(std::map<std::string, QPDFObjectHandle> const &keys)
     {
-        if (!element.hasKey("/K")) element.replaceKey("/K", QPDFObjectHandle::newArray());
-        element.getKey("/K").appendItem(kid);
+        return QPDFObjectHandle::newDictionary(keys);
+    }
+
+    static QPDFObjectHandle name(std::string const &text)
+    {
+        return QPDFObjectHandle::newName(text);
+    }
+
+    static QPDFObjectHandle number(size_t value)
+    {
+        return QPDFObjectHandle::newInteger(static_cast<long long>(value));
     }
 
     void add_element(int index)
     {
         const sr_pdfd_element_t &own = noted->elements[index];
         const bool is_first = index == SR_PDFD_DOCUMENT;
-        QPDFObjectHandle element = pdf.makeIndirectObject(QPDFObjectHandle::parse("<</Type/StructElem>>"));
-        QPDFObjectHandle parent = is_first ? root : elements.at(static_cast<size_t>(own.parent));
-        element.replaceKey("/S", QPDFObjectHandle::newName(std::string("/") + own.type));
-        element.replaceKey("/P", parent);
-        if (own.alternative) element.replaceKey("/Alt", QPDFObjectHandle::newUnicodeString(own.alternative));
-        if (!std::strcmp(own.type, "TH")) element.replaceKey("/A", QPDFObjectHandle::parse("<</O/Table/Scope/Row>>"));
-        if (!is_first) add_kid(parent, element);
-        elements.push_back(element);
+        auto parent = is_first ? root : elements.at(static_cast<size_t>(own.parent)).object;
+        std::map<std::string, QPDFObjectHandle> keys{
+            {"/Type", element_type}, {"/S", name(std::string("/") + own.type)}, {"/P", parent}};
+        if (own.alternative) keys["/Alt"] = QPDFObjectHandle::newUnicodeString(own.alternative);
+        if (!std::strcmp(own.type, "TH")) keys["/A"] = dictionary({{"/O", name("/Table")}, {"/Scope", name("/Row")}});
+        elements.push_back({pdf.makeIndirectObject(dictionary(keys)), {}, 0, false});
+        if (!is_first) elements.at(static_cast<size_t>(own.parent)).kids.push_back(elements.back().object);
     }
 
     void add_content(int index)
     {
         const sr_pdfd_content_t &content = noted->contents[index];
         const auto page = static_cast<size_t>(content.page);
-        QPDFObjectHandle element = elements.at(static_cast<size_t>(content.element));
-        QPDFObjectHandle reference = QPDFObjectHandle::parse("<</Type/MCR>>");
-        reference.replaceKey("/Pg", pages.at(page).getObjectHandle());
-        reference.replaceKey("/MCID", QPDFObjectHandle::newInteger(static_cast<long long>(marked.at(page).size())));
-        marked.at(page).push_back(element);
-        add_kid(element, reference);
+        Element &element = elements.at(static_cast<size_t>(content.element));
+        auto mark = number(marked.at(page).size());
+        marked.at(page).push_back(element.object);
+        if (!element.has_content) element.page = page;
+        element.has_content = true;
+        if (element.page != page)
+            mark = dictionary({{"/Type", name("/MCR")}, {"/Pg", pages.at(page).getObjectHandle()}, {"/MCID", mark}});
+        element.kids.push_back(mark);
+    }
+
+    void finish(Element &element)
+    {
+        if (element.has_content) element.object.replaceKey("/Pg", pages.at(element.page).getObjectHandle());
+        if (element.kids.size() == 1) element.object.replaceKey("/K", element.kids[0]);
+        else if (!element.kids.empty()) element.object.replaceKey("/K", QPDFObjectHandle::newArray(element.kids));
     }
 
     // Adds the artifacts of a page. cairo writes one content stream for each page.
@@ -163,33 +213,50 @@ class Structure
     // Makes the number tree that maps pages to the elements of their marked content.
     QPDFObjectHandle number_tree()
     {
-        QPDFObjectHandle tree = QPDFObjectHandle::newDictionary(), numbers = QPDFObjectHandle::newArray();
+        QPDFObjectHandle numbers = QPDFObjectHandle::newArray();
         for (size_t i = 0; i < pages.size(); i++) {
-            const auto number = static_cast<long long>(i);
-            pages[i].getObjectHandle().replaceKey("/StructParents", QPDFObjectHandle::newInteger(number));
-            add_artifacts(pages[i].getObjectHandle().getKey("/Contents"), marked[i].size());
-            numbers.appendItem(QPDFObjectHandle::newInteger(number));
+            QPDFObjectHandle page = pages[i].getObjectHandle();
+            page.replaceKey("/StructParents", number(i));
+            add_artifacts(page.getKey("/Contents"), marked[i].size());
+            numbers.appendItem(number(i));
             numbers.appendItem(pdf.makeIndirectObject(QPDFObjectHandle::newArray(marked[i])));
         }
-        tree.replaceKey("/Nums", numbers);
-        return tree;
+        return dictionary({{"/Nums", numbers}});
     }
 
     QPDF &pdf;
     const sr_pdfd_tree_t *noted;
     std::vector<QPDFPageObjectHelper> pages;
     std::vector<std::vector<QPDFObjectHandle>> marked; // for each page, the elements by marked-content identifier
-    std::vector<QPDFObjectHandle> elements;
-    QPDFObjectHandle root;
+    std::vector<Element> elements;
+    QPDFObjectHandle root, element_type = name("/StructElem");
+};
+
+// Compresses quickly while it lives: the contents of pages are small, and were compressed by cairo before.
+class FastCompression
+{
+  public:
+    FastCompression()
+    {
+        Pl_Flate::setCompressionLevel(1);
+    }
+    ~FastCompression()
+    {
+        Pl_Flate::setCompressionLevel(-1);
+    }
+    FastCompression(const FastCompression &) = delete;
+    FastCompression &operator=(const FastCompression &) = delete;
 };
 
 } // namespace
 
-unsigned char *sr_pdfd_tagged(size_t *size, const unsigned char *data, size_t length, const sr_pdfd_tree_t *tree)
+unsigned char *sr_pdfd_tagged(size_t *size, unsigned char *data, size_t length, const sr_pdfd_tree_t *tree)
 {
     try {
+        const FastCompression fast;
         QPDF document;
         document.setSuppressWarnings(true);
+        leave_out_elements(reinterpret_cast<char *>(data), length);
         document.processMemoryFile("document", reinterpret_cast<const char *>(data), length);
         Structure(document, tree).make();
         QPDFWriter writer(document);

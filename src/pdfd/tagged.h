@@ -33,8 +33,8 @@ typedef struct sr_pdfd_tree_t {
 } sr_pdfd_tree_t;
 
 /* Rewrites a document that cairo has made with this structure. Everything else on its pages becomes artifacts. The
- * caller calls free(). Returns NULL on failure. */
-unsigned char *sr_pdfd_tagged(size_t *size, const unsigned char *data, size_t length, const sr_pdfd_tree_t *tree);
+ * bytes in `data` are changed. The caller calls free(). Returns NULL on failure. */
+unsigned char *sr_pdfd_tagged(size_t *size, unsigned char *data, size_t length, const sr_pdfd_tree_t *tree);
 
 #ifdef __cplusplus
 }

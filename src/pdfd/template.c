@@ -12,6 +12,7 @@
  * group.
  */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -74,7 +75,7 @@ bool sr_pdfd_template_serve(apr_pool_t *pool)
         int descriptors[SR_PDF_DESCRIPTORS];
         apr_pool_clear(pool);
         sr_pdf_wire_t state =
-            sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, MAX_MESSAGE, sr_pdf_clock() + DAY_US, pool);
+            sr_pdf_receive(&header, &text, descriptors, SR_PDF_SOCKET, MAX_MESSAGE, sr_time_steady() + DAY_US, pool);
         if (state == SR_PDF_WIRE_LATE) continue;
         if (state != SR_PDF_WIRE_OK) return false;
         if (fork_for(descriptors, text, header.length, pool)) return true;

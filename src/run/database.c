@@ -104,7 +104,7 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
     for (int i = 0; i < child.databases->nelts; i++) child.gates[i] = sr_gate_create(i, threads, child.limit, pchild);
     sr_error_t *error = sr_watchdog_start(&child.watchdog, child.limit, pchild);
     if (error)
-        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0722: SigreqDatabaseTimeout does not hold: %s",
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0722: SigreqDatabaseTimeout has no effect: %s",
                      error->message);
 }
 
@@ -128,9 +128,9 @@ static apr_status_t lock(void *baton)
     const bool now_late = APR_STATUS_IS_TIMEUP(status);
     if (now_late != late && (now_late || !status)) {
         apr_atomic_set32(&child.writer_late, now_late);
-        ap_log_error(APLOG_MARK, now_late ? APLOG_WARNING : APLOG_NOTICE, 0, child.main_server, "SR0723: %s",
-                     now_late ? "a process keeps the lock of SQLite's writers: is one stopped?"
-                              : "the lock of SQLite's writers is free again");
+        sr_run_log(child.main_server, now_late ? APLOG_WARNING : APLOG_NOTICE,
+                   now_late ? "SR0723: a process keeps the lock of SQLite's writers: is one stopped?"
+                            : "SR0723: the lock of SQLite's writers is free again");
     }
     return status;
 }
@@ -164,10 +164,9 @@ static void leave(dbd_source_t *dbd, sr_visit_end_t end)
     sr_watch_end(&dbd->watch);
     let_signals(&dbd->signals);
     if (change == SR_GATE_STOPPED)
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, dbd->server,
-                     "SR0720: the database does not answer: requests are refused at once until it does");
-    if (change == SR_GATE_ANSWERS)
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, dbd->server, "SR0721: the database answers again");
+        sr_run_log(dbd->server, APLOG_ERR,
+                   "SR0720: the database does not answer: requests are refused at once until it does");
+    if (change == SR_GATE_ANSWERS) sr_run_log(dbd->server, APLOG_NOTICE, "SR0721: the database answers again");
 }
 
 static void give_back(sr_store_source_t *source, sr_store_t *store)
@@ -199,10 +198,10 @@ static const char *begin(dbd_source_t *dbd)
 static ap_dbd_t *open_connection(dbd_source_t *dbd)
 {
     APR_OPTIONAL_FN_TYPE(ap_dbd_open) *open = APR_RETRIEVE_OPTIONAL_FN(ap_dbd_open);
-    const apr_time_t begun = sr_watch_clock();
+    const apr_time_t begun = sr_time_steady();
     dbd->connection = open(dbd->pool, dbd->server);
     if (dbd->visit.gate) sr_gate_opened(&dbd->visit);
-    if (!dbd->connection) leave(dbd, sr_watch_clock() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
+    if (!dbd->connection) leave(dbd, sr_time_steady() - begun >= SLOW ? SR_VISIT_UNREACHABLE : SR_VISIT_UNKNOWN);
     else if (dbd->visit.gate && !strcmp(apr_dbd_name(dbd->connection->driver), "sqlite3"))
         child.gates[sr_run_database_number(dbd->server)] = NULL;
     return dbd->connection;

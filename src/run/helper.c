@@ -10,12 +10,15 @@
 APLOG_USE_MODULE(sigreq);
 
 #define LEAST_VISITS 4
+#define MESSAGE_MAX 1024
 
 static void *visit_places; /* shared by all children */
 
 static void notice(void *baton, const char *message)
 {
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, (server_rec *)baton, "SR0300: PDF helper: %s", message);
+    char text[MESSAGE_MAX];
+    apr_snprintf(text, sizeof text, "SR0300: PDF helper: %s", message);
+    sr_run_log(baton, APLOG_WARNING, text);
 }
 
 int sr_run_helper_create(server_rec *main_server)
@@ -47,7 +50,7 @@ sr_pdf_pool_t *sr_run_helper_child_init(apr_pool_t *pchild, server_rec *main_ser
                                       .baton = main_server};
     sr_error_t *error = sr_pdf_pool_create(&helpers, &options, pchild);
     if (error)
-        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0301: no PDF helpers: %s",
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0301: no PDF helper can be started: %s",
                      sr_error_text(error, false, pchild));
     return helpers;
 }

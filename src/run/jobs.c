@@ -9,6 +9,7 @@
 #include <apr_thread_proc.h>
 #include <unistd.h>
 
+#include "metrics/metrics.h"
 #include "mod_sigreq.h"
 #include "run/run.h"
 
@@ -25,12 +26,40 @@ static struct {
     sr_jobs_t *jobs;                     /* NULL: the thread is not running */
     apr_thread_t *thread;
     apr_pool_t *pool; /* the pool of the thread */
+    sr_run_timer_t timer;
+    sr_run_retain_t retain;
     bool graceful, in_handler;
 } child;
 
 static sr_store_source_t *database(void *baton, int number, apr_pool_t *pool)
 {
     return sr_run_database(APR_ARRAY_IDX(child.databases, number, server_rec *), pool);
+}
+
+static sr_error_t *timer(void *baton, int number, const char *kind, const char *submission, apr_interval_time_t *again,
+                         apr_pool_t *pool)
+{
+    return child.timer(database(baton, number, pool), kind, submission, again, pool);
+}
+
+/* All children continue the same run, whose place is in gauges, because each of them may be the next that is called. */
+static void retain(void *baton, int number, apr_pool_t *pool)
+{
+    sr_retained_t at = {(int)sr_metrics_value(SR_METRIC_RETAINED_KIND, number, 0),
+                        (apr_time_t)sr_metrics_value(SR_METRIC_RETAINED_TIME, number, 0),
+                        (apr_int64_t)sr_metrics_value(SR_METRIC_RETAINED_ID, number, 0)};
+    int deleted;
+    sr_error_t *error = child.retain(database(baton, number, pool), &deleted, &at, pool);
+    sr_metrics_set(SR_METRIC_RETAINED_KIND, number, 0, (apr_uint64_t)at.kind);
+    sr_metrics_set(SR_METRIC_RETAINED_TIME, number, 0, (apr_uint64_t)at.closed_at);
+    sr_metrics_set(SR_METRIC_RETAINED_ID, number, 0, (apr_uint64_t)at.id);
+    if (deleted)
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, child.main_server,
+                     "SR0603: submissions deleted because their retention is over: %d", deleted);
+    if (error)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, child.main_server,
+                     "SR0603: a submission whose retention is over is not deleted yet: %s",
+                     sr_error_text(error, false, pool));
 }
 
 static void notice(void *baton, bool grave, const char *message)
@@ -62,15 +91,14 @@ static void on_signals(apr_sigfunc_t *function)
 static void join(void)
 {
     pthread_t *thread;
-    struct timespec until;
     apr_status_t ignored;
     if (!child.in_handler || apr_os_thread_get(&thread, child.thread)) {
         apr_thread_join(&ignored, child.thread);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    if (pthread_timedjoin_np(*thread, NULL, &until)) _exit(0);
+    const apr_time_t end = sr_time_steady() + apr_time_from_sec(1);
+    const struct timespec until = {apr_time_sec(end), apr_time_usec(end) * 1000};
+    if (pthread_clockjoin_np(*thread, NULL, CLOCK_MONOTONIC, &until)) _exit(0);
 }
 
 /* A pre-cleanup, because cleanups of the same pool close mod_dbd's connections. The MPM does not handle signals any
@@ -105,6 +133,8 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
                                        .agent = "mod_sigreq/" MOD_SIGREQ_VERSION,
                                        .allowed = conf->webhook_allow,
                                        .authorities = sr_run_authorities(),
+                                       .timer = timer,
+                                       .retain = conf->retention.limited ? retain : NULL,
                                        .mail = sr_run_mail(child.main_server, conf, child.pool)};
     if (curl_global_init(CURL_GLOBAL_DEFAULT)) return sr_error(pchild, SR_EINTERNAL, "libcurl cannot be used");
     SR_TRY(sr_jobs_create(&child.jobs, &options, child.pool));
@@ -114,9 +144,12 @@ static sr_error_t *start(apr_pool_t *pchild, const sr_conf_process_t *conf)
     return sr_error(pchild, SR_EINTERNAL, "no thread: %pm", &status);
 }
 
-void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf)
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                            sr_run_timer_t timer_function, sr_run_retain_t retain_function)
 {
     apr_allocator_t *allocator;
+    child.timer = timer_function;
+    child.retain = retain_function;
     child.main_server = main_server;
     child.databases = sr_conf_databases(pchild, main_server);
     if (!child.databases->nelts) return;
@@ -126,7 +159,9 @@ void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const s
     apr_allocator_owner_set(allocator, child.pool);
     sr_error_t *error = start(pchild, conf);
     if (!error) apr_pool_pre_cleanup_register(pchild, NULL, stop);
-    else ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: no webhook leaves: %s", error->message);
+    else
+        ap_log_error(APLOG_MARK, APLOG_CRIT, 0, main_server, "SR0601: this child sends no webhooks and no mail: %s",
+                     error->message);
 }
 
 /* Returns true in a signal handler: the signal is blocked there. */

@@ -30,23 +30,34 @@ static const char *template_of(const char *folder, const char *name, bool may_mi
     if (text) status = apr_file_read_full(file, text, length = (apr_size_t)info.size, NULL);
     /* some editors begin a file of UTF-8 with a byte order mark */
     if (text && !status && sr_text_is_utf8(text, length)) return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
-    ap_log_error(APLOG_MARK, APLOG_WARNING, status, server, "SR0602: %s cannot be used: mail goes out without it",
-                 path);
+    ap_log_error(APLOG_MARK, APLOG_WARNING, status, server, "SR0602: %s cannot be used: mail is sent without it", path);
     return otherwise;
 }
 
-/* Reads the templates: invitation.de.txt for German if it exists, else invitation.txt, and so on. */
+/* Reads one kind of mail: invitation.de.txt for German if it exists, else invitation.txt, and so on. A folder that was
+ * made for invitations alone has no reminders, which are the built-in ones then. */
+static void read_templates_of(sr_mail_t *mail, sr_mail_templates_t *list, sr_mail_of_t of, const char *folder,
+                              server_rec *server, apr_pool_t *pool)
+{
+    static const char *const names[SR_MAIL_COUNT] = {
+        [SR_MAIL_INVITATION] = "invitation", [SR_MAIL_REMINDER] = "reminder"};
+    const sr_mail_template_t *builtin = &sr_mail_builtin.of[of];
+    const bool may_miss = of == SR_MAIL_REMINDER;
+    const char *text = apr_pstrcat(pool, names[of], ".txt", NULL), *html = apr_pstrcat(pool, names[of], ".html", NULL);
+    const sr_mail_template_t own = {template_of(folder, text, may_miss, builtin->text, server, pool),
+                                    template_of(folder, html, may_miss, builtin->html, server, pool)};
+    for (int i = 0; i < sr_language_count(); i++) {
+        const char *name = apr_pstrcat(pool, names[of], ".", sr_language(i)->code, NULL);
+        list[i].of[of].text = template_of(folder, apr_pstrcat(pool, name, ".txt", NULL), true, own.text, server, pool);
+        list[i].of[of].html = template_of(folder, apr_pstrcat(pool, name, ".html", NULL), true, own.html, server, pool);
+    }
+    mail->templates.of[of] = own;
+}
+
 static void read_templates(sr_mail_t *mail, const char *folder, server_rec *server, apr_pool_t *pool)
 {
-    const sr_mail_templates_t own = {template_of(folder, "invitation.txt", false, sr_mail_builtin.text, server, pool),
-                                     template_of(folder, "invitation.html", false, sr_mail_builtin.html, server, pool)};
     sr_mail_templates_t *list = apr_palloc(pool, sizeof *list * (apr_size_t)sr_language_count());
-    for (int i = 0; i < sr_language_count(); i++) {
-        const char *name = apr_pstrcat(pool, "invitation.", sr_language(i)->code, NULL);
-        list[i].text = template_of(folder, apr_pstrcat(pool, name, ".txt", NULL), true, own.text, server, pool);
-        list[i].html = template_of(folder, apr_pstrcat(pool, name, ".html", NULL), true, own.html, server, pool);
-    }
-    mail->templates = own;
+    for (int of = 0; of < SR_MAIL_COUNT; of++) read_templates_of(mail, list, (sr_mail_of_t)of, folder, server, pool);
     mail->translated = list;
 }
 

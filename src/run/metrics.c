@@ -44,7 +44,7 @@ int sr_run_metrics_create(apr_pool_t *pconf, server_rec *main_server)
 void sr_run_metrics_answered(request_rec *r, int route)
 {
     answer_t *answer = apr_palloc(r->pool, sizeof *answer);
-    *answer = (answer_t){route, apr_time_now()};
+    *answer = (answer_t){route, apr_time_now()}; /* the clock of r->request_time */
     ap_set_module_config(r->request_config, &sigreq_module, answer);
 }
 

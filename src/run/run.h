@@ -3,8 +3,8 @@
  * helpers of this child, the seal keys, the certificate authorities for outgoing calls, the job thread and the
  * metrics.
  *
- * Sections: database.c · helper.c · seal.c · authorities.c · log.c · jobs.c · mail.c · shared.c · metrics.c ·
- * status.c
+ * Sections: database.c · owned.c · helper.c · seal.c · authorities.c · log.c · request_id.c · jobs.c · mail.c ·
+ * shared.c · metrics.c · status.c
  *
  * Each comment begins with the httpd hooks that call the function. */
 #ifndef SR_RUN_H
@@ -29,6 +29,14 @@ void sr_run_database_child_init(apr_pool_t *pchild, server_rec *main_server, con
 int sr_run_database_number(const server_rec *server);
 /* Returns a source of mod_dbd's connections for one request or one thread. It lends one connection at a time. */
 sr_store_source_t *sr_run_database(server_rec *server, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------- owned.c */
+/* check_config of `httpd -t`, and post_config: asks each database whether the documents folders that are used with it
+ * belong to it. A folder of another database is logged (SR0702), and HTTP_INTERNAL_SERVER_ERROR is returned, but not at
+ * a restart: other sites go on, and the service stores nothing in the folder. A database that does not answer within
+ * 5 s, or is not set up, is a warning (SR0703). */
+int sr_run_owned_test(apr_pool_t *ptemp, server_rec *main_server);
+int sr_run_owned_start(apr_pool_t *ptemp, server_rec *main_server);
 
 /* ------------------------------------------------------------------------------------------------ helper.c */
 /* post_config: creates the shared memory in which all children count their requests for page images. */
@@ -61,9 +69,28 @@ const char *sr_run_log_hide(request_rec *r, const char *path);
 /* Does the same for a request that httpd refused before it parsed the path: it removes the text after each "/sign/". */
 void sr_run_log_hide_refused(request_rec *r);
 
+/* -------------------------------------------------------------------------------------------- request_id.c */
+/* pre_translate_name, translate_name and handler: gives the request its id, if it has none yet. The response has it as
+ * X-Request-Id, r->log_id and the variable SIGREQ_REQUEST_ID have it for logs. It is the X-Request-Id of the request,
+ * if that is well-formed and does not contain `secret` (may be NULL), the link of a signer; else that of mod_unique_id;
+ * else a random UUID. */
+void sr_run_request_id(request_rec *r, const char *secret);
+/* insert_error_filter: httpd has removed all headers, to answer with an error of its own, such as 416. */
+void sr_run_request_id_again(request_rec *r);
+/* handler: this thread begins and ends to answer the request. */
+void sr_run_request_begin(const request_rec *r);
+void sr_run_request_end(void);
+/* Writes a message to the error log, with the id of the request that this thread answers, if any. */
+void sr_run_log(const server_rec *server, int level, const char *message);
+
 /* -------------------------------------------------------------------------------------------------- jobs.c */
-/* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. */
-void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf);
+/* child_init (after mod_dbd's) and child_stopping: starts and stops the job thread. `timer` and `retain` are called by
+ * this thread (sr_jobs_options_t). */
+typedef sr_error_t *(*sr_run_timer_t)(sr_store_source_t *database, const char *kind, const char *submission,
+                                      apr_interval_time_t *again, apr_pool_t *pool);
+typedef sr_error_t *(*sr_run_retain_t)(sr_store_source_t *database, int *deleted, sr_retained_t *at, apr_pool_t *pool);
+void sr_run_jobs_child_init(apr_pool_t *pchild, server_rec *main_server, const sr_conf_process_t *conf,
+                            sr_run_timer_t timer, sr_run_retain_t retain);
 void sr_run_jobs_child_stopping(apr_pool_t *pchild, int graceful);
 /* mail.c: returns the mail settings of the configuration; NULL: no mail is sent. */
 const sr_mail_t *sr_run_mail(server_rec *main_server, const sr_conf_process_t *conf, apr_pool_t *pool);

@@ -70,7 +70,7 @@ static const char *make_test(const sr_cms_identity_t **identity, server_rec *mai
 static void warn_of_end(const sr_cms_identity_t *identity, server_rec *main_server, apr_pool_t *pool)
 {
     const sr_cms_certificate_t *about = sr_cms_identity_certificate(identity);
-    if (about->until - apr_time_now() > WARN_BEFORE) return;
+    if (about->until - sr_time_now() > WARN_BEFORE) return;
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server,
                  "SR0402: the seal's certificate \"%s\" expires at %s: nothing can be sealed then, and httpd does not "
                  "start",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access_cache.c: which signer may see which version of which document, as this process found out, so that a page whose
- * image is in the cache is served without a question to the database. What ends a link raises the submission's
- * access_epoch. An entry has the epoch with which it was found out. It is current for a second, unless any process of
- * this machine commits a change of the document before (standing.c counts these). After that it is only good if the
- * database still has that epoch. Each entry has the owner of the pages, which is part of the names of cached pages. */
+/* access_cache.c: the access cache of a process stores which signer may see which version of which document, so that
+ * a cached page is served without a query. Every change that ends a link raises the submission's access_epoch. An
+ * entry has the epoch of the time when it was made. It is current for 40 ms, unless a process of this machine
+ * commits a change of the document before (standing.c counts these). After that it is valid only if the database
+ * still has this epoch. Each entry also has the owner, which is part of the names of cached pages. */
 #include "service/private.h"
 
 #include <string.h>
 
-#define LIFETIME apr_time_from_sec(1)
+#define LIFETIME apr_time_from_msec(40) /* what was cancelled on another host is shown for so long at most */
 
 typedef struct entry_t {
     sr_access_t access;
@@ -35,7 +35,7 @@ void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_
                          apr_time_t now)
 {
     entry_t entry;
-    memset(&entry, 0, sizeof entry); /* the padding is copied too */
+    memset(&entry, 0, sizeof entry); /* because the padding is copied too */
     entry.access = *access;
     entry.until = now + LIFETIME;
     entry.count = count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authenticate.c: who calls. Only what must know before it acts asks (POST /signatures, before it reads a body);
- * every other operation finds its caller in the same statement. */
+/* authenticate.c: finds the caller by their token. Only requests that must know the caller before they do anything
+ * use this, such as POST /signatures before it reads the body. Other operations find the caller in their own
+ * statement. */
 #include "service/token_row.h"
 
 sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **token, const char *token_hash,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* brand.c: what mail shows of the theme of the place where a submission is made (SigreqTheme): the name of theme.json,
- * the logo by its public URL (logo.png: mail programs show no SVG), and two colours of theme.css. A theme that cannot
- * be read is none: the page says what is wrong with it. */
+/* brand.c: the parts of a location's theme (SigreqTheme) that mail shows: the name in theme.json, the public URL of
+ * logo.png (mail programs do not show SVG), and two colours of theme.css. A theme that cannot be read is ignored,
+ * because the signing page reports its fault. */
 #include "service/private.h"
 
 #include <apr_file_io.h>
@@ -23,7 +23,7 @@ static const char *read_file(const char *folder, const char *name, apr_pool_t *p
     return text;
 }
 
-/* The value of a custom property, if it is a colour such as #7a1f5c; else NULL. */
+/* Returns the value of a custom property if it is a colour such as #7a1f5c, else NULL. */
 static const char *colour_of(const char *css, const char *property, apr_pool_t *pool)
 {
     const size_t length = strlen(property);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* call.c: how every use case reaches the store: the connection is held for the one operation, no longer. */
+/* call.c: functions that all use cases need: errors of outcomes, hashes of tokens, and waking the job thread. */
 #include "service/private.h"
 
 #include <string.h>
@@ -11,6 +11,8 @@ static const struct {
     [SR_UNAUTHORIZED] = {SR_EUNAUTHORIZED, "User not founded for this API Token"},
     [SR_MISSING] = {SR_ENOTFOUND, "Not found"},
     [SR_QUOTA] = {SR_EFORBIDDEN, "You've reached the API limit for this plan"},
+    [SR_GONE] = {SR_EGONE, "This link was replaced by another one"},
+    [SR_DELETED] = {SR_EGONE, "This submission was deleted"},
     [SR_CONFLICT] = {SR_ECONFLICT, "This Idempotency-Key was used for another request"},
 };
 
@@ -29,6 +31,11 @@ sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, ap
 void sr_service_wake(const sr_service_t *service)
 {
     if (service->wake) service->wake(service->wake_baton);
+}
+
+void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers)
+{
+    if (webhooks || sr_timers_are_near(timers)) sr_service_wake(service);
 }
 
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* certify.c: the certificate of completion. It is made with the last signature and in the same transaction: who reads
- * that all have signed finds it there. */
+/* certify.c: the certificate of completion. It is made with the last signature, in the same transaction, so every
+ * completed submission has one. */
 #include <string.h>
 
 #include "service/seal.h"
@@ -26,34 +26,38 @@ static void append(text_t *text, const void *bytes, apr_size_t length, apr_pool_
     *text = (text_t){both, text->length + length};
 }
 
-/* The audit trail as it will be: what is stored, and what this step adds. */
-static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *step)
+/* The complete audit trail: the stored events, and those of this transition. */
+static sr_error_t *read_events(json_t **events, const sr_service_t *service, const sr_transition_t *transition)
 {
     const sr_body_row_t *row;
     sr_outcome_t outcome;
-    SR_TRY(sr_store_signing_events(service->database, &outcome, &row, step->signing->signer->uuid, step->pool));
-    SR_TRY(sr_service_refusal(outcome, step->pool));
-    SR_TRY(sr_json_read(events, row->body, step->pool));
-    for (size_t i = 0; i < json_array_size(step->events); i++) {
-        const char *body = sr_json_string(json_array_get(step->events, i), "body");
-        json_t *event;
-        SR_TRY(sr_json_read(&event, body, step->pool));
+    SR_TRY(sr_store_signing_events(service->database, &outcome, &row, transition->signing->signer->uuid,
+                                   transition->pool));
+    SR_TRY(sr_service_refusal(outcome, transition->pool));
+    SR_TRY(sr_events_read(events, row->body, transition->pool));
+    for (size_t i = 0; i < json_array_size(transition->events); i++) {
+        const json_t *written = json_array_get(transition->events, i);
+        const char *personal = sr_json_string(written, "personal");
+        json_t *event, *values = NULL;
+        SR_TRY(sr_json_read(&event, sr_json_string(written, "body"), transition->pool));
+        if (personal) SR_TRY(sr_json_read(&values, personal, transition->pool));
+        sr_event_reveal(event, values, transition->pool);
         json_array_append(*events, event);
     }
     return NULL;
 }
 
-#define MARKS_MAX ((apr_size_t)4 << 20) /* of all signatures together: the request has 8 MiB */
-
 typedef struct marks_t {
     const sr_signing_t *signing;
+    const apr_array_header_t *contents; /* of this transition */
     sr_blobs_t *documents;
     const sr_service_t *service;
     sr_pdf_pool_t *workers; /* of the certificate */
-    apr_size_t room;        /* bytes that all further marks may take */
+    apr_size_t room;        /* bytes that are left for further drawings */
+    int shares;             /* signers who have not got a share of it yet */
 } marks_t;
 
-/* The document of which a revision has this SHA-256, or NULL. */
+/* Returns the document that has a revision with this SHA-256, or NULL. */
 static sr_document_state_t *document_with(const sr_revised_t **revised, const sr_signing_t *signing, const char *sha256)
 {
     for (int k = 0; sha256 && k < signing->submission.documents->nelts; k++) {
@@ -66,40 +70,53 @@ static sr_document_state_t *document_with(const sr_revised_t **revised, const sr
     return NULL;
 }
 
-/* The key of an encrypted document that was not signed just now. The worker that reads the document is one that reads
- * documents of this organisation. */
+/* Reads the encryption key of a document that was not signed in this transition, by a worker that reads documents of
+ * this organisation. */
 static sr_error_t *find_key(const marks_t *marks, sr_document_state_t *document, apr_pool_t *pool)
 {
     const sr_signing_t *signing = marks->signing;
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
     const sr_service_t own = sr_service_for_request(marks->service, owner, pool);
     sr_joined_t joined;
-    SR_TRY(sr_blobs_join(&joined, marks->documents, sr_document_state_files(document, pool), false, pool));
+    const apr_array_header_t *files = sr_document_state_files(document, pool);
+    for (int i = 0; i < files->nelts; i++)
+        if (!APR_ARRAY_IDX(files, i, const char *)) return NULL; /* it was signed just now, and has no key */
+    SR_TRY(sr_blobs_join(&joined, marks->documents, files, false, pool));
     SR_TRY(sr_pdf_key(&document->cipher, own.pdf, joined.descriptor, pool));
     sr_pdf_pool_release(own.pdf);
     return NULL;
 }
 
-/* *mark is NULL if there is no room for it. */
+/* Reads the bytes of a revision. A revision of this transition may not be stored yet. */
+static sr_error_t *read_revision(const char **bytes, const marks_t *marks, const sr_revised_t *revised,
+                                 apr_pool_t *pool)
+{
+    const sr_content_t *content = sr_contents_get(marks->contents, revised->sha256);
+    sr_blob_t blob;
+    *bytes = content ? content->bytes : NULL;
+    if (*bytes) return NULL;
+    SR_TRY(sr_blobs_open(&blob, marks->documents, revised->key, pool));
+    const apr_size_t size = (apr_size_t)revised->size;
+    char *read = apr_palloc(pool, size);
+    const bool whole = blob.size == revised->size && !apr_file_read_full(blob.file, read, size, NULL);
+    apr_file_close(blob.file);
+    *bytes = read;
+    return whole ? NULL : sr_seal_failed(pool, revised->key, "what is stored is not what was stored");
+}
+
+/* *mark is NULL if it was not found. */
 static sr_error_t *read_mark(json_t **mark, marks_t *marks, sr_document_state_t *document, const sr_revised_t *revised,
                              apr_pool_t *pool)
 {
-    apr_array_header_t *files = apr_array_make(pool, 1, sizeof(const char *));
-    sr_joined_t joined;
-    apr_size_t taken = 0;
-    APR_ARRAY_PUSH(files, const char *) = revised->key;
-    SR_TRY(sr_blobs_join(&joined, marks->documents, files, false, pool));
-    const apr_size_t size = (apr_size_t)joined.size;
-    void *bytes = apr_palloc(pool, size);
-    SR_TRY(sr_pdf_read(bytes, joined.descriptor, 0, size, pool));
-    if (!document->cipher.method && sr_pdf_mark_needs_key(bytes, size)) SR_TRY(find_key(marks, document, pool));
-    SR_TRY(sr_pdf_mark_reduced(mark, marks->workers, bytes, size, &document->cipher, marks->room, pool));
-    for (size_t i = 0; i < json_array_size(*mark); i++) taken += json_string_length(json_array_get(*mark, i)) / 4 * 3;
-    marks->room -= taken < marks->room ? taken : marks->room;
-    return NULL;
+    const apr_size_t size = (apr_size_t)revised->size;
+    const char *bytes;
+    SR_TRY(read_revision(&bytes, marks, revised, pool));
+    const sr_pdf_revised_t revision = {bytes, size, revised->whole_size - revised->size};
+    if (!document->cipher.method && sr_pdf_mark_needs_key(&revision, pool)) SR_TRY(find_key(marks, document, pool));
+    return sr_pdf_mark_reduced(mark, marks->workers, &revision, &document->cipher, &marks->room, marks->shares, pool);
 }
 
-/* What a signer signed with: from the first of their documents in which it is found. *mark may be NULL. */
+/* Reads the drawing of a signer's signature from the first document that has it. *mark may be NULL. */
 static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events, const char *signer, apr_pool_t *pool)
 {
     *mark = NULL;
@@ -119,25 +136,27 @@ static sr_error_t *find_mark(json_t **mark, marks_t *marks, const json_t *events
     return NULL;
 }
 
-/* The signatures as they were sealed, as far as there is room for them. */
+/* Reads the drawings of the sealed signatures. A large one is made as small as its share of the room. */
 static sr_error_t *read_marks(json_t **list, const sr_service_t *service, const sr_service_t *own,
-                              const sr_transition_t *step, const json_t *events, sr_blobs_t *documents)
+                              const sr_transition_t *transition, const json_t *events, sr_blobs_t *documents)
 {
-    const apr_array_header_t *signers = step->signing->submission.signers;
-    marks_t marks = {step->signing, documents, service, own->pdf, MARKS_MAX};
+    const apr_array_header_t *signers = transition->signing->submission.signers;
+    marks_t marks = {transition->signing, transition->contents, documents, service, own->pdf,
+                     SR_PDF_MARKS_BYTES,  signers->nelts};
     apr_pool_t *scratch;
-    apr_pool_create(&scratch, step->pool);
-    *list = sr_json_own(json_array(), step->pool);
+    apr_pool_create(&scratch, transition->pool);
+    *list = sr_json_own(json_array(), transition->pool);
     for (int i = 0; i < signers->nelts; i++) {
         json_t *mark;
         SR_TRY(find_mark(&mark, &marks, events, APR_ARRAY_IDX(signers, i, sr_signer_t).uuid, scratch));
         json_array_append_new(*list, mark ? mark : json_null());
+        marks.shares--;
     }
     apr_pool_destroy(scratch);
     return NULL;
 }
 
-/* The words of the certificate: those of the signers, and the English ones if they are others. */
+/* Reads the texts of the certificate in the language of the signers, and in English if that differs. */
 static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 {
     static const char part[] = "certificate";
@@ -155,31 +174,31 @@ static sr_error_t *read_words(sr_completion_t *completion, apr_pool_t *pool)
 }
 
 static sr_error_t *compose(const sr_service_t *service, const sr_service_t *own, sr_pdf_composed_t *composed,
-                           const sr_transition_t *step, const sr_cms_certificate_t *seal, sr_blobs_t *documents)
+                           const sr_transition_t *transition, const sr_cms_certificate_t *seal, sr_blobs_t *documents)
 {
-    const sr_signing_t *signing = step->signing;
+    const sr_signing_t *signing = transition->signing;
     json_t *events, *marks;
-    SR_TRY(read_events(&events, service, step));
-    SR_TRY(read_marks(&marks, service, own, step, events, documents));
+    SR_TRY(read_events(&events, service, transition));
+    SR_TRY(read_marks(&marks, service, own, transition, events, documents));
     sr_completion_t completion = {.submission = &signing->submission,
                                   .events = events,
-                                  .events_hash = step->hash,
+                                  .events_hash = transition->hash,
                                   .marks = marks,
                                   .environment = signing->environment,
                                   .organization = signing->organization,
                                   .service = seal->name,
                                   .seal_sha256 = seal->sha256,
                                   .verify_url = service->verify_url,
-                                  .time = step->now};
-    SR_TRY(read_words(&completion, step->pool));
-    const json_t *question = sr_json_own(sr_completion_certificate(&completion, step->pool), step->pool);
-    SR_TRY(sr_pdf_compose(composed, own->pdf, question, step->pool));
-    return composed->reason ? sr_seal_failed(step->pool, "composing the certificate", composed->reason) : NULL;
+                                  .time = transition->now};
+    SR_TRY(read_words(&completion, transition->pool));
+    const json_t *question = sr_json_own(sr_completion_certificate(&completion, transition->pool), transition->pool);
+    SR_TRY(sr_pdf_compose(composed, own->pdf, question, transition->pool));
+    return composed->reason ? sr_seal_failed(transition->pool, "composing the certificate", composed->reason) : NULL;
 }
 
-/* *joined is the certificate with its field. No other worker confirms this: the one that could add something is the
- * one that has written the certificate. It has read certificates of this organisation, and no document of anybody but
- * the signatures that are drawn in them. */
+/* *joined is the certificate with its field. No second worker confirms the field, because the first one has written
+ * the whole certificate and could add anything. It has read only certificates of this organisation, and the drawings
+ * of signatures in them. */
 static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t *text, sr_blobs_t *documents,
                            const sr_pdf_composed_t *composed, apr_pool_t *pool)
 {
@@ -197,39 +216,39 @@ static sr_error_t *prepare(const sr_service_t *own, sr_joined_t *joined, text_t 
     return sr_blobs_extend(joined, update.bytes, update.length, pool);
 }
 
-sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *step, sr_blobs_t *documents)
+sr_error_t *sr_certify(const sr_service_t *service, sr_transition_t *transition, sr_blobs_t *documents)
 {
-    const sr_environment_t environment = step->signing->environment;
+    const sr_environment_t environment = transition->signing->environment;
     const sr_cms_certificate_t *seal = sr_cms_identity_certificate(service->child->seal[environment]);
     const char *sealer = seal->name, *sha256;
-    sr_pdf_signature_t what = {.signer = SIGNER,
-                               .name = sealer,
-                               .reason = sr_signing_reason(step->signing, "Certificate of completion", step->pool),
-                               .contact = sr_signing_contact(step->signing, step->pool),
-                               .time = step->now,
-                               .test = environment == SR_TEST,
-                               .text = sealer};
+    sr_pdf_signature_t what = {
+        .signer = SIGNER,
+        .name = sealer,
+        .reason = sr_signing_reason(transition->signing, "Certificate of completion", transition->pool),
+        .contact = sr_signing_contact(transition->signing, transition->pool),
+        .time = transition->now,
+        .test = environment == SR_TEST,
+        .text = sealer};
     sr_pdf_composed_t composed;
     sr_pdf_revision_t revision = {0};
     sr_joined_t joined;
     text_t text;
-    const char *owner = sr_owner_of(step->signing->organization_uuid, environment, step->pool);
+    const char *owner = sr_owner_of(transition->signing->organization_uuid, environment, transition->pool);
     const sr_service_t own =
-        sr_service_for_request(service, apr_pstrcat(step->pool, owner, ".certificate", NULL), step->pool);
-    SR_TRY(compose(service, &own, &composed, step, seal, documents));
-    SR_TRY(read_output(&text, composed.document, step->pool));
+        sr_service_for_request(service, apr_pstrcat(transition->pool, owner, ".certificate", NULL), transition->pool);
+    SR_TRY(compose(service, &own, &composed, transition, seal, documents));
+    SR_TRY(read_output(&text, composed.document, transition->pool));
     what.base_size = (apr_off_t)text.length;
-    SR_TRY(prepare(&own, &joined, &text, documents, &composed, step->pool));
+    SR_TRY(prepare(&own, &joined, &text, documents, &composed, transition->pool));
     what.prepared_size = text.length - (apr_size_t)what.base_size;
-    SR_TRY(sr_seal(&own, &revision, &joined, &what, step->pool));
+    SR_TRY(sr_seal(&own, &revision, &joined, &what, transition->pool));
     sr_pdf_pool_release(own.pdf);
-    append(&text, revision.bytes, revision.length, step->pool);
+    append(&text, revision.bytes, revision.length, transition->pool);
     sha256 = revision.sha256;
-    APR_ARRAY_PUSH(step->contents, sr_content_t) =
+    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
         (sr_content_t){.sha256 = sha256, .size = (apr_off_t)text.length, .bytes = text.bytes};
-    SR_TRY(sr_contents_store(service, step->contents, documents, step->pool));
-    sr_signing_certify(step->signing, sha256, (apr_off_t)text.length);
-    sr_transition_event(step, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
-    sr_transition_notify(step, "completed");
+    sr_signing_certify(transition->signing, sha256, (apr_off_t)text.length);
+    sr_transition_event(transition, NULL, "completed", json_pack("{s:s}", "certificate", sha256));
+    sr_transition_notify(transition, "completed");
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contents.c: contents on their way to storage: keys are reserved in the database, the contents are stored under them,
- * and the transaction that names them takes the reservations away. If a collection was faster, that transaction is
- * SR_STALE, and everything is stored again under new keys. */
+/* contents.c: stores contents. Keys are reserved in the database, the contents are stored under them, and the
+ * transaction that refers to them ends the reservations. If a collection was faster, that transaction is SR_STALE,
+ * and everything is stored again under new keys. */
 #include "service/contents.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ apr_array_header_t *sr_contents_make(apr_pool_t *pool)
     return apr_array_make(pool, 4, sizeof(sr_content_t));
 }
 
-/* `key` begins with the SHA-256, or is that. */
+/* `key` is a key or a SHA-256. */
 sr_content_t *sr_contents_get(const apr_array_header_t *contents, const char *key)
 {
     for (int i = 0; i < contents->nelts; i++) {
@@ -36,8 +36,8 @@ sr_error_t *sr_contents_folder(const char **folder, sr_blobs_t *blobs, apr_pool_
         "the folder of documents has lost its file .database: run sigreqctl documents adopt");
 }
 
-/* A content that is stored already, but whose file is missing, is stored under the new key. The disk is asked in any
- * case, so that the time it takes tells nobody that others have the content. */
+/* Chooses the key of a content. A content that was stored, but whose file is missing, is stored under the new key.
+ * The disk is queried in any case, so that the time of the response does not tell that others have the content. */
 static sr_error_t *take_key(sr_content_t *content, const sr_reserved_row_t *row, sr_blobs_t *blobs, apr_pool_t *pool)
 {
     bool there;
@@ -76,36 +76,63 @@ sr_error_t *sr_contents_store(const sr_service_t *service, apr_array_header_t *c
                               apr_pool_t *pool)
 {
     apr_array_header_t *before = apr_array_copy(pool, contents);
+    apr_array_header_t *parts = apr_array_make(pool, contents->nelts, sizeof(sr_blob_part_t));
     SR_TRY(sr_contents_reserve(service, contents, blobs, pool));
     for (int i = 0; i < contents->nelts; i++) {
         const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
         if (needs_key(&APR_ARRAY_IDX(before, i, sr_content_t)))
-            SR_TRY(sr_blobs_put(blobs, content->key, content->bytes, (apr_size_t)content->size, pool));
+            APR_ARRAY_PUSH(parts, sr_blob_part_t) =
+                (sr_blob_part_t){content->key, content->bytes, (apr_size_t)content->size};
     }
-    return NULL;
+    return sr_blobs_put_all(blobs, (const sr_blob_part_t *)(const void *)parts->elts, parts->nelts, pool);
 }
 
-json_t *sr_contents_json(const apr_array_header_t *contents)
+const char *sr_contents_text(const apr_array_header_t *contents, apr_pool_t *pool)
 {
     json_t *list = json_array();
     for (int i = 0; i < contents->nelts; i++) {
         const sr_content_t *content = &APR_ARRAY_IDX(contents, i, sr_content_t);
-        json_array_append_new(list,
-                              json_pack("{s:s,s:I,s:s?,s:s?}", "sha256", content->sha256, "size",
-                                        (json_int_t)content->size, "key", content->key, "replaces", content->replaces));
+        json_array_append_new(list, json_pack("{s:s,s:I,s:s?,s:s?,s:s?}", "sha256", content->sha256, "size",
+                                              (json_int_t)content->size, "key", content->key, "replaces",
+                                              content->replaces, "found", content->found));
     }
-    return list;
+    return sr_json_list_text(list, pool);
 }
 
-sr_error_t *sr_contents_find(const sr_service_t *service, const char **key, sr_blobs_t *blobs, const char *sha256,
-                             apr_pool_t *pool)
+/* *key is NULL if the database has none. */
+static sr_error_t *ask_key(const sr_service_t *service, const char **key, const char *folder, const char *sha256,
+                           apr_pool_t *pool)
 {
     apr_array_header_t *rows;
     sr_outcome_t outcome;
-    const char *folder;
-    SR_TRY(sr_contents_folder(&folder, blobs, pool));
     SR_TRY(
         sr_store_blob_find(service->database, &outcome, &rows, folder, apr_psprintf(pool, "[\"%s\"]", sha256), pool));
     *key = rows->nelts ? APR_ARRAY_IDX(rows, 0, sr_key_row_t).key : NULL;
+    return NULL;
+}
+
+sr_error_t *sr_contents_find(const sr_service_t *service, const char **key, sr_blobs_t *blobs, const char *owner,
+                             const char *sha256, apr_pool_t *pool)
+{
+    bool there = false;
+    const char *folder;
+    SR_TRY(sr_contents_folder(&folder, blobs, pool));
+    const char *digest = sr_key_cache_digest(folder, owner, sha256, pool);
+    *key = sr_key_cache_get(service->child->keys, digest, pool);
+    if (*key) SR_TRY(sr_blobs_exists(&there, blobs, *key, pool));
+    if (there) return NULL;
+    SR_TRY(ask_key(service, key, folder, sha256, pool));
+    if (*key) SR_TRY(sr_blobs_exists(&there, blobs, *key, pool));
+    if (!there) *key = NULL;
+    sr_key_cache_put(service->child->keys, digest, *key);
+    return NULL;
+}
+
+sr_error_t *sr_contents_forget(const sr_service_t *service, sr_blobs_t *blobs, const char *owner, const char *sha256,
+                               apr_pool_t *pool)
+{
+    const char *folder;
+    SR_TRY(sr_contents_folder(&folder, blobs, pool));
+    sr_key_cache_put(service->child->keys, sr_key_cache_digest(folder, owner, sha256, pool), NULL);
     return NULL;
 }

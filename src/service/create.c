@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* create.c: POST /signatures as a use case. Checks go in the order of the contract's error table and the first
- * failure is the answer; nothing is kept before all have passed. Then: documents durable on disk, then one
- * transaction for everything else. What a refusal of the store (quota, idempotency) leaves on the disk is gc's. */
+/* create.c: creates a submission (POST /signatures). The checks have the order of the contract's error table, and
+ * the first one that fails is the response. Nothing is stored before all have passed. Then the documents are stored
+ * durably, and one transaction stores everything else. If the store refuses it (quota, idempotency), `sigreqctl gc`
+ * removes the documents. */
 #include "service/private.h"
 
 #include <string.h>
@@ -11,11 +12,11 @@
 #include "service/uploads.h"
 
 #define NAME_MAX_CHARACTERS 500
-#define ATTEMPTS 5 /* to store documents, while they are collected */
+#define ATTEMPTS 5 /* to store the documents, if a collection removes them meanwhile */
 #define IDEMPOTENCY_LIFETIME apr_time_from_sec(24 * 3600)
-#define REPLAY_LIFETIME apr_time_from_sec(600) /* for so long a replay is let through */
+#define REPLAY_LIFETIME apr_time_from_sec(600) /* for this time a repetition is not counted */
 
-/* Forms have no booleans: "1" and "" are what PHP sends for true and false. */
+/* Forms have no booleans. PHP sends "1" and "" for true and false. */
 static sr_error_t *read_boolean(bool *value, const char *name, const char *text, apr_pool_t *pool)
 {
     *value = text && (!strcasecmp(text, "true") || !strcmp(text, "1"));
@@ -23,7 +24,7 @@ static sr_error_t *read_boolean(bool *value, const char *name, const char *text,
     return sr_error(pool, SR_EBADREQUEST, "%s must be true or false", name);
 }
 
-/* A language that there are no texts in is no fault: another one is taken, and the caller is told. */
+/* A language without texts is not an error: another one is used, and the response has a warning. */
 static sr_error_t *read_locale(const char **locale, const sr_create_t *request, apr_pool_t *pool)
 {
     *locale = request->locale && *request->locale ? request->locale : NULL;
@@ -35,7 +36,7 @@ static sr_error_t *read_locale(const char **locale, const sr_create_t *request, 
     return NULL;
 }
 
-/* NULL: nothing was sent, or nothing but spaces. */
+/* *caption is NULL if the part is missing or blank. */
 static sr_error_t *read_caption(const char **caption, const sr_create_t *request, apr_pool_t *pool)
 {
     *caption = NULL;
@@ -77,7 +78,7 @@ static json_t *documents_json(const apr_array_header_t *documents)
     return array;
 }
 
-/* The first event of the chain: what was asked for, by whom, and of which bytes. */
+/* The first event of the chain: who asked whom to sign which documents. */
 static void creation_event(sr_event_text_t *written, const sr_create_t *request, const sr_submission_t *submission,
                            apr_pool_t *pool)
 {
@@ -91,15 +92,18 @@ static void creation_event(sr_event_text_t *written, const sr_create_t *request,
     }
     for (int i = 0; i < submission->signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
-        json_array_append_new(signers,
-                              json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname,
-                                        "lastname", signer->lastname, "email", signer->email));
+        json_t *row = json_pack("{s:s,s:s,s:s,s:s?}", "uuid", signer->uuid, "firstname", signer->firstname, "lastname",
+                                signer->lastname, "email", signer->email);
+        if (signer->order > 1) json_object_set_new(row, "order", json_integer(signer->order));
+        json_array_append_new(signers, row);
     }
     json_object_set_new(detail, "submission", json_string(submission->uuid));
     json_object_set_new(detail, "token", json_string(request->caller->uuid));
     json_object_set_new(detail, "documents", documents);
     json_object_set_new(detail, "signers", signers);
     json_object_set_new(detail, "sendEmail", json_boolean(submission->send_email));
+    if (submission->expires_at) json_object_set_new(detail, "expiresAt", sr_time_json(submission->expires_at));
+    if (submission->reminders.most) json_object_set_new(detail, "reminders", sr_reminders_json(&submission->reminders));
     const sr_event_t event = {"created", submission->created_at, NULL, request->client, detail};
     sr_event_write(written, &event, 1, NULL, pool);
 }
@@ -116,13 +120,15 @@ static json_t *signers_json(const apr_array_header_t *signers)
         json_object_set_new(row, "email", sr_json_string_or_null(signer->email));
         json_object_set_new(row, "locale", sr_json_string_or_null(signer->locale));
         json_object_set_new(row, "state", json_string(sr_signer_state_name(signer->state)));
+        json_object_set_new(row, "signing_order", json_integer(signer->order));
         json_object_set_new(row, "fields", sr_signer_fields_json(signer));
         json_array_append_new(array, row);
     }
     return array;
 }
 
-/* What makes two requests the same for an Idempotency-Key: everything the caller said, documents by content. */
+/* Returns a digest of everything that the caller sent, with the contents of the documents. Two requests with the
+ * same Idempotency-Key must have the same fingerprint. */
 static const char *fingerprint(const sr_create_t *request, const sr_submission_t *submission, apr_pool_t *pool)
 {
     json_t *said = sr_json_own(json_array(), pool);
@@ -136,7 +142,11 @@ static const char *fingerprint(const sr_create_t *request, const sr_submission_t
         json_array_append_new(said, json_string(document->name));
         json_array_append_new(said, json_string(document->sha256));
     }
+    const char *const others[] = {request->expires_at, request->external_id, request->metadata, request->redirect_url,
+                                  request->reminders};
     if (request->caption) json_array_append_new(said, json_string(request->caption));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i]) json_array_append_new(said, json_pack("[i,s]", (int)i, others[i]));
     const char *text = sr_json_text(said, pool);
     return sr_sha256_hex(text, strlen(text), pool);
 }
@@ -145,37 +155,46 @@ static void add_invitations(json_t *webhooks, const sr_service_t *service, const
                             const sr_submission_t *submission, apr_pool_t *pool)
 {
     if (!submission->send_email) return;
-    json_t *theme = sr_service_brand(service, pool);
-    for (int i = 0; i < submission->signers->nelts; i++)
-        json_array_append_new(webhooks,
-                              sr_invitation_row(submission, &APR_ARRAY_IDX(submission->signers, i, sr_signer_t),
-                                                request->caller, service->set_base_url, theme, pool));
+    const sr_inviter_t inviter = {request->caller->organization_name, request->caller->environment,
+                                  service->set_base_url, sr_service_brand(service, pool)};
+    for (int i = 0; i < submission->signers->nelts; i++) {
+        const sr_signer_t *signer = &APR_ARRAY_IDX(submission->signers, i, sr_signer_t);
+        if (signer->state == SR_SIGNER_SENT)
+            json_array_append_new(webhooks, sr_invitation_row(submission, signer, &inviter, pool));
+    }
 }
 
-static json_t *webhooks_json(const sr_service_t *service, const sr_create_t *request, const sr_submission_t *submission,
-                             const char *representation, apr_pool_t *pool)
+/* Returns NULL if there are none. */
+static const char *webhooks_text(const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, const char *representation, apr_pool_t *pool)
 {
     const sr_webhook_t sent = {"sent", submission->created_at, submission->uuid, NULL, request->caller->environment};
     json_t *webhooks = json_array();
     if (request->caller->sent_webhook_url)
         json_array_append_new(webhooks, sr_webhook_row(&sent, representation, service->base_url, pool));
     add_invitations(webhooks, service, request, submission, pool);
-    return webhooks;
+    return sr_json_list_text(webhooks, pool);
 }
 
-/* The one argument of SR_OP_SUBMISSION_CREATE (store.h). */
-static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
-                                 const sr_submission_t *submission, const char *folder,
-                                 const apr_array_header_t *contents, apr_pool_t *pool)
+/* The jobs that the submission needs at a time. */
+static json_t *timers_json(const sr_submission_t *submission, apr_pool_t *pool)
 {
-    const char *key = request->idempotency_key, *representation = sr_submission_render(submission, pool);
+    json_t *timers = sr_json_own(json_array(), pool);
+    const apr_time_t remind_at = sr_submission_remind_at(submission);
+    if (submission->expires_at) sr_timer_add(timers, "expiry", submission->expires_at);
+    if (remind_at) sr_timer_add(timers, "remind", remind_at);
+    return timers;
+}
+
+/* Returns the argument "submission" of SR_OP_SUBMISSION_CREATE (store.h). */
+static const char *creation_text(const sr_service_t *service, const sr_create_t *request,
+                                 const sr_submission_t *submission, apr_pool_t *pool)
+{
+    const sr_reminders_t *reminders = &submission->reminders;
+    const char *reminding = reminders->most ? sr_json_text(sr_service_reminders(service, reminders, pool), pool) : NULL;
     json_t *row = sr_json_own(json_object(), pool);
     sr_event_text_t event;
-    json_object_set_new(row, "webhooks", webhooks_json(service, request, submission, representation, pool));
     creation_event(&event, request, submission, pool);
-    json_object_set_new(row, "token_hash", json_string(request->token_hash));
-    json_object_set_new(row, "now", json_integer(submission->created_at));
-    json_object_set_new(row, "uuid", json_string(submission->uuid));
     json_object_set_new(row, "name", json_string(submission->name));
     json_object_set_new(row, "template_uuid", json_string(submission->template_uuid));
     json_object_set_new(row, "skip_intro", json_boolean(submission->skip_intro));
@@ -184,16 +203,18 @@ static const char *creation_text(const sr_service_t *service, const sr_create_t 
     json_object_set_new(row, "base_url", json_string(service->base_url));
     json_object_set_new(row, "warnings",
                         submission->warnings ? json_incref((json_t *)submission->warnings) : json_null());
-    json_object_set_new(row, "representation", json_string(representation));
+    json_object_set_new(row, "expires_at", submission->expires_at ? json_integer(submission->expires_at) : json_null());
+    json_object_set_new(row, "external_id", sr_json_string_or_null(submission->external_id));
+    json_object_set_new(row, "redirect_url", sr_json_string_or_null(submission->redirect_url));
+    json_object_set_new(row, "reminders", sr_json_string_or_null(reminding));
     json_object_set_new(row, "representation_version", json_integer(SR_REPRESENTATION_VERSION));
     json_object_set_new(row, "event_hash", json_string(event.hash));
     json_object_set_new(row, "event", json_string(event.body));
+    json_object_set_new(row, "event_personal", sr_json_string_or_null(event.personal));
     json_object_set_new(row, "documents", documents_json(submission->documents));
     json_object_set_new(row, "signers", signers_json(submission->signers));
-    json_object_set_new(row, "folder", json_string(folder));
-    json_object_set_new(row, "blobs", sr_contents_json(contents));
-    json_object_set_new(row, "idempotency_key", sr_json_string_or_null(key));
-    json_object_set_new(row, "fingerprint", key ? json_string(fingerprint(request, submission, pool)) : json_null());
+    json_object_set_new(row, "fingerprint",
+                        request->idempotency_key ? json_string(fingerprint(request, submission, pool)) : json_null());
     json_object_set_new(row, "idempotency_since", json_integer(submission->created_at - IDEMPOTENCY_LIFETIME));
     return sr_json_text(row, pool);
 }
@@ -206,7 +227,22 @@ static sr_error_t *check_pages(const sr_service_t *service, const apr_array_head
     return sr_error(pool, SR_EBADREQUEST, "All documents together must have at most %d pages", service->max_pages);
 }
 
-/* Everything that can be refused without touching disk or database, in the contract's order. */
+/* What the request says about the life of the submission. */
+static sr_error_t *read_life(const sr_service_t *service, sr_submission_t *submission, const sr_create_t *request,
+                             apr_pool_t *pool)
+{
+    const apr_time_t now = sr_time_now();
+    SR_TRY(sr_deadline_read(&submission->expires_at, request->expires_at, now, pool));
+    SR_TRY(sr_external_id_read(&submission->external_id, request->external_id, pool));
+    SR_TRY(sr_metadata_read(&submission->metadata, request->metadata, request->metadata_length, pool));
+    SR_TRY(sr_redirect_read(&submission->redirect_url, request->redirect_url, service->redirects, pool));
+    SR_TRY(sr_reminders_read(&submission->reminders, request->reminders, request->reminders_length,
+                             submission->send_email, pool));
+    if (!submission->expires_at && service->expiry) submission->expires_at = now + service->expiry;
+    return NULL;
+}
+
+/* All checks that need neither disk nor database, in the contract's order. */
 static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_submission_t *submission,
                          const sr_create_t *request, apr_pool_t *pool)
 {
@@ -236,55 +272,61 @@ static sr_error_t *check(const sr_service_t *service, sr_intake_t *intake, sr_su
     if (submission->send_email && !service->sends_mail)
         return sr_error(pool, SR_EUNAVAILABLE,
                         "This service sends no mail (SigreqSMTP): sendEmail must be false or left out");
+    SR_TRY(read_life(service, submission, request, pool));
     submission->name = request->name;
     json_t *warnings = sr_remarks_json(request->remarks);
     submission->documents = sr_document_states(intake->documents, pool);
     submission->signers = signers;
+    sr_submission_due(submission, apr_array_make(pool, signers->nelts, sizeof(sr_signer_t *)), sr_time_now());
     submission->warnings = warnings ? sr_json_own(warnings, pool) : NULL;
     return NULL;
 }
 
-/* *outcome is SR_STALE if a collection has taken what the row was to name. *unwanted: as in keep. */
-static sr_error_t *try_once(const sr_service_t *service, const sr_representation_row_t **row, sr_outcome_t *outcome,
+/* *outcome is SR_STALE if a collection has removed a content to which the row would refer. *unwanted: as in keep. */
+static sr_error_t *try_once(const sr_service_t *service, const char **representation, sr_outcome_t *outcome,
                             bool *unwanted, const sr_submission_t *submission, const sr_intake_t *intake,
                             const sr_create_t *request, apr_pool_t *pool)
 {
     apr_array_header_t *contents = sr_contents_make(pool);
-    const char *folder;
+    const sr_representation_row_t *row;
+    const char *folder, *metadata = submission->metadata ? sr_json_text(submission->metadata, pool) : NULL;
+    const char *rendered = sr_submission_render(submission, pool);
+    const char *webhooks = webhooks_text(service, request, submission, rendered, pool);
+    json_t *timers = timers_json(submission, pool);
     *unwanted = true;
     SR_TRY(sr_uploads_commit(service, contents, intake, request, pool));
     SR_TRY(sr_contents_folder(&folder, request->uploads->documents, pool));
-    const char *argument = creation_text(service, request, submission, folder, contents, pool);
-    sr_error_t *error = sr_store_submission_create(service->database, outcome, row, argument, pool);
+    sr_error_t *error = sr_store_submission_create(
+        service->database, outcome, &row, request->token_hash, submission->created_at, submission->uuid,
+        creation_text(service, request, submission, pool), rendered, metadata, request->idempotency_key, folder,
+        sr_contents_text(contents, pool), webhooks, sr_json_list_text(json_incref(timers), pool), pool);
+    if (!error && *outcome == SR_OK) sr_service_wake_for(service, webhooks, timers);
     if (!error) error = sr_service_refusal(*outcome, pool);
+    *representation = row ? row->representation : rendered;
     *unwanted = error && error->code != SR_EUNAVAILABLE && error->code != SR_EINTERNAL;
     return error;
 }
 
-/* Documents first, then the row that names them. *unwanted: they are on disk and certainly no row names them. If the
- * database went away nobody knows whether it committed. */
+/* Stores the documents, then the row that refers to them. *unwanted is true if documents were stored and certainly
+ * no row refers to them. If the connection was lost, the transaction may have been committed. */
 static sr_error_t *keep(const sr_service_t *service, const char **uuid, const char **representation, bool *unwanted,
                         sr_submission_t *submission, const sr_intake_t *intake, const sr_create_t *request,
                         apr_pool_t *pool)
 {
-    const sr_representation_row_t *row;
     sr_outcome_t outcome = SR_STALE;
     submission->created_at = submission->updated_at = sr_time_now();
     submission->created_by = request->caller->user;
     for (int i = 0; i < ATTEMPTS && outcome == SR_STALE; i++) {
-        if (i > 0) sr_uploads_stale(intake);
-        SR_TRY(try_once(service, &row, &outcome, unwanted, submission, intake, request, pool));
+        if (i > 0) SR_TRY(sr_uploads_stale(service, intake, request, pool));
+        SR_TRY(try_once(service, representation, &outcome, unwanted, submission, intake, request, pool));
     }
     if (outcome == SR_STALE)
         return sr_error_because(
             sr_error(pool, SR_EUNAVAILABLE, "Documents cannot be stored at the moment, try again later"), pool,
             "sigreqctl gc has removed them %d times", ATTEMPTS);
-    *representation = row->representation;
-    if (*representation) /* of a replay, the first one's */
+    if (*representation) /* of a replay: that of the first response */
         *uuid = outcome == SR_REPLAY ? sr_representation_uuid(*representation, pool) : submission->uuid;
-    if (!*uuid) return sr_error(pool, SR_EINTERNAL, "The store gave no submission");
-    sr_service_wake(service);
-    return NULL;
+    return *uuid ? NULL : sr_error(pool, SR_EINTERNAL, "The store gave no submission");
 }
 
 static apr_uint64_t replay_key(const sr_create_t *request, apr_pool_t *pool)
@@ -293,13 +335,13 @@ static apr_uint64_t replay_key(const sr_create_t *request, apr_pool_t *pool)
     return sr_rate_key("replay", text, strlen(text), NULL);
 }
 
-/* A request whose Idempotency-Key was used a moment ago creates nothing: the store answers with the first answer, or
- * refuses. It counts no invitation. */
+/* Counts invitations. A request whose Idempotency-Key was used a moment ago creates nothing, because the store
+ * returns the first response or refuses, so it counts none. */
 static sr_error_t *count_invitations(sr_inviting_t *inviting, const sr_submission_t *submission,
                                      const sr_create_t *request, apr_pool_t *pool)
 {
     if (!submission->send_email) return NULL;
-    if (request->idempotency_key && sr_rate_remembers(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now()))
+    if (request->idempotency_key && sr_rate_remembers(replay_key(request, pool), REPLAY_LIFETIME, sr_time_steady()))
         return NULL;
     apr_array_header_t *addresses = apr_array_make(pool, submission->signers->nelts, sizeof(const char *));
     for (int i = 0; i < submission->signers->nelts; i++)
@@ -307,12 +349,12 @@ static sr_error_t *count_invitations(sr_inviting_t *inviting, const sr_submissio
     return sr_invite_take(inviting, addresses, pool);
 }
 
-/* The invitations stay counted only if this request has created the submission. */
+/* Subtracts the invitations unless this request has created the submission. */
 static void settle_invitations(sr_inviting_t *inviting, bool created, const sr_create_t *request, apr_pool_t *pool)
 {
     if (!inviting->taken) return;
     if (!created) sr_invite_give_back(inviting);
-    else if (request->idempotency_key) sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, apr_time_now());
+    else if (request->idempotency_key) sr_rate_remember(replay_key(request, pool), REPLAY_LIFETIME, sr_time_steady());
 }
 
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* downloads.c: documents, certificates and the evidence, for who may have them. */
+/* downloads.c: downloads of documents, certificates of completion and the audit trail. */
 #include "service/private.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* "lease.pdf" that was signed is "lease - signed.pdf": it is kept beside the one that was sent. */
+/* Returns "lease - signed.pdf" for "lease.pdf", so that the signed file can be stored beside the uploaded one. */
 static const char *signed_name(const char *name, apr_pool_t *pool)
 {
     static const char ending[] = ".pdf";
@@ -99,5 +99,5 @@ sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const
     sr_outcome_t outcome;
     SR_TRY(sr_store_audit_get(service->database, &outcome, &row, token_hash, sr_time_now(), submission_uuid, pool));
     SR_TRY(sr_service_refusal(outcome, pool));
-    return sr_json_read(events, row->body, pool);
+    return sr_events_read(events, row->body, pool);
 }

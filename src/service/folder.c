@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folder.c: whether the folder of documents belongs to the database of the request. That is asked once a minute in each
- * process, before something is stored, for each folder that a virtual host has. */
+/* folder.c: checks that the documents folder belongs to the database of the request. This is done before something
+ * is stored, once a minute in each process, for each folder of a virtual host. */
 #include "service/private.h"
 
 #include <apr_thread_mutex.h>
@@ -9,9 +9,9 @@
 #define CHECKED_FOR apr_time_from_sec(60)
 #define PROBED_FOR apr_time_from_sec(5)
 #define REASON_MOST 300
-#define FOLDERS_MOST 64 /* virtual hosts and locations beyond that are asked each time */
+#define FOLDERS_MOST 64 /* more virtual hosts and locations than these are checked each time */
 
-/* Why something cannot be written; "" if it can. */
+/* The reason why something cannot be written, or "" if it can. */
 typedef struct probed_t {
     char database[REASON_MOST], documents[REASON_MOST];
 } probed_t;
@@ -19,8 +19,8 @@ typedef struct probed_t {
 typedef struct folder_t {
     const void *database;
     const char *root;
-    apr_time_t checked; /* it was right then */
-    apr_time_t probed;  /* for health, with this result */
+    apr_time_t checked; /* the time of the last successful check (sr_time_steady), or 0 */
+    apr_time_t probed;  /* the time of the last probe for the health check, or 0 */
     probed_t result;
 } folder_t;
 
@@ -34,11 +34,11 @@ struct sr_folders_t {
 sr_folders_t *sr_folders_create(apr_pool_t *pool)
 {
     sr_folders_t *folders = apr_pcalloc(pool, sizeof *folders);
-    apr_pool_create(&folders->pool, pool); /* used under the mutex alone */
+    apr_pool_create(&folders->pool, pool); /* used only while the mutex is locked */
     return apr_thread_mutex_create(&folders->mutex, APR_THREAD_MUTEX_DEFAULT, pool) ? NULL : folders;
 }
 
-/* Held by the caller. NULL when there is no room. */
+/* Finds or makes the entry of a folder. The caller has locked the mutex. Returns NULL if the table is full. */
 static folder_t *find(sr_folders_t *folders, const sr_service_t *service)
 {
     for (int i = 0; i < folders->count; i++)
@@ -57,7 +57,7 @@ static bool was_checked(const sr_service_t *service)
     if (!folders) return false;
     apr_thread_mutex_lock(folders->mutex);
     const folder_t *folder = find(folders, service);
-    const apr_time_t age = folder ? apr_time_now() - folder->checked : -1;
+    const apr_time_t age = folder && folder->checked ? sr_time_steady() - folder->checked : -1;
     apr_thread_mutex_unlock(folders->mutex);
     return age >= 0 && age < CHECKED_FOR;
 }
@@ -68,7 +68,7 @@ static void note_checked(const sr_service_t *service)
     if (!folders) return;
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
-    if (folder) folder->checked = apr_time_now();
+    if (folder) folder->checked = sr_time_steady();
     apr_thread_mutex_unlock(folders->mutex);
 }
 
@@ -83,7 +83,7 @@ sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents
     return NULL;
 }
 
-/* --- for health */
+/* --- for the health check */
 
 static sr_error_t *probe_documents(const sr_service_t *service, apr_pool_t *pool)
 {
@@ -98,7 +98,7 @@ static void note_reason(char *reason, const sr_error_t *error)
     apr_cpystrn(reason, !error ? "" : error->cause ? error->cause : error->message, REASON_MOST);
 }
 
-/* Reading is tried by sr_store_ping; a full or read-only disk can still be read. */
+/* Tries to write. sr_store_ping tries only to read, which also works with a full or read-only disk. */
 static void probe(probed_t *result, const sr_service_t *service, apr_pool_t *pool)
 {
     sr_outcome_t outcome;
@@ -112,15 +112,15 @@ static sr_error_t *error_of(const char *message, const char *reason, apr_pool_t 
     return sr_error_because(sr_error(pool, SR_EUNAVAILABLE, "%s", message), pool, "%s", reason);
 }
 
-/* One request in five seconds probes; while it does, the others answer what was found last. */
+/* One request in five seconds probes. The others meanwhile use the last result. */
 static probed_t probe_now_and_then(const sr_service_t *service, apr_pool_t *pool)
 {
     sr_folders_t *folders = service->child->folders;
     probed_t result = {"", ""};
     apr_thread_mutex_lock(folders->mutex);
     folder_t *folder = find(folders, service);
-    const apr_time_t now = apr_time_now();
-    const bool due = folder && (now - folder->probed >= PROBED_FOR || now < folder->probed);
+    const apr_time_t now = sr_time_steady();
+    const bool due = folder && (!folder->probed || now - folder->probed >= PROBED_FOR);
     if (due) folder->probed = now;
     if (folder) result = folder->result;
     apr_thread_mutex_unlock(folders->mutex);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c: whether the things this service cannot work without answer, and whether they can be written. */
+/* health.c: the health check: whether the database, the helper and the documents folder work. */
 #include "service/private.h"
 
 #include <string.h>

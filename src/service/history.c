@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history.c: what became of webhook calls, and calling once more on request. */
+/* history.c: lists the results of webhook calls, and repeats calls. */
 #include "service/private.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "service/invite.h"
 
 #define MAILTO "mailto:"
-#define LATER apr_time_from_sec(60) /* of an invitation it may take longer */
+#define LATER apr_time_from_sec(60) /* for Retry-After; an invitation may have to wait longer */
 
 static const char *delivery_text(const sr_delivery_row_t *row, apr_pool_t *pool)
 {
@@ -37,7 +37,7 @@ sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *pa
     return NULL;
 }
 
-/* If the event is an invitation, one more is counted. */
+/* Counts an invitation if the event is one. */
 static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_hash, const char *event_id,
                                     apr_pool_t *pool)
 {
@@ -51,9 +51,7 @@ static sr_error_t *count_invitation(sr_inviting_t *inviting, const char *token_h
     if (strncmp(row->url, MAILTO, strlen(MAILTO)) != 0)
         return sr_error(pool, SR_EINTERNAL, "The store gave no invitation");
     inviting->environment = strcmp(row->environment, "test") ? SR_PRODUCTION : SR_TEST;
-    apr_array_header_t *addresses = apr_array_make(pool, 1, sizeof(const char *));
-    APR_ARRAY_PUSH(addresses, const char *) = row->url + strlen(MAILTO);
-    return sr_invite_take(inviting, addresses, pool);
+    return sr_invite_take_one(inviting, row->url + strlen(MAILTO), pool);
 }
 
 static sr_error_t *redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,

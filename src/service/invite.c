@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invite.c: how many invitations may be sent (SigreqMailLimit). Each organisation has an allowance of its own in each
- * environment, also for one address: an organisation cannot use up another one's, nor learn whom it invites.
+/* invite.c: limits the number of invitations (SigreqMailLimit). Each organisation has its own limits in each
+ * environment, also for one address. So it cannot use up the limit of another organisation, nor learn to whom that one
+ * sends invitations.
  *
- * A creation counts all its invitations before anything is stored, all or not one. They are given back if it
- * fails or is a replay. The counts are those of sr_rate_take: in memory that all children share.
+ * A creation counts all its invitations before anything is stored. If one exceeds a limit, none is counted. They are
+ * subtracted if the creation fails or is a replay. The counters (sr_rate_take) are in memory that all children share.
  */
 #include "service/invite.h"
 
@@ -16,7 +17,7 @@ typedef struct taken_t {
     apr_uint64_t key;
     const sr_rate_t *rate;
     apr_uint32_t count;
-    int signer; /* the first one with this address, from 1; 0: of the organisation */
+    int signer; /* the number of the first signer with this address, from 1; 0 for the organisation */
 } taken_t;
 
 static const char *const kinds[SR_MAIL_RATE_COUNT] = {"mail organization", "mail recipient", "test mail organization",
@@ -32,11 +33,11 @@ static taken_t *add(sr_inviting_t *inviting, sr_mail_rate_of_t of, const char *a
     return row;
 }
 
-/* One row for the organisation, and one for each address in either case of its letters. */
+/* Makes one row for the organisation, and one for each address, regardless of case. */
 static void list(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
 {
-    apr_hash_t *rows = apr_hash_make(pool); /* address → number of its row, from 1 */
-    inviting->taken = apr_array_make(pool, addresses->nelts + 1, sizeof(taken_t)); /* never grows: rows stay in place */
+    apr_hash_t *rows = apr_hash_make(pool); /* from an address to the number of its row, from 1 */
+    inviting->taken = apr_array_make(pool, addresses->nelts + 1, sizeof(taken_t)); /* room for all: rows do not move */
     add(inviting, SR_MAIL_RATE_ORGANIZATION, "", pool)->count = (apr_uint32_t)addresses->nelts;
     for (int i = 0; i < addresses->nelts; i++) {
         const char *address = sr_text_fold(APR_ARRAY_IDX(addresses, i, const char *), pool);
@@ -50,7 +51,7 @@ static void list(sr_inviting_t *inviting, const apr_array_header_t *addresses, a
     }
 }
 
-/* *state: when it can be sent; NULL: never. */
+/* `state` has the time at which the invitation can be sent. NULL means never. */
 static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, const sr_rate_state_t *state,
                           apr_pool_t *pool)
 {
@@ -70,7 +71,7 @@ static sr_error_t *refuse(const sr_inviting_t *inviting, const taken_t *row, con
 
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool)
 {
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_time_steady();
     list(inviting, addresses, pool);
     for (int i = 0; i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
@@ -89,9 +90,16 @@ sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *ad
     return NULL;
 }
 
+sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr_pool_t *pool)
+{
+    apr_array_header_t *addresses = apr_array_make(pool, 1, sizeof(const char *));
+    APR_ARRAY_PUSH(addresses, const char *) = address;
+    return sr_invite_take(inviting, addresses, pool);
+}
+
 void sr_invite_give_back(sr_inviting_t *inviting)
 {
-    const apr_time_t now = apr_time_now();
+    const apr_time_t now = sr_time_steady();
     for (int i = 0; inviting->taken && i < inviting->taken->nelts; i++) {
         const taken_t *row = &APR_ARRAY_IDX(inviting->taken, i, taken_t);
         sr_rate_give_back(row->key, row->rate, row->count, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* invite.h: how many invitations may be sent: of an organisation, and of an organisation to one address. */
+/* invite.h: the limits of invitations: of an organisation, and of an organisation to one address. */
 #ifndef SR_SERVICE_INVITE_H
 #define SR_SERVICE_INVITE_H
 
@@ -9,13 +9,15 @@ typedef struct sr_inviting_t {
     const sr_service_t *service;
     const char *organization_uuid;
     sr_environment_t environment;
-    apr_array_header_t *taken; /* of invite.c; NULL: nothing was counted */
+    apr_array_header_t *taken; /* private to invite.c; NULL if nothing was counted */
 } sr_inviting_t;
 
 /* Counts one invitation for each address (const char *), in the order of the signers. Errors: SR_ETOOMANY, and
- * SR_EBADREQUEST when even the whole allowance is too small; then nothing is counted. */
+ * SR_EBADREQUEST if the limit is too low for all of them. With an error nothing is counted. */
 sr_error_t *sr_invite_take(sr_inviting_t *inviting, const apr_array_header_t *addresses, apr_pool_t *pool);
-/* Nothing was sent: what was counted is counted no more. */
+/* The same for one mail. */
+sr_error_t *sr_invite_take_one(sr_inviting_t *inviting, const char *address, apr_pool_t *pool);
+/* Subtracts what was counted, if the invitations are not sent. */
 void sr_invite_give_back(sr_inviting_t *inviting);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list.c: keyset pages over any list operation. A row without a body is one that the page has no room for. */
+/* list.c: keyset pagination for all list operations. A row without a body does not fit into the page. */
 #include "service/private.h"
 
 #include <apr_encode.h>
@@ -15,7 +15,7 @@ static bool is_number(const char *text)
     return digits >= 1 && digits <= 18 && !text[digits];
 }
 
-/* "o1763662163123456:42" (older than that row) or "n…" (newer), base64url. */
+/* Makes a cursor: "o1763662163123456:42" (older than that row) or "n…" (newer), in base64url. */
 static const char *cursor_make(char direction, const sr_list_item_t *item, apr_pool_t *pool)
 {
     const char *text = apr_psprintf(pool, "%c%" APR_TIME_T_FMT ":%" APR_INT64_T_FMT, direction, item->at, item->id);
@@ -34,14 +34,14 @@ sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t 
         if (is_number(at) && is_number(id)) {
             place->at = apr_atoi64(at);
             place->id = apr_atoi64(id);
-            if (!place->at) place->at = 1; /* 0 would be the newest; nothing is that old */
+            if (!place->at) place->at = 1; /* 0 means the newest, and no row is from that time */
             return NULL;
         }
     }
     return sr_error(pool, SR_EBADREQUEST, "after is not a cursor of this list");
 }
 
-/* Puts the rows newest first and works out the cursors. */
+/* Puts the rows in order, newest first, and makes the cursors. */
 void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
                           apr_pool_t *pool)
 {
@@ -56,7 +56,7 @@ void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *item
     page->next = page->prev = NULL;
     if (!count) return;
     const sr_list_item_t *newest = &item[newer ? count - 1 : 0], *oldest = &item[newer ? 0 : count - 1];
-    /* a page reached by a cursor has the rows it was reached from on the other side */
+    /* on the other side of a page that a cursor has led to are the rows from which it led */
     if (newer || more) page->next = cursor_make('o', oldest, pool);
     if (newer ? more : place->at != 0) page->prev = cursor_make('n', newest, pool);
 }

@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* meet.c: a submission as a signer meets it: read, nothing is changed. */
+/* meet.c: reads a submission, mostly for one of its signers. The first request that reads it after its deadline records
+ * that it is expired. */
 #include "service/private.h"
 
-/* Without `version`, or with one that is not the present one, there is a body. */
-static sr_error_t *read_signing(const char **body, const sr_service_t *service, const char *signer, const char *version,
-                                apr_pool_t *pool)
+sr_error_t *sr_service_meet(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                            apr_pool_t *pool)
 {
-    const sr_signing_row_t *row;
-    sr_outcome_t outcome;
-    SR_TRY(sr_store_signing_get(service->database, &outcome, &row, signer, version, pool));
-    SR_TRY(sr_service_refusal(outcome, pool));
-    *body = row->body;
-    return NULL;
+    SR_TRY(sr_service_subject(service, signing, subject, pool));
+    if (!(*signing)->submission.late) return NULL;
+    SR_TRY(sr_service_expire(service, (*signing)->submission.uuid, pool));
+    return sr_service_subject(service, signing, subject, pool);
 }
 
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool)
 {
-    const char *body;
-    SR_TRY(read_signing(&body, service, signer, NULL, pool));
-    return sr_signing_parse(signing, body, signer, pool);
-}
-
-sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t **signing, apr_pool_t *pool)
-{
-    const char *body, *signer = (*signing)->signer->uuid;
-    SR_TRY(read_signing(&body, service, signer, (*signing)->version, pool));
-    return body ? sr_signing_parse(signing, body, signer, pool) : NULL;
+    const sr_subject_t subject = {.signer = signer};
+    return sr_service_meet(service, signing, &subject, pool);
 }
 
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,

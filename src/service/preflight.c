@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prove.c: whether documents can be sealed with the fields they got. They are prepared for it, and the result is
- * thrown away: the revision of the first signer will hold it. A document that is damaged, or leaves the drawing of its
- * form to readers, is rewritten once; that is then what is shown and sealed. What was found out is remembered in
- * the reports, so that a document seen before costs no question. */
+/* preflight.c: checks that documents can be sealed with their fields. They are prepared as a trial, and the result
+ * is thrown away, because the first signer's revision will contain it. A document that is damaged, or that leaves
+ * the drawing of its form to readers, is rewritten once, and the rewritten document is shown and sealed. The results
+ * are stored in the reports, so that a document that was uploaded before needs no request to a helper. */
 #include "service/preflight.h"
 
 #include <string.h>
 
-/* With the last question a creation takes less than 10 seconds. */
+/* with the last request a creation takes less than 10 seconds */
 #define LONGEST apr_time_from_sec(7)
-#define LAST_QUESTION apr_time_from_msec(2500)
-#define MANY_FIELDS 1000 /* so many are another question than a few on the same pages */
+#define LAST_REQUEST apr_time_from_msec(2500)
+#define MANY_FIELDS 1000 /* more fields than this are not covered by a trial with a few fields on the same pages */
 #define PIECE (64 << 10)
 
 static const char SIGNED[] = "it is signed already and damaged: repairing it would break its signatures";
@@ -28,7 +28,7 @@ typedef struct proof_t {
 
 void sr_intake_begin(sr_intake_t *intake, int count, apr_pool_t *pool)
 {
-    intake->deadline = apr_time_now() + LONGEST;
+    intake->deadline = sr_time_steady() + LONGEST;
     intake->documents = apr_array_make(pool, count, sizeof(sr_document_t));
     intake->files = apr_array_make(pool, count, sizeof(sr_files_t));
 }
@@ -37,7 +37,7 @@ sr_pdf_pool_t *sr_intake_helper(const sr_intake_t *intake, const sr_service_t *s
                                 apr_pool_t *pool)
 {
     const char *owner = sr_owner_of(caller->organization_uuid, caller->environment, pool);
-    return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_QUESTION - apr_time_now(), pool);
+    return sr_pdf_pool_for_request(service->pdf, owner, intake->deadline + LAST_REQUEST - sr_time_steady(), pool);
 }
 
 sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *pool)
@@ -48,7 +48,7 @@ sr_error_t *sr_intake_refuse(const char *name, const char *reason, apr_pool_t *p
 sr_error_t *sr_intake_in_time(const sr_intake_t *intake, const char *name, apr_pool_t *pool)
 {
     apr_interval_time_t used = 0;
-    if (apr_time_now() < intake->deadline) return NULL;
+    if (sr_time_steady() < intake->deadline) return NULL;
     for (int i = 0; i < intake->files->nelts; i++)
         used += sr_pdf_pool_used(APR_ARRAY_IDX(intake->files, i, sr_files_t).pdf);
     if (used >= LONGEST / 2) return sr_intake_refuse(name, "it takes too long to read", pool);
@@ -67,10 +67,10 @@ static sr_error_t *in_time(const proof_t *proof)
     return sr_intake_in_time(proof->intake, proof->document->name, proof->pool);
 }
 
-/* What is sealed of the document. */
+/* Returns the file of the document that is sealed. */
 static sr_file_t *sealed_file(const proof_t *proof)
 {
-    return proof->files->normalised.sha256 ? &proof->files->normalised : &proof->files->upload;
+    return proof->files->rewritten.sha256 ? &proof->files->rewritten : &proof->files->upload;
 }
 
 static sr_error_t *descriptor_of(int *descriptor, const proof_t *proof, const sr_file_t *file, apr_pool_t *pool)
@@ -94,8 +94,8 @@ static sr_error_t *spool_output(sr_file_t *file, const proof_t *proof, const sr_
     return sr_blobs_end(file->spool, &file->sha256, &file->size);
 }
 
-/* Gives `file` pages and content. What came out is probed like an upload; its pages must be those that were found in
- * the upload, as the caller counts by them. */
+/* Rewrites the upload, and sets the content and the pages of `file`. The result is probed like an upload. Its pages
+ * must be those of the upload, because the caller's page numbers refer to them. */
 static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t *scratch)
 {
     const sr_file_t *upload = &proof->files->upload;
@@ -115,17 +115,17 @@ static sr_error_t *write_again(sr_file_t *file, const proof_t *proof, apr_pool_t
     return spool_output(file, proof, &made->document);
 }
 
-/* The document's pages are now those of what was rewritten, and the fields are placed on them. */
-static sr_error_t *normalise(const proof_t *proof)
+/* Replaces the document by its rewritten form, on whose pages the fields are placed. */
+static sr_error_t *rewrite(const proof_t *proof)
 {
     sr_files_t *files = proof->files;
     sr_file_t made = {0};
-    apr_pool_t *scratch; /* as large as the document: not kept until the answer has been read */
+    apr_pool_t *scratch; /* destroyed early, because it is as large as the document */
     if (files->upload.pages->signatures) return refuse(proof, SIGNED);
     apr_pool_create(&scratch, proof->pool);
     SR_TRY(write_again(&made, proof, scratch));
     apr_pool_destroy(scratch);
-    files->normalised = made;
+    files->rewritten = made;
     files->upload.pages = sr_pages_rewritten(files->upload.pages, made.sha256, made.size, proof->pool);
     files->upload.changed = true;
     proof->document->pages = made.pages;
@@ -150,7 +150,7 @@ static apr_array_header_t *fields_of(const proof_t *proof)
     return fields;
 }
 
-/* Existing fields are tried each time. */
+/* Returns true if preparing fields on these pages has succeeded before. Existing fields are always tried. */
 static bool is_remembered(const sr_pages_t *pages, const apr_array_header_t *fields)
 {
     if (fields->nelts > MANY_FIELDS) return false;
@@ -172,7 +172,7 @@ static void remember(sr_file_t *file, const apr_array_header_t *fields, apr_pool
     }
 }
 
-/* *damage is NULL when it is proved, else why not: it may then be rewritten. */
+/* *damage is NULL if the document can be prepared, else the reason why not. Such a document may be rewritten. */
 static sr_error_t *prepare(const char **damage, const proof_t *proof)
 {
     sr_file_t *file = sealed_file(proof);
@@ -199,16 +199,16 @@ static sr_error_t *prove(const proof_t *proof)
     const char *damage, *active = sr_warnings_refusal(proof->document->pages->warnings, proof->pool);
     if (active && proof->service->refuse_active) return refuse(proof, active);
     if (!fields_of(proof)->nelts) return NULL;
-    if (files->upload.pages->normalise && !files->normalised.sha256) SR_TRY(normalise(proof));
+    if (files->upload.pages->normalise && !files->rewritten.sha256) SR_TRY(rewrite(proof));
     SR_TRY(prepare(&damage, proof));
-    if (damage && files->normalised.sha256) return refuse(proof, damage);
+    if (damage && files->rewritten.sha256) return refuse(proof, damage);
     if (damage) {
-        SR_TRY(normalise(proof));
+        SR_TRY(rewrite(proof));
         SR_TRY(prepare(&damage, proof));
         if (damage) return refuse(proof, damage);
     }
-    proof->document->rewritten_sha256 = files->normalised.sha256;
-    proof->document->rewritten_size = files->normalised.size;
+    proof->document->rewritten_sha256 = files->rewritten.sha256;
+    proof->document->rewritten_size = files->rewritten.size;
     return NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preview.c: how a signature will look in a signer's fields. Nothing is stored. It takes a place at the gate that pages
- * to be shown have, so that signing never waits for it. */
+/* preview.c: previews a signature in a signer's fields. Nothing is stored. Previews share the gate of pages, so that
+ * signing never waits for them. */
 #include "service/private.h"
 
 sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *preview, const sr_signing_t *signing,

@@ -1,66 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* private.h: what use cases share. For src/service alone. */
+/* private.h: shared by the use cases. Only files of src/service include it. */
 #ifndef SR_SERVICE_PRIVATE_H
 #define SR_SERVICE_PRIVATE_H
 
 #include "service/setup.h"
 
 /* ------------------------------------------------------------------------------------------------- call.c */
-/* The error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
+/* Returns the error of an outcome; NULL for SR_OK, SR_REPLAY and SR_STALE. */
 sr_error_t *sr_service_refusal(sr_outcome_t outcome, apr_pool_t *pool);
-/* After the commit of what may have an event for webhooks. */
+/* Wakes the job thread, after a commit that may have inserted a job. */
 void sr_service_wake(const sr_service_t *service);
-/* The same for the work on the documents of one submission: the questions may have the same helper, which may have
- * answered other requests of that scope (sr_pdf_pool_for_request). Ends with the pool. */
+/* Wakes it if it should look before its next poll: after a commit with these arguments "webhooks" and "timers" of the
+ * store (timers: as sr_timer_add makes it). `webhooks` may be NULL. */
+void sr_service_wake_for(const sr_service_t *service, const char *webhooks, const json_t *timers);
+/* A copy of the service for the documents of one submission. Its requests to helpers may use the same worker, which
+ * may have read documents for other requests of that scope (sr_pdf_pool_for_request). It ends with the pool. */
 sr_service_t sr_service_for_request(const sr_service_t *service, const char *scope, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- receive.c */
 typedef struct sr_upload_t {
     const char *name, *raw;  /* decoded, and as sent */
-    bool declared_pdf;       /* its part said application/pdf, or no type: its content decides */
+    bool declared_pdf;       /* the type of its part is application/pdf or missing; the content decides */
     sr_blob_writer_t *spool; /* ended */
     const char *sha256;
     apr_off_t size;
 } sr_upload_t;
 struct sr_uploads_t {
-    sr_blobs_t *documents;     /* the folder the spools belong to */
+    sr_blobs_t *documents;     /* the folder of the spools */
     apr_array_header_t *files; /* sr_upload_t */
     apr_pool_t *pool;
 };
 
+/* ---------------------------------------------------------------------------------------------- subject.c */
+/* The submission of a transition, and by what right it is read: the uuid of a signer, who has the link; or a caller's
+ * token and the uuid of one of their submissions; or, for the service itself, that uuid alone. */
+typedef struct sr_subject_t {
+    const char *signer, *token_hash, *submission;
+} sr_subject_t;
+/* Reads it. */
+sr_error_t *sr_service_subject(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                               apr_pool_t *pool);
+/* Reads it again if it has changed since *signing was read. */
+sr_error_t *sr_service_subject_refresh(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                                       apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- expire.c */
+/* Expires a submission if its deadline is over by the database's clock. *again is set to the time until then if it is
+ * not. */
+sr_error_t *sr_service_expire_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
+                                  apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ timer.c */
+/* Adds a job of the kind "expiry" or "remind" to the argument "timers" of the store. 0: there is none any more. */
+void sr_timer_add(json_t *timers, const char *kind, apr_time_t due_at);
+/* Returns true if one of these jobs is due before the job thread looks for jobs by itself. */
+bool sr_timers_are_near(const json_t *timers);
+
+/* ----------------------------------------------------------------------------------------------- remind.c */
+/* Returns the column `reminders` of a creation. The object belongs to the pool. */
+json_t *sr_service_reminders(const sr_service_t *service, const sr_reminders_t *reminders, apr_pool_t *pool);
+/* Sends the automatic reminders of a submission that are due by the database's clock. *again is set to the time until
+ * the next one is due, unless its job was written. */
+sr_error_t *sr_service_remind_due(const sr_service_t *service, apr_interval_time_t *again, const char *uuid,
+                                  apr_pool_t *pool);
+
 /* ------------------------------------------------------------------------------------------------- meet.c */
+/* Reads a submission. If it is open after its deadline, it is expired first. */
+sr_error_t *sr_service_meet(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                            apr_pool_t *pool);
 /* The access_epoch of a signer's submission. */
 sr_error_t *sr_service_access_epoch(const sr_service_t *service, apr_int64_t *epoch, const char *signer,
                                     apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- list.c */
-/* Where a page begins, as the list operations of the store take it. */
+/* The beginning of a page of a list, as the arguments of a list operation of the store. */
 typedef struct sr_list_place_t {
-    int limit;             /* one row more than the page has: it says whether there is another page */
+    int limit;             /* one row more than the page has, to detect whether there is another page */
     const char *direction; /* "older" or "newer" */
-    apr_time_t at;         /* 0: from the newest */
+    apr_time_t at;         /* 0: begin with the newest */
     apr_int64_t id;
 } sr_list_place_t;
 sr_error_t *sr_service_list_place(sr_list_place_t *place, const sr_list_query_t *query, apr_pool_t *pool);
-/* A row of a list, as it is shown. */
+/* A row of a list. */
 typedef struct sr_list_item_t {
-    const char *body; /* JSON text; NULL: the page has no room for it */
+    const char *body; /* JSON text; NULL if it does not fit into the page */
     apr_time_t at;    /* its place in the list */
     apr_int64_t id;
 } sr_list_item_t;
-/* The page of what an operation gave: sr_list_item_t, in the order in which it gave them. */
+/* Makes a page of the rows of an operation: sr_list_item_t, in the order of the operation. */
 void sr_service_list_page(sr_list_result_t *page, const apr_array_header_t *items, const sr_list_place_t *place,
                           apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- uploads.c */
-/* The pages of a document by its owner's report, or NULL if there is no report of this version. */
+/* Reads the pages of a document from its owner's report. *pages is NULL if there is no report of this version. */
 sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const char *sha256, apr_pool_t *pool);
 
+/* ------------------------------------------------------------------------------------------------- show.c */
+/* Returns the beginning of the keys of all pages of a document in the cache. `owner`: the result of sr_owner_of. */
+const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_pool_t *pool);
+
 /* ----------------------------------------------------------------------------------------------- recent.c */
-/* A table of fixed size, for any number of threads; NULL when there is no memory. Keys are SHA-256 in hexadecimal, each
- * with a value of `value_size` bytes, which is copied. What is kept may be forgotten at any time. */
+/* Makes a bounded cache, a table of fixed size for any number of threads. Returns NULL if there is no memory. Keys
+ * are SHA-256 in hexadecimal. A value has `value_size` bytes and is copied. Entries may be dropped at any time. */
 sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool);
-/* `recent` may be NULL: nothing is kept. */
+/* `recent` may be NULL: then nothing is stored. */
 bool sr_recent_get(sr_recent_t *recent, const char *digest, void *value);
 void sr_recent_put(sr_recent_t *recent, const char *digest, const void *value);
 
@@ -70,8 +113,9 @@ typedef struct sr_access_t {
     char owner[SR_ACCESS_OWNER_LENGTH + 1];
     apr_int64_t epoch; /* the submission's access_epoch */
 } sr_access_t;
-/* Whether something is known. If it is not *current, it has to be compared with the epoch in the database. `digest`: of
- * who asks, and for what; `document`: the uuid of what is asked for. `cache` may be NULL: nothing is kept. */
+/* Returns true if there is an entry. If it is not *current, its epoch must be compared with the database. `digest`
+ * is of the signer and what they request, `document` is the uuid of the document. `cache` may be NULL: then nothing
+ * is stored. */
 bool sr_access_cache_get(sr_access_cache_t *cache, sr_access_t *access, bool *current, const char *digest,
                          const char *document, apr_time_t now);
 /* `count`: sr_standing_count before the database was asked. */
@@ -79,21 +123,29 @@ void sr_access_cache_put(sr_access_cache_t *cache, const char *digest, const sr_
                          apr_time_t now);
 
 /* --------------------------------------------------------------------------------------------- standing.c */
-/* Which version of a document (uuid) is current, and its owner as above, if that was found out in the last second and
- * no signature of it was committed on this machine since. `digest`: of who asks, and for what. `version`: room for
- * SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: nothing is kept. */
+/* Returns true, with the current version of a document (uuid) and its owner (as above), if an entry was made in the
+ * last second and no change of the document was committed on this machine since. `digest` is as above. `version` has
+ * room for SR_SHA256_HEX_LENGTH characters and a NUL. `standing` may be NULL: then nothing is stored. */
 bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *document, apr_time_t now, char *version,
                      char *owner);
 /* `count`: sr_standing_count before the database was asked. */
 void sr_standing_add(sr_standing_t *standing, const char *digest, apr_uint32_t count, apr_time_t now,
                      const char *version, const char *owner);
 apr_uint32_t sr_standing_count(const char *document);
-/* After the commit of what changed it, and before anybody is told. */
+/* Called after the commit of a change, before it is reported to anybody. */
 void sr_standing_changed(const char *document);
 
+/* -------------------------------------------------------------------------------------------- key_cache.c */
+/* Returns the key of an entry in the cache: of a content in a folder (its uuid), for an owner (sr_owner_of). */
+const char *sr_key_cache_digest(const char *folder, const char *owner, const char *sha256, apr_pool_t *pool);
+/* Returns the key under which the content was found, or NULL. `cache` may be NULL: then nothing is stored. */
+const char *sr_key_cache_get(sr_key_cache_t *cache, const char *digest, apr_pool_t *pool);
+/* `key` may be NULL: then the entry is removed. */
+void sr_key_cache_put(sr_key_cache_t *cache, const char *digest, const char *key);
+
 /* ----------------------------------------------------------------------------------------------- folder.c */
-/* Before something is stored: the folder belongs to this database, or to nobody, and then it does from now on. Errors:
- * SR_EUNAVAILABLE. */
+/* Called before something is stored. Checks that the folder belongs to this database; a folder that belongs to none
+ * becomes this database's. Errors: SR_EUNAVAILABLE. */
 sr_error_t *sr_service_folder(const sr_service_t *service, sr_blobs_t *documents, apr_pool_t *pool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* receive.c: files as they come in, for creations and verifications: each goes to a spool of the folder of documents.
+/* receive.c: receives files for creations and verifications. Each is written to a spool.
  */
 #include "service/private.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recent.c: a table of fixed size of what this process has found out, by digests: access_cache.c and standing.c
- * keep theirs in it. The oldest entry of a set makes room for a new one. */
+/* recent.c: a bounded cache: a table of fixed size whose keys are digests. access_cache.c and standing.c use it. A
+ * new entry replaces the oldest one of its set. */
 #include "service/private.h"
 
 #include <apr_thread_mutex.h>
@@ -13,7 +13,7 @@
 struct sr_recent_t {
     apr_thread_mutex_t *mutex;
     apr_size_t value_size, entry_size;
-    char *entries; /* SETS * WAYS: a digest and a value each; the newest of a set first */
+    char *entries; /* SETS * WAYS entries, each a digest and a value; the newest of a set is first */
 };
 
 sr_recent_t *sr_recent_create(apr_size_t value_size, apr_pool_t *pool)

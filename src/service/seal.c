@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seal.c: the seal itself: the helper fills, we sign the digest that was made of what it wrote, and put that in. */
+/* seal.c: seals a document. A helper fills it, httpd signs the digest of the result and inserts the CMS. */
 #include "service/seal.h"
 
 #include "metrics/metrics.h"
@@ -29,10 +29,10 @@ sr_error_t *sr_seal(const sr_service_t *service, sr_pdf_revision_t *revision, co
                     const sr_pdf_signature_t *what, apr_pool_t *pool)
 {
     const sr_environment_t environment = what->test ? SR_TEST : SR_PRODUCTION;
-    const apr_time_t begun = apr_time_now();
+    const apr_time_t begun = sr_time_steady();
     sr_error_t *error = fill_and_sign(service, revision, joined, what, environment, pool);
-    if (error && error->code == SR_EBADREQUEST) return error; /* there was nothing to seal */
+    if (error && error->code == SR_EBADREQUEST) return error; /* nothing was sealed, so this does not count */
     sr_metrics_count(SR_METRIC_SEALS, environment, error ? SR_RESULT_FAILED : SR_RESULT_SEALED, 1);
-    if (!error) sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, apr_time_now() - begun);
+    if (!error) sr_metrics_observe(SR_METRIC_SEAL_SECONDS, 0, sr_time_steady() - begun);
     return error;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service.h: the use cases, one file each; a use case owns its transaction. No httpd.h.
+/* service.h: the use cases. Each has a file and owns its transaction. They do not depend on httpd.
  *
- * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c ·
- * access_cache.c · standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · tokens.c · webhooks.c ·
- * history.c · page.c · health.c
+ * Sections: call.c · authenticate.c · create.c · brand.c · submissions.c · verify.c · open.c · access_cache.c ·
+ * standing.c · folder.c · show.c · sign.c · preview.c · refuse.c · cancel.c · extend.c · replace.c · remind.c ·
+ * tokens.c · webhooks.c · history.c · list.c · health.c
  *
- * Every function returns SR_EUNAUTHORIZED when the token (given as its SHA-256) is unknown, revoked or expired,
- * SR_ENOTFOUND for what is not in the caller's scope, SR_EUNAVAILABLE when database, disk or helper are away.
- * Results live in `pool`.
+ * Errors of every function: SR_EUNAUTHORIZED if the token (given as its SHA-256) is unknown, revoked or expired,
+ * SR_ENOTFOUND if an object does not exist in the caller's scope, and SR_EUNAVAILABLE if the database, the disk or the
+ * helper cannot be used. Results are allocated in `pool`.
  */
 #ifndef SR_SERVICE_H
 #define SR_SERVICE_H
@@ -17,11 +17,12 @@
 
 #include "model/model.h"
 
-/* What a use case works with (setup.h). */
+/* The environment of a use case (setup.h). */
 typedef struct sr_service_t sr_service_t;
 
 /* ------------------------------------------------------------------------------------------------- call.c */
-/* The SHA-256 of a bearer token (or NULL) as it was sent. Errors: SR_EUNAUTHORIZED if it is not of a token's form. */
+/* Sets *token_hash to the SHA-256 of a bearer token, which may be NULL. Errors: SR_EUNAUTHORIZED if the text has not
+ * the form of a token. */
 sr_error_t *sr_service_token_hash(const char **token_hash, const char *token, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------- authenticate.c */
@@ -29,51 +30,55 @@ sr_error_t *sr_service_authenticate(const sr_service_t *service, sr_token_t **to
                                     apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- receive.c
- * Files as they come in, one after the other. Each is hashed while it is written, to memory or to a file without a
- * name.
+ * Receives files, one after the other. Each is hashed while it is written to memory or to an unnamed file.
  */
 typedef struct sr_uploads_t sr_uploads_t;
 sr_error_t *sr_service_receive(const sr_service_t *service, sr_uploads_t **uploads, apr_pool_t *pool);
-/* The next file begins. `name` as it was decoded, `raw` as it was sent; both NULL if it has no name. `declared_pdf`: it
- * was said to be application/pdf, or nothing was said. */
+/* Begins the next file. `name` is the decoded name, `raw` the name as it was sent; both are NULL if the file has no
+ * name. `declared_pdf`: its type is application/pdf or missing. */
 sr_error_t *sr_service_receive_begin(sr_uploads_t *uploads, const char *name, const char *raw, bool declared_pdf);
 sr_error_t *sr_service_receive_data(sr_uploads_t *uploads, const void *data, apr_size_t length);
 sr_error_t *sr_service_receive_end(sr_uploads_t *uploads);
 int sr_service_received(const sr_uploads_t *uploads);
-/* Lets go of memory and descriptors: now, not when a slow client has read the answer. */
+/* Frees memory and descriptors now, instead of when a slow client has read the response. */
 void sr_service_receive_drop(sr_uploads_t *uploads);
 
 /* ----------------------------------------------------------------------------------------------- create.c */
 typedef struct sr_create_t {
     const char *token_hash;
-    const sr_token_t *caller; /* of sr_service_authenticate, before the body was read */
+    const sr_token_t *caller; /* the result of sr_service_authenticate, before the body was read */
     sr_client_t client;
     const sr_uploads_t *uploads;
-    const char *name, *signers; /* NULL: the part was not there */
+    const char *name, *signers; /* NULL if the part is missing */
     apr_size_t signers_length;
     const char *skip_intro, *send_email; /* text of the parts, or NULL */
-    const char *locale;                  /* the same: of signers who have no locale of their own */
-    const char *caption;                 /* the same: of fields that have no caption of their own */
-    const char *idempotency_key;         /* or NULL */
-    sr_remarks_t *remarks;               /* on the form; the use case adds its own. Or NULL */
+    const char *locale;                  /* the same: for signers without a locale of their own */
+    const char *caption;                 /* the same: for fields without a caption of their own */
+    const char *expires_at, *external_id, *metadata, *redirect_url; /* the same (model: life.c) */
+    apr_size_t metadata_length;
+    const char *reminders; /* the same (model: reminders.c) */
+    apr_size_t reminders_length;
+    const char *idempotency_key; /* or NULL */
+    sr_remarks_t *remarks;       /* on the form, or NULL. The use case adds its own */
 } sr_create_t;
 
-/* Checks everything in the contract's order, stores documents, then the submission. *representation is the answer,
- * *uuid the submission's. Errors: SR_EBADREQUEST, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency key), SR_ETOOMANY
- * (too many invitations). */
+/* Checks the request in the contract's order, stores the documents, then the submission. *representation is the
+ * response, *uuid that of the submission. Errors: SR_EBADREQUEST, SR_EFORBIDDEN (quota), SR_ECONFLICT (idempotency
+ * key), SR_ETOOMANY (too many invitations). */
 sr_error_t *sr_service_create(const sr_service_t *service, const char **uuid, const char **representation,
                               const sr_create_t *request, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ brand.c */
-/* What mail shows of the theme: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}; the pool's. */
+/* Returns the parts of the theme that mail shows: {"name"?, "logo"? (a URL), "accent"?, "onAccent"?}. The object
+ * belongs to the pool. */
 json_t *sr_service_brand(const sr_service_t *service, apr_pool_t *pool);
 
-/* ------------------------------------------------------------------------------------------------- page.c
- * Keyset pages. A cursor is opaque: direction, time and id of the row it starts from.
+/* ------------------------------------------------------------------------------------------------- list.c
+ * Keyset pagination. A cursor is opaque: direction, time and id of the row after which the page begins.
  */
 typedef struct sr_list_query_t {
     int limit;          /* 1 to 100 */
-    const char *cursor; /* or NULL for the newest */
+    const char *cursor; /* or NULL: begin with the newest */
 } sr_list_query_t;
 
 typedef struct sr_list_result_t {
@@ -82,25 +87,32 @@ typedef struct sr_list_result_t {
 } sr_list_result_t;
 
 /* ------------------------------------------------------------------------------------------ submissions.c */
-/* The representation; rendered again, and stored if that is possible, when the stored one is of an older version. */
-sr_error_t *sr_service_submission(const sr_service_t *service, const char **representation, const char *token_hash,
-                                  const char *uuid, apr_pool_t *pool);
+typedef struct sr_shown_submission_t {
+    const char *representation; /* NULL if `known` has its tag */
+    const char *tag;            /* changes whenever the representation changes */
+} sr_shown_submission_t;
+/* Reads the representation. If the stored one is of an older version, it is rendered again, and stored if that is
+ * possible. `known` is an If-None-Match header, or NULL. If an entity-tag in it begins with the tag and "-", the
+ * representation is not read. */
+sr_error_t *sr_service_submission(const sr_service_t *service, sr_shown_submission_t *shown, const char *token_hash,
+                                  const char *uuid, const char *known, apr_pool_t *pool);
 
 typedef struct sr_submission_filter_t {
-    const char *status, *q;                   /* or NULL */
-    apr_time_t created_after, created_before; /* or 0 */
+    const char *status;                                      /* of a signer or of the submission; or NULL */
+    const char *q, *external_id;                             /* or NULL */
+    apr_time_t created_after, created_before, updated_after; /* or 0 */
 } sr_submission_filter_t;
 sr_error_t *sr_service_submissions(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                    const sr_list_query_t *query, const sr_submission_filter_t *filter,
                                    apr_pool_t *pool);
 
 typedef struct sr_download_t {
-    const apr_array_header_t *blobs; /* sr_blob_t (blobs.h): to be read one after the other */
+    const apr_array_header_t *blobs; /* sr_blob_t (blobs.h), whose concatenation is the content */
     const char *name, *sha256;
 } sr_download_t;
-/* Its content in buckets, with no end-of-stream bucket. */
+/* Returns the content in buckets, without an end-of-stream bucket. */
 apr_bucket_brigade *sr_service_brigade(const sr_download_t *download, apr_bucket_alloc_t *allocator, apr_pool_t *pool);
-/* A document as it is now, or as it was uploaded. */
+/* A document with its present revisions, or (`original`) as it was uploaded. */
 sr_error_t *sr_service_document(const sr_service_t *service, sr_download_t *download, const char *token_hash,
                                 const char *submission_uuid, const char *document_uuid, bool original,
                                 apr_pool_t *pool);
@@ -110,7 +122,7 @@ sr_error_t *sr_service_certificate(const sr_service_t *service, sr_download_t *d
 /* The events as a JSON array. */
 sr_error_t *sr_service_audit(const sr_service_t *service, json_t **events, const char *token_hash,
                              const char *submission_uuid, apr_pool_t *pool);
-/* The same downloads, for who has them already. */
+/* The same downloads, for callers that have read the record already. */
 sr_error_t *sr_service_download(const sr_service_t *service, sr_download_t *download,
                                 const sr_document_state_t *document, bool original, apr_pool_t *pool);
 sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_download_t *download,
@@ -123,62 +135,60 @@ sr_error_t *sr_service_download_certificate(const sr_service_t *service, sr_down
 /* The submission as the signer meets it. Changes nothing. */
 sr_error_t *sr_service_signing(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                apr_pool_t *pool);
-/* Reads it again, if it has changed since. */
-sr_error_t *sr_service_signing_refresh(const sr_service_t *service, sr_signing_t **signing, apr_pool_t *pool);
-/* The same, and it is recorded that the signer has opened it. */
+/* The same, and records that the signer has opened the link. */
 sr_error_t *sr_service_signing_open(const sr_service_t *service, sr_signing_t **signing, const char *signer,
                                     const sr_client_t *client, apr_pool_t *pool);
 
-/* Looks up the sizes of all pages (`boxes`), where they are known. */
+/* Sets the sizes of all pages (`boxes`) of the documents whose reports are known. */
 sr_error_t *sr_service_signing_boxes(const sr_service_t *service, sr_signing_t *signing, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- folder.c */
 typedef struct sr_health_t {
-    const sr_error_t *database, *helper, *documents; /* NULL: well */
+    const sr_error_t *database, *helper, *documents; /* NULL if it works */
 } sr_health_t;
-/* For health: whether the database can be written, and documents be stored. Tried every five seconds. */
+/* For the health check: tries to write to the database and to store a document. Results are reused for five seconds. */
 void sr_service_probe(const sr_service_t *service, sr_health_t *health, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------- show.c */
 typedef struct sr_show_t {
     const char *signer, *document; /* uuids */
-    const char *version;           /* SHA-256 of the document as it is to be shown; NULL: as it is now */
+    const char *version;           /* SHA-256 of the document; NULL for the current version */
     int page;                      /* from 0 */
-    int width;                     /* one of sr_show_width; 0: not as an image, but what it says */
-    bool png;                      /* of an image: PNG, even if JPEG suits the page */
-    bool only_cached;              /* a page that the cache does not have is not made: `file` is NULL then */
+    int width;                     /* of the image in pixels, one of sr_show_width; 0 for the text of the page */
+    bool png;                      /* the image must be a PNG, even if JPEG suits the page */
+    bool only_cached;              /* if the page is not in the cache, it is not made, and `file` is NULL */
 } sr_show_t;
 typedef struct sr_shown_t {
-    apr_file_t *file; /* closed with the pool: an image, or the JSON of sr_pdf_text_t */
-    const char *type; /* of its content; NULL: that depends on the file that was not made */
+    apr_file_t *file; /* an image, or the JSON of sr_pdf_text_t; closed with the pool */
+    const char *type; /* the media type; NULL if it depends on a file that was not made */
     apr_off_t size;
     const char *etag;
-    const sr_error_t *uncached; /* NULL: the cache has it. Set with an error, too. */
+    const sr_error_t *uncached; /* why the page was not cached, or NULL. It is set with an error, too */
 } sr_shown_t;
-/* A page for a signer. Errors: SR_ENOTFOUND for no link, no document, no page, and what never was a version of this
- * document; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
+/* Shows a page to a signer. Errors: SR_ENOTFOUND if the link, the document, the page or this version of the document
+ * does not exist; SR_ECONTENT, "Page {n} cannot be shown: {reason}". */
 sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, const sr_show_t *show, apr_pool_t *pool);
-/* The least width, of the few that there are, that is not less than this one (SR_SHOW_MIN_WIDTH to SR_SHOW_MAX_WIDTH).
+/* Returns the least of the available widths that is not less than `wanted` (SR_SHOW_MIN_WIDTH to SR_SHOW_MAX_WIDTH).
  */
 #define SR_SHOW_MIN_WIDTH 16
 #define SR_SHOW_MAX_WIDTH 4000
 int sr_show_width(int wanted);
 
 /* ------------------------------------------------------------------------------------------------- sign.c */
-/* Seals all documents on which the signer has fields; *signing as it was read, then as it is now. When it returns
- * without an error all is durable; with one nothing has changed. The signer accepted `consent`. Errors: SR_ECONFLICT
- * when the signer has signed or refused already, or another has refused; SR_EBADREQUEST if a signature cannot be drawn;
- * SR_EUNAVAILABLE when it cannot be sealed now. */
+/* Seals all documents on which the signer has fields. *signing is as it was read, and afterwards the new state. The
+ * signer accepted `consent`. Without an error everything is durable, and with an error nothing has changed. Errors:
+ * SR_ECONFLICT if the signer has signed or refused already, or another signer has refused; SR_EBADREQUEST if a
+ * signature cannot be drawn; SR_EUNAVAILABLE if documents cannot be sealed at the moment. */
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                             const sr_signature_t *signature, const sr_consent_t *consent, apr_pool_t *pool);
 
 /* ---------------------------------------------------------------------------------------------- preview.c */
-/* How the signature will look, and the captions of the signer's fields if they signed now. `client` and `language` are
- * as in sr_captions_t. Errors: SR_ECONFLICT for who cannot sign any more, SR_EUNAVAILABLE. */
+/* Previews the signature and the captions of the signer's fields as they would be now. `client` and `language` are
+ * as in sr_captions_t. Errors: SR_ECONFLICT if the signer cannot sign any more, SR_EUNAVAILABLE. */
 typedef struct sr_preview_t {
-    const char *reason;                /* NULL: there is a drawing; else a sentence for the signer */
-    const apr_array_header_t *unknown; /* with a reason: characters (const char *) that cannot be drawn. Or NULL */
-    const char *drawing;               /* JSON for the page (sr_pdf_preview_t) */
+    const char *reason;                /* why there is no drawing, a sentence for the signer; or NULL */
+    const apr_array_header_t *unknown; /* the characters (const char *) that cannot be drawn, or NULL */
+    const char *drawing;               /* JSON for the signing page (sr_pdf_preview_t) */
     apr_size_t length;
 } sr_preview_t;
 sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *preview, const sr_signing_t *signing,
@@ -186,9 +196,54 @@ sr_error_t *sr_service_preview(const sr_service_t *service, sr_preview_t *previe
                                const sr_language_t *language, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- refuse.c */
-/* `reason` may be NULL. Errors: SR_ECONFLICT as above, SR_EBADREQUEST for a reason that is too long. */
+/* `reason` may be NULL. Errors: SR_ECONFLICT as for sr_service_sign, SR_EBADREQUEST if the reason is too long. */
 sr_error_t *sr_service_refuse(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
                               const char *reason, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- cancel.c
+ * What the caller of the API does with one of their submissions. *representation is what it is afterwards.
+ */
+typedef struct sr_caller_t {
+    const char *token_hash, *submission;
+    sr_client_t client;
+} sr_caller_t;
+/* Withdraws an open submission; a submission that is cancelled already stays as it is. `reason` may be NULL. Errors:
+ * SR_EBADREQUEST for a reason that is too long, SR_ECONFLICT if it is completed, refused or expired. */
+sr_error_t *sr_service_cancel(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                              const char *reason, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- extend.c */
+/* Changes the deadline (sr_deadline_read) of an open submission. 0: it has none. Errors: SR_ECONFLICT if the submission
+ * is closed. */
+sr_error_t *sr_service_extend(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                              apr_time_t expires_at, apr_pool_t *pool);
+
+/* ---------------------------------------------------------------------------------------------- replace.c */
+typedef struct sr_replace_t {
+    const char *signer;   /* uuid */
+    const json_t *person; /* the object that was sent: firstname, lastname, email, locale */
+} sr_replace_t;
+/* Puts another person in the place of a signer who has neither signed nor refused. They get a new link, and the old one
+ * ends. Errors: SR_EBADREQUEST, SR_ENOTFOUND for no such signer, SR_ECONFLICT, SR_ETOOMANY (invitations). */
+sr_error_t *sr_service_replace(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                               const sr_replace_t *request, apr_pool_t *pool);
+
+/* ----------------------------------------------------------------------------------------------- remind.c */
+/* Reminds a signer (uuid) by mail. Errors: SR_ENOTFOUND for no such signer, SR_ECONFLICT if they cannot be reminded,
+ * SR_ETOOMANY (within 10 minutes after the last reminder, or the limits of mail), SR_EUNAVAILABLE if the service sends
+ * no mail. */
+sr_error_t *sr_service_remind(const sr_service_t *service, const char **representation, const sr_caller_t *caller,
+                              const char *signer, apr_pool_t *pool);
+
+/* ------------------------------------------------------------------------------------------------ erase.c */
+/* Deletes a closed submission: erases documents, persons, addresses and whatever else is personal, and leaves a
+ * tombstone with the chain of its events. caller->client is not used. caller->token_hash is NULL if the service itself
+ * deletes it. The service needs `database`, and documents_root and cache_root for files; without documents_root, files
+ * are left to sr_service_erase_rest. Errors: SR_ECONFLICT if it is open or under legal hold, SR_EGONE if it was deleted
+ * before. */
+sr_error_t *sr_service_erase(const sr_service_t *service, const sr_caller_t *caller, apr_pool_t *pool);
+/* Removes the files of deleted submissions that are left because a process was killed. */
+sr_error_t *sr_service_erase_rest(const sr_service_t *service, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------------------------------------- verify.c */
 typedef struct sr_verify_t {
@@ -196,44 +251,46 @@ typedef struct sr_verify_t {
     sr_environment_t environment; /* of the caller */
     const sr_uploads_t *uploads;  /* the document */
 } sr_verify_t;
-/* *answer (the caller's reference) is the object of sr_pdf_verification_json with "sha256", "size", "known" (these
- * very bytes are the caller's: see SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null) and "document" ({"uuid","name"}
- * or null). Nothing is stored. Errors: SR_EBADREQUEST when signatures cannot be looked for, with the reason. */
+/* Verifies a document. *answer (a new reference) is the object of sr_pdf_verification_json with "sha256", "size",
+ * "known" (true if the caller has a document with this SHA-256: SR_OP_DOCUMENT_KNOWN), "submission" (uuid or null)
+ * and "document" ({"uuid","name"} or null). Nothing is stored. Errors: SR_EBADREQUEST, with the reason, if the file
+ * cannot be searched for signatures. */
 sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                               apr_pool_t *pool);
 
-/* The same for anybody: `token_hash` and `environment` are not looked at, and nothing is said of whether these bytes
- * are known here. *answer is the pool's: sr_pdf_verification_json of all conclusions, with "sha256", "size", "finding"
- * (the conclusion, or "validation": extended by data for validation alone; "incomparable": unchecked because changes
- * cannot be told; "encrypted", "refused": unreadable) and, in each signature, "environment" of the seal that made it,
- * or null. */
+/* The same without a token: `token_hash` and `environment` are ignored, and the result does not say whether the
+ * document is known. *answer belongs to the pool. It is sr_pdf_verification_json with all conclusions, and has
+ * "sha256", "size", "finding" and, in each signature, "environment" of the seal that made it, or null. "finding" is
+ * the conclusion or one of: "validation" (only validation data was appended), "incomparable" (unchecked, because
+ * changes cannot be detected), "encrypted" and "refused" (the document cannot be read). */
 sr_error_t *sr_service_verify_public(const sr_service_t *service, json_t **answer, const sr_verify_t *request,
                                      apr_pool_t *pool);
-/* Before its body is read: at most a quarter and four more of the threads that may make pages do this. SR_EUNAVAILABLE
- * if there are too many. The visit ends with `pool`, or by sr_service_verify_leave. */
+/* Called before the body is read. A quarter of the threads that may make pages, and four more, may verify at the
+ * same time. Errors: SR_EUNAVAILABLE if there are more. The visit ends with `pool`, or by sr_service_verify_leave. */
 typedef struct sr_pdf_visit_t sr_verify_visit_t;
 sr_error_t *sr_service_verify_enter(const sr_service_t *service, sr_verify_visit_t **visit, apr_pool_t *pool);
 void sr_service_verify_leave(sr_verify_visit_t *visit);
 
 /* ----------------------------------------------------------------------------------------------- tokens.c */
-/* *secret is shown once. `name` was checked by the caller; expires_at 0: never, or as long as `max_token_age` allows.
- * Errors: SR_EBADREQUEST when expires_at is later than that. */
+/* *secret is not stored and can be shown only once. The caller has checked `name`. If expires_at is 0, the token
+ * never expires, or with `max_token_age` after that time. Errors: SR_EBADREQUEST if expires_at is later than that. */
 sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **token, const char **secret,
                                     const char *token_hash, const char *name, apr_time_t expires_at, apr_pool_t *pool);
 sr_error_t *sr_service_token(const sr_service_t *service, sr_token_t **token, const char *token_hash, const char *uuid,
                              apr_pool_t *pool);
 sr_error_t *sr_service_tokens(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                               const sr_list_query_t *query, apr_pool_t *pool);
-/* `children`: all tokens that it made, directly or through others, end too. */
+/* `children`: all tokens that it made, directly or through others, are revoked too. */
 sr_error_t *sr_service_token_revoke(const sr_service_t *service, const char *token_hash, const char *uuid,
                                     bool children, apr_pool_t *pool);
 
 /* --------------------------------------------------------------------------------------------- webhooks.c */
-/* `kind` is "sent", "signed" or "completed"; NULL `url` removes it. Errors: SR_EBADREQUEST, "url is invalid: …". */
+/* Sets a URL of the caller's token. `kind` is "sent", "signed" or "completed". If `url` is NULL, the URL is removed.
+ * Errors: SR_EBADREQUEST, "url is invalid: …". */
 sr_error_t *sr_service_webhook_set(const sr_service_t *service, const char *token_hash, const char *kind,
                                    const char *url, apr_pool_t *pool);
-/* The same for any token of the caller's user, organisation and environment, revoked or not. `urls` as in store.h: a
- * member for each URL to change. *token is the token after that. */
+/* Sets URLs of any token of the caller's user, organisation and environment, revoked or not. `urls` has a member for
+ * each URL to change (store.h). *token is the changed token. */
 sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **token, const char *token_hash,
                                       const char *uuid, const json_t *urls, apr_pool_t *pool);
 
@@ -241,11 +298,11 @@ sr_error_t *sr_service_token_webhooks(const sr_service_t *service, sr_token_t **
 typedef struct sr_history_filter_t {
     const char *event, *submission, *success; /* a kind, a uuid, "true" or "false"; or NULL */
 } sr_history_filter_t;
-/* Bodies are what the API shows of each (sr_delivery_representation), newest first. */
+/* The bodies are representations of deliveries (sr_delivery_representation), newest first. */
 sr_error_t *sr_service_history(const sr_service_t *service, sr_list_result_t *page, const char *token_hash,
                                const sr_list_query_t *query, const sr_history_filter_t *filter, apr_pool_t *pool);
-/* Calls once more; *delivery is what the API shows of the new call. Errors: SR_ECONFLICT when there is no URL for it
- * now, SR_ETOOMANY. */
+/* Repeats the delivery of an event. *delivery is the representation of the new one. Errors: SR_ECONFLICT if the
+ * token has no URL for it now, SR_ETOOMANY. */
 sr_error_t *sr_service_redeliver(const sr_service_t *service, const char **delivery, const char *token_hash,
                                  const char *event_id, apr_pool_t *pool);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setup.h: what the service is made of: for the adapter that makes it, and for the use cases. */
+/* setup.h: the members of the service, for the adapter that makes it and for the use cases. */
 #ifndef SR_SERVICE_SETUP_H
 #define SR_SERVICE_SETUP_H
 
@@ -8,57 +8,89 @@
 #include "service/service.h"
 #include "store/store.h"
 
-/* A table of what a process has found out (recent.c). */
+/* A bounded cache of a process (recent.c). */
 typedef struct sr_recent_t sr_recent_t;
 
-/* What a process remembers of who may see what (access_cache.c). */
+/* The access cache of a process (access_cache.c). */
 typedef sr_recent_t sr_access_cache_t;
 
-/* What a process knows of the current versions of documents (standing.c). */
+/* The version cache of a process (standing.c). */
 typedef sr_recent_t sr_standing_t;
 
-/* What a process remembers of its folders of documents (folder.c). */
+/* The key cache of a process (key_cache.c). */
+typedef sr_recent_t sr_key_cache_t;
+
+/* The results of the checks of documents folders, in a process (folder.c). */
 typedef struct sr_folders_t sr_folders_t;
 
-/* What a child of httpd makes once, for all its requests. */
+/* The objects that a child of httpd makes once, for all its requests. */
 typedef struct sr_child_t {
     sr_pdf_pool_t *helpers;
-    sr_folders_t *folders;            /* or NULL: nothing is remembered */
+    sr_folders_t *folders;            /* or NULL: results are not stored */
     sr_access_cache_t *access;        /* or NULL */
     sr_standing_t *standing;          /* or NULL */
+    sr_key_cache_t *keys;             /* or NULL */
     const sr_cms_identity_t *seal[2]; /* by sr_environment_t */
 } sr_child_t;
 
-/* What a use case works with: made by the adapter above for each request, because httpd merges the configuration of a
- * location for each request, too (ap_location_walk): nothing of a location lives as long as a child. */
+/* The environment of a use case. The adapter makes it for each request. httpd merges the configuration of a location
+ * for each request (ap_location_walk), so no object of a location lives as long as a child. */
 struct sr_service_t {
     const sr_child_t *child;
     sr_store_source_t *database;
-    const char *base_url;     /* of this location, without a slash at the end: what links to it begin with */
-    const char *verify_url;   /* of the page where anybody checks documents; NULL: it is Off, or not known */
-    const char *set_base_url; /* the same, where it was configured and is not what a client says. Or NULL */
-    /* Called after a commit that may have left deliveries, so that nobody waits for the next look. Or NULL. */
+    const char *base_url;     /* the beginning of links to this location, without a slash at the end */
+    const char *verify_url;   /* of the verification page; NULL if it is Off or its URL is not known */
+    const char *set_base_url; /* base_url if it is configured and not taken from the request, else NULL */
+    /* Called after a commit that has inserted jobs which are due now or soon, so that the job thread does not wait for
+     * its next poll. Or NULL. */
     void (*wake)(void *baton);
     void *wake_baton;
     const char *documents_root, *cache_root;
-    apr_off_t cache_size;                              /* bytes, at most */
-    sr_pdf_pool_t *pdf;                                /* the child's, or one for the documents of one owner */
-    const void *database_key;                          /* tells the databases of a process apart */
+    apr_off_t cache_size;                              /* the limit in bytes */
+    sr_pdf_pool_t *pdf;                                /* that of the child, or one for the documents of one owner */
+    const void *database_key;                          /* differs for each database of the process */
     int max_files, max_signers, max_fields, max_pages; /* of one submission */
     sr_origin_t area_origin;
-    apr_interval_time_t max_token_age; /* of tokens that tokens make; 0: no limit */
-    bool sends_mail;                   /* or else sendEmail is refused */
-    const char *theme;                 /* a folder (page/theme.c), "" or NULL */
-    const sr_rates_t *mail_rates;      /* by sr_mail_rate_of_t */
-    bool refuse_active;                /* documents with active content (sr_warning_row_t) */
+    apr_interval_time_t max_token_age;   /* of tokens that are made by the API; 0: no limit */
+    bool sends_mail;                     /* if false, sendEmail is refused */
+    const char *theme;                   /* a folder (web/theme.c), "" or NULL */
+    const sr_rates_t *mail_rates;        /* by sr_mail_rate_of_t */
+    const apr_array_header_t *redirects; /* origins (const char *) that redirectUrl may lead to; or NULL */
+    apr_interval_time_t expiry;          /* the deadline of submissions without one, from their creation; 0: none */
+    bool refuse_active;                  /* refuses documents with active content (sr_warning_row_t) */
 };
 
-/* What a child makes for all its requests. Each is NULL when there is no memory. */
+/* The caches of a child. They are NULL if there is no memory. */
 sr_access_cache_t *sr_access_cache_create(apr_pool_t *pool);
 sr_standing_t *sr_standing_create(apr_pool_t *pool);
+sr_key_cache_t *sr_key_cache_create(apr_pool_t *pool);
 sr_folders_t *sr_folders_create(apr_pool_t *pool);
-/* Memory of so many bytes, zeros at first, that all processes share (standing.c). */
+/* standing.c needs memory that all processes share: sr_standing_size bytes, initially 0. sr_standing_use sets it. */
 apr_size_t sr_standing_size(void);
 void sr_standing_use(void *block);
+
+/* For the job thread (timer.c): the work of a job of the kind "expiry" or "remind" for a submission. *again is the time
+ * after which it must be done again, or 0. The service needs a database alone. */
+sr_error_t *sr_service_timer(const sr_service_t *service, apr_interval_time_t *again, const char *kind,
+                             const char *submission, apr_pool_t *pool);
+/* For the job thread (retain.c): deletes submissions whose retention is over, a few at a time, and sets their number.
+ * It continues at *at, and sets it for the next call; after the last one the next run begins. The files in folders are
+ * left to sr_service_erase_rest. The service needs a database alone. It goes on after an error, and returns the last
+ * one. */
+sr_error_t *sr_service_retain(const sr_service_t *service, int *deleted, sr_retained_t *at,
+                              const sr_retention_t *retention, apr_pool_t *pool);
+/* For requests that read a submission (expire.c). Expires a submission whose deadline is over by the database's clock.
+ * Nothing happens if it is not, or if the submission is closed or gone. The service needs a database alone. */
+sr_error_t *sr_service_expire(const sr_service_t *service, const char *uuid, apr_pool_t *pool);
+
+/* For sigreqctl (cancel.c). Cancels a submission as the administrator, without waiting for the submission lock: if a
+ * signer signs at the same time, the transition that commits first wins. The service needs a database alone. Cancelling
+ * again is OK and changes nothing. Errors: SR_ENOTFOUND, SR_ECONFLICT if the submission is closed, SR_EBADREQUEST. */
+sr_error_t *sr_service_withdraw(const sr_service_t *service, const char *submission, const char *reason,
+                                apr_pool_t *pool);
+
+/* hold.c, for sigreqctl: puts a submission under legal hold, or (`reason` is NULL) releases it. As above, this waits
+ * for no lock. Errors: SR_ENOTFOUND, SR_ECONFLICT if it is held already, or not held, or deleted. */
+sr_error_t *sr_service_hold(const sr_service_t *service, const char *submission, const char *reason, apr_pool_t *pool);
 
 #endif

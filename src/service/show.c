@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* show.c: a page of a document as an image, and what it says. Made by a helper once, then a file of the cache, by the
- * digest of the document as it was then: a document that was signed since is another, and its pages are new. Each
- * organisation has files of its own in each environment: no time tells that somebody else has the document. */
+/* show.c: a page of a document as an image, or its text. A helper makes it once, and then it is a file in the cache.
+ * The name of the file has the digest of the document, so a document that has a new revision has other files. Each
+ * organisation has its own files in each environment. So the time that a response takes does not tell whether others
+ * have the document. */
 #include "service/private.h"
 
 #include <apr_portable.h>
@@ -9,20 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RENDER_VERSION                                                                                                 \
-    2 /* raise it when pages come to look otherwise, or texts have another form: what is cached is forgotten           \
-       */
-#define REFUSAL_LIFETIME apr_time_from_sec(300) /* a page that costs a helper its life is not tried again at once */
+/* Raise it if images or texts of pages change. Cached files of an older version are not used. */
+#define RENDER_VERSION 2
+#define REFUSAL_LIFETIME apr_time_from_sec(300) /* so long a page that has killed a helper is not tried again */
 #define REASON_MAX 1000
 #define LONGEST_WAIT apr_time_from_sec(8)
-#define COSTLY_PAGES 3 /* a document of which so many cost a helper is not tried again for a while */
+#define COSTLY_PAGES 3 /* so many pages that have killed a helper make the whole document refused */
 
 typedef struct work_t {
     const sr_service_t *service;
     const sr_show_t *show;
-    const char *sha256; /* of the document, as it is to be shown */
+    const char *sha256; /* of the version that is shown */
     const char *key, *refusal_key, *cost_key;
-    apr_time_t until; /* later on it is not waited for */
+    apr_time_t until; /* the time at which the request stops waiting */
     apr_pool_t *pool;
 } work_t;
 
@@ -36,11 +36,20 @@ int sr_show_width(int wanted)
     return widths[i];
 }
 
-/* The name of an organisation and environment in the names of files. */
+/* Returns the owner in the names of files: a digest of organisation and environment. */
+static const char *digest_of(const char *owner, apr_pool_t *pool)
+{
+    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_ACCESS_OWNER_LENGTH);
+}
+
 static const char *owner_of(const sr_signing_t *signing, apr_pool_t *pool)
 {
-    const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, pool);
-    return apr_pstrndup(pool, sr_sha256_hex(owner, strlen(owner), pool), SR_ACCESS_OWNER_LENGTH);
+    return digest_of(sr_owner_of(signing->organization_uuid, signing->environment, pool), pool);
+}
+
+const char *sr_service_pages_begin(const char *sha256, const char *owner, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, sha256, ".", digest_of(owner, pool), ".", NULL);
 }
 
 static void begin(work_t *work, const char *sha256, const char *owner)
@@ -55,7 +64,7 @@ static void begin(work_t *work, const char *sha256, const char *owner)
     work->cost_key = apr_pstrcat(work->pool, begin, ".no", NULL);
 }
 
-/* What the file is: its first byte tells. */
+/* Returns the media type of a file by its first byte. */
 static const char *type_of(const work_t *work, apr_file_t *file)
 {
     int descriptor;
@@ -65,7 +74,7 @@ static const char *type_of(const work_t *work, apr_file_t *file)
     return pread(descriptor, &first, 1, 0) == 1 && first == 0xff ? "image/jpeg" : "image/png";
 }
 
-/* The size tells apart what another release of poppler has drawn. */
+/* Describes the file. The ETag has its size, because another release of poppler may have drawn the page differently. */
 static sr_error_t *serve(sr_shown_t *shown, const work_t *work, apr_file_t *file, apr_off_t size)
 {
     const sr_show_t *show = work->show;
@@ -84,21 +93,21 @@ static bool find(sr_shown_t *shown, const work_t *work)
     return !serve(shown, work, cached.file, cached.size);
 }
 
-/* --- what cannot be shown */
+/* --- pages that cannot be shown */
 
 static sr_error_t *refuse(const work_t *work, const char *reason)
 {
     return sr_error(work->pool, SR_ECONTENT, "Page %d cannot be shown: %s", work->show->page, reason);
 }
 
-/* What was noted under this key not long ago, or NULL. */
+/* Returns the note that was stored under this key in the last REFUSAL_LIFETIME, or NULL. */
 static const char *recall(const work_t *work, const char *key)
 {
     char *text = apr_palloc(work->pool, REASON_MAX + 1);
     apr_size_t length = REASON_MAX;
     sr_cached_t cached;
     if (!sr_cache_get(&cached, work->service->cache_root, key, work->pool)) return NULL;
-    if (cached.made + REFUSAL_LIFETIME < apr_time_now() || cached.size > REASON_MAX) {
+    if (cached.made + REFUSAL_LIFETIME < sr_time_now() || cached.size > REASON_MAX) {
         sr_cache_remove(work->service->cache_root, key, work->pool);
         return NULL;
     }
@@ -107,7 +116,8 @@ static const char *recall(const work_t *work, const char *key)
     return text;
 }
 
-/* How many pages of the document cost a helper, and why the last one was not shown: "2 it could not be read …" */
+/* Returns how many pages of the document have killed a helper, and sets the reason of the last one: "2 it could not
+ * be read …" */
 static int recall_cost(const char **reason, const work_t *work)
 {
     const char *noted = recall(work, work->cost_key);
@@ -124,16 +134,16 @@ static sr_error_t *recall_refusal(const work_t *work)
     return NULL;
 }
 
-/* Two at once may count as one. */
+/* Counts one more page. Two at the same time may be counted as one. */
 static void note_cost(const work_t *work, const char *reason)
 {
     const char *before;
     const char *text = apr_psprintf(work->pool, "%d %s", recall_cost(&before, work) + 1, reason);
-    sr_cache_remove(work->service->cache_root, work->cost_key, work->pool); /* what is there is not replaced */
+    sr_cache_remove(work->service->cache_root, work->cost_key, work->pool); /* sr_cache_put does not replace a file */
     (void)sr_cache_put(work->service->cache_root, work->cost_key, text, strlen(text), work->pool);
 }
 
-/* --- making it */
+/* --- making a page */
 
 static sr_error_t *unreadable(const work_t *work, const char *why)
 {
@@ -141,7 +151,7 @@ static sr_error_t *unreadable(const work_t *work, const char *why)
                             "%s: %s", work->sha256, why);
 }
 
-/* The document as it was then; in memory, where the disk has no room to put it together. */
+/* Joins this version of the document, in memory if the disk is full. */
 static sr_error_t *join(sr_joined_t *joined, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
 {
     if (sr_blobs_join(joined, documents, files, false, work->pool))
@@ -169,11 +179,12 @@ static sr_error_t *ask_within(const char **reason, bool *costly, sr_pdf_output_t
     return NULL;
 }
 
-/* The helper is given back before the page is sent, which may take long. It shows no other document. */
+/* Lets a helper make the page. The helper is released before the page is sent, which may take long. It shows no
+ * other document. */
 static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **output, const work_t *work,
                        const sr_joined_t *joined)
 {
-    const apr_interval_time_t left = work->until - apr_time_now();
+    const apr_interval_time_t left = work->until - sr_time_steady();
     apr_pool_t *scratch;
     apr_pool_create(&scratch, work->pool);
     sr_pdf_pool_t *pdf = sr_pdf_pool_for_request(work->service->pdf, work->cost_key, left > 1 ? left : 1, scratch);
@@ -182,7 +193,7 @@ static sr_error_t *ask(const char **reason, bool *costly, sr_pdf_output_t **outp
     return error;
 }
 
-/* Where there is no room, it is shown all the same. */
+/* Caches a page. If there is no room, this is not an error. */
 static sr_error_t *keep(const work_t *work, const char *key, int descriptor, const char *text, apr_off_t size)
 {
     const char *root = work->service->cache_root;
@@ -190,6 +201,14 @@ static sr_error_t *keep(const work_t *work, const char *key, int descriptor, con
     SR_TRY(text ? sr_cache_put(root, key, text, (apr_size_t)size, work->pool)
                 : sr_cache_copy(root, key, descriptor, size, work->pool));
     return sr_cache_count(root, size, work->service->cache_size, work->pool);
+}
+
+/* Removes a page from the cache if its submission was deleted while the page was made. */
+static void forget_deleted(const work_t *work)
+{
+    apr_int64_t epoch;
+    const sr_error_t *error = sr_service_access_epoch(work->service, &epoch, work->show->signer, work->pool);
+    if (error && error->code == SR_ENOTFOUND) sr_cache_remove(work->service->cache_root, work->key, work->pool);
 }
 
 static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_blobs_t *documents, const apr_array_header_t *files)
@@ -207,14 +226,16 @@ static sr_error_t *make(sr_shown_t *shown, const work_t *work, sr_blobs_t *docum
         return refuse(work, reason);
     }
     shown->uncached = keep(work, work->key, output->descriptor, NULL, output->size);
-    /* served from memory: a descriptor of its own, for httpd to keep and close as it keeps files */
+    forget_deleted(work);
+    /* served from memory, by another descriptor, which httpd owns and closes */
     const char *path = apr_psprintf(work->pool, "/proc/self/fd/%d", output->descriptor);
     if (apr_file_open(&file, path, APR_FOPEN_READ | APR_FOPEN_BINARY, APR_OS_DEFAULT, work->pool))
         return unreadable(work, path);
     return serve(shown, work, file, output->size);
 }
 
-/* One makes it, the others wait and find it. If there is no lock, each one makes it. */
+/* Makes the page in one request. The others wait and then find it in the cache. If there is no lock, each request
+ * makes it. */
 static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_array_header_t *files)
 {
     sr_blobs_t *documents;
@@ -223,7 +244,7 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     if (error) return error;
     SR_TRY(sr_blobs_folder(&documents, work->service->documents_root, work->pool));
     error = sr_file_lock_take(&turn, documents, work->key, work->until, work->pool);
-    if (error && apr_time_now() >= work->until) return error;
+    if (error && sr_time_steady() >= work->until) return error;
     error = NULL;
     if (!find(shown, work)) {
         error = recall_refusal(work);
@@ -233,22 +254,22 @@ static sr_error_t *make_once(sr_shown_t *shown, const work_t *work, const apr_ar
     return error;
 }
 
-/* Making a page holds a thread of httpd for so long at most, and no more threads than the gate lets in. */
+/* Makes the page within LONGEST_WAIT. The gate limits the number of threads that do this. */
 static sr_error_t *make_in_turn(sr_shown_t *shown, work_t *work, const apr_array_header_t *files,
                                 const sr_signing_t *signing)
 {
     sr_pdf_visit_t *visit;
-    work->until = apr_time_now() + LONGEST_WAIT;
+    work->until = sr_time_steady() + LONGEST_WAIT;
     SR_TRY(sr_pdf_visit_begin(&visit, work->service->pdf, signing->submission.uuid, signing->organization, work->pool));
     sr_error_t *error = make_once(shown, work, files);
     sr_pdf_visit_end(visit);
     return error;
 }
 
-/* --- who may see it */
+/* --- permission */
 
-/* What is known of an allowed version, or of the current one. The folder tells apart services that share a
- * process, but no documents. */
+/* Returns the key for the access cache and the version cache. The folders are in it, because services with different
+ * documents may share a process. */
 static const char *permission(const sr_service_t *service, const sr_show_t *show, apr_pool_t *pool)
 {
     const char *text = apr_pstrcat(pool, service->documents_root, "\n", service->cache_root, "\n", show->signer, "\n",
@@ -256,7 +277,7 @@ static const char *permission(const sr_service_t *service, const sr_show_t *show
     return sr_sha256_hex(text, strlen(text), pool);
 }
 
-/* The files of a version; NULL: it was never one of this document's. */
+/* Returns the files of a version, or NULL if the document never had this version. */
 static apr_array_header_t *files_of(const sr_document_state_t *document, const char *version, apr_pool_t *pool)
 {
     apr_array_header_t *files = sr_document_state_files(document, pool);
@@ -269,8 +290,8 @@ static apr_array_header_t *files_of(const sr_document_state_t *document, const c
     return NULL;
 }
 
-/* Whether this process knows that the version is allowed. If that is not current, the database is asked for the epoch
- * alone. */
+/* Returns true if the access cache allows the version. If its entry is not current, only the epoch is read from the
+ * database. */
 static bool is_known(const work_t *work, sr_access_t *access, const char *allowed, apr_time_t now)
 {
     const char *document = work->show->document;
@@ -285,7 +306,7 @@ static bool is_known(const work_t *work, sr_access_t *access, const char *allowe
     return true;
 }
 
-/* A page that this process knows to be allowed. */
+/* Finds a page that the access cache allows. */
 static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr_time_t now)
 {
     const char *version = work->show->version;
@@ -299,7 +320,7 @@ static bool find_known(sr_shown_t *shown, work_t *work, const char *allowed, apr
     return find(shown, work);
 }
 
-/* What was found out is kept for the next request. */
+/* Stores the permission for the next request. */
 static void keep_known(const work_t *work, const char *allowed, const sr_signing_t *signing, const char *version,
                        const char *owner, apr_uint32_t count, apr_time_t now)
 {
@@ -313,12 +334,13 @@ sr_error_t *sr_service_show(const sr_service_t *service, sr_shown_t *shown, cons
 {
     work_t work = {.service = service, .show = show, .pool = pool};
     const char *allowed = permission(service, show, pool);
-    const apr_time_t now = sr_time_now();
+    const apr_time_t now = sr_time_steady();
     sr_signing_t *signing;
     *shown = (sr_shown_t){.type = !show->width ? "application/json" : show->png ? "image/png" : NULL};
     if (find_known(shown, &work, allowed, now)) return NULL;
     const apr_uint32_t count = sr_standing_count(show->document);
     SR_TRY(sr_service_signing(service, &signing, show->signer, pool));
+    SR_TRY(sr_signing_may_see(signing, pool));
     const sr_document_state_t *document = sr_signing_document(signing, show->document);
     if (!document) return sr_error(pool, SR_ENOTFOUND, "Not found");
     const char *version = show->version ? show->version : sr_document_state_sha256(document);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sign.c: a signer signs. Nothing but what is stored is signed: it is read, compared with its hash, filled
- * by the helper, and sealed here. What was appended is durable on disk before the one transaction that makes it part of
- * the document; a crash before leaves a file no row names. */
+/* sign.c: a signer signs. The stored document is read, compared with its SHA-256, filled by a helper, and sealed here.
+ * The revisions and the certificate of completion are durable before the transition that makes them part of the
+ * submission. A crash before that leaves files to which no row refers. */
 #include <string.h>
 
 #include "service/seal.h"
@@ -11,9 +11,11 @@ typedef struct signing_t {
     sr_blobs_t *documents;
     const sr_signature_t *signature;
     const sr_consent_t *consent;
+    apr_pool_t *parts; /* what was appended and is not stored yet */
+    apr_size_t held;   /* bytes of that */
 } signing_t;
 
-/* --- preparing: before the first signature the fields of all signers are added, in the same revision */
+/* --- preparing: the first signature also adds the fields of all signers, in the same revision */
 
 static apr_array_header_t *all_fields(const sr_signing_t *signing, const sr_document_state_t *document,
                                       apr_pool_t *pool)
@@ -22,7 +24,7 @@ static apr_array_header_t *all_fields(const sr_signing_t *signing, const sr_docu
     apr_array_header_t *fields = apr_array_make(pool, 8, sizeof(sr_pdf_field_t));
     for (int i = 0; i < signers->nelts; i++) {
         const sr_signer_t *signer = &APR_ARRAY_IDX(signers, i, sr_signer_t);
-        const char *alias = sr_signing_alias(signer->uuid, pool);
+        const char *alias = sr_signer_alias(signer, pool);
         for (int j = 0; j < signer->fields->nelts; j++) {
             const sr_field_t *field = &APR_ARRAY_IDX(signer->fields, j, sr_field_t);
             if (strcmp(field->document, document->name) != 0) continue;
@@ -41,7 +43,7 @@ static sr_error_t *prepare(const sr_service_t *service, sr_pdf_update_t *update,
     return update->fault == SR_PDF_DONE ? NULL : sr_seal_failed(pool, "preparing", update->reason);
 }
 
-/* Joins the files of the document. Before the first signature it will be extended by its fields. */
+/* Joins the files of the document. If it has no signature yet, it will be extended by its fields. */
 static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_document_state_t *document, apr_pool_t *pool)
 {
     const apr_array_header_t *files = sr_document_state_files(document, pool);
@@ -51,8 +53,8 @@ static sr_error_t *join(sr_joined_t *joined, const signing_t *s, const sr_docume
     return NULL;
 }
 
-/* A worker that confirms what is added to a document has confirmed this for no other document: another one, which may
- * be hostile, has not reached it. */
+/* Confirms the fields that were added to a document. The worker has read no other document, so no hostile document
+ * can have taken it over. */
 static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *confirmed, const sr_signing_t *signing,
                            const apr_array_header_t *fields, const sr_document_state_t *document,
                            const sr_joined_t *joined, apr_pool_t *pool)
@@ -65,8 +67,8 @@ static sr_error_t *confirm(const sr_service_t *service, sr_pdf_confirmed_t *conf
     return NULL;
 }
 
-/* With the first signature: the document is extended by what the submission's worker has prepared, and another worker,
- * which has read no other document, confirms that. */
+/* For the first signature: extends the document by the fields that the submission's worker has prepared and that
+ * another worker has confirmed. */
 static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t *own, sr_pdf_update_t *update,
                                  const sr_signing_t *signing, const apr_array_header_t *fields,
                                  const sr_document_state_t *document, sr_joined_t *joined, apr_pool_t *pool)
@@ -78,31 +80,32 @@ static sr_error_t *prepare_first(const sr_service_t *service, const sr_service_t
     SR_TRY(sr_blobs_extend(joined, update->bytes, update->length, pool));
     SR_TRY(confirm(service, &confirmed, signing, fields, document, joined, pool));
     if (confirmed.fault == SR_PDF_DONE) return NULL;
-    sr_pdf_pool_distrust(own->pdf); /* one of the two has lied */
+    sr_pdf_pool_distrust(own->pdf); /* one of the two workers has forged its response */
     return sr_seal_failed(pool, "confirming", confirmed.reason);
 }
 
 /* --- sealing */
 
-static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_transition_t *step,
+static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision, const sr_transition_t *transition,
                         const signing_t *s, const sr_document_state_t *document, const apr_array_header_t *fields,
                         const sr_pdf_update_t *prepared, const sr_joined_t *joined, apr_pool_t *pool)
 {
-    const sr_signing_t *signing = step->signing;
+    const sr_signing_t *signing = transition->signing;
     const sr_signature_t *signature = s->signature;
-    const sr_captions_t captions = {signing->signer, sr_language_of(s->consent->language), step->client, step->now};
+    const sr_captions_t captions = {signing->signer, sr_language_of(s->consent->language), transition->client,
+                                    transition->now};
     const apr_size_t first = document->revisions->nelts
                                  ? (apr_size_t)APR_ARRAY_IDX(document->revisions, 0, sr_revised_t).size
                                  : prepared->length;
     const sr_pdf_signature_t what = {
-        .signer = sr_signing_alias(signing->signer->uuid, step->pool),
+        .signer = sr_signer_alias(signing->signer, transition->pool),
         .fields = fields,
         .base_size = document->base_size,
         .prepared_size = first,
-        .name = sr_person_name(signing->signer->firstname, signing->signer->lastname, step->pool),
-        .reason = sr_signing_reason(signing, "Signed electronically", step->pool),
-        .contact = sr_signing_contact(signing, step->pool),
-        .time = step->now,
+        .name = sr_person_name(signing->signer->firstname, signing->signer->lastname, transition->pool),
+        .reason = sr_signing_reason(signing, "Signed electronically", transition->pool),
+        .contact = sr_signing_contact(signing, transition->pool),
+        .time = transition->now,
         .test = signing->environment == SR_TEST,
         .captions = sr_captions_json(&captions, document->name, pool),
         .ink = signature->ink,
@@ -112,62 +115,64 @@ static sr_error_t *fill(const sr_service_t *service, sr_pdf_revision_t *revision
     return sr_seal(service, revision, joined, &what, pool);
 }
 
-/* Notes what is appended. Its bytes stay in `parts` until they are stored. Returns their number. */
-static apr_size_t keep(sr_transition_t *step, sr_document_state_t *document, const sr_pdf_update_t *prepared,
-                       const sr_pdf_revision_t *revision, apr_pool_t *parts)
+/* Adds a revision to the transition. Its bytes stay in memory until they are stored. */
+static void keep(sr_transition_t *transition, signing_t *s, sr_document_state_t *document,
+                 const sr_pdf_update_t *prepared, const sr_pdf_revision_t *revision)
 {
     const apr_size_t size = prepared->length + revision->length;
-    char *part = apr_palloc(parts, size);
+    char *part = apr_palloc(s->parts, size);
     sr_revised_t revised = {.size = (apr_off_t)size,
-                            .whole_sha256 = apr_pstrdup(step->pool, revision->sha256),
+                            .whole_sha256 = apr_pstrdup(transition->pool, revision->sha256),
                             .whole_size = sr_document_state_size(document) + (apr_off_t)size};
     if (prepared->length) memcpy(part, prepared->bytes, prepared->length);
     memcpy(part + prepared->length, revision->bytes, revision->length);
-    revised.sha256 = sr_sha256_hex(part, size, step->pool);
-    APR_ARRAY_PUSH(step->contents, sr_content_t) =
+    revised.sha256 = sr_sha256_hex(part, size, transition->pool);
+    APR_ARRAY_PUSH(transition->contents, sr_content_t) =
         (sr_content_t){.sha256 = revised.sha256, .size = revised.size, .bytes = part};
     APR_ARRAY_PUSH(document->revisions, sr_revised_t) = revised;
-    json_array_append_new(step->revisions, json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
-                                                     document->revisions->nelts, "sha256", revised.sha256, "size",
-                                                     (json_int_t)revised.size, "whole_sha256", revised.whole_sha256,
-                                                     "whole_size", (json_int_t)revised.whole_size));
-    return size;
+    json_array_append_new(transition->revisions,
+                          json_pack("{s:s,s:i,s:s,s:I,s:s,s:I}", "document", document->uuid, "number",
+                                    document->revisions->nelts, "sha256", revised.sha256, "size",
+                                    (json_int_t)revised.size, "whole_sha256", revised.whole_sha256, "whole_size",
+                                    (json_int_t)revised.whole_size));
+    s->held += size;
 }
 
-/* Stores what was appended to the documents, and frees it. */
-static sr_error_t *store(const sr_service_t *service, const signing_t *s, sr_transition_t *step, apr_pool_t *parts)
+/* Stores the contents that are not stored yet, and frees their bytes. */
+static sr_error_t *store(const sr_service_t *service, signing_t *s, sr_transition_t *transition)
 {
-    const apr_array_header_t *documents = step->signing->submission.documents;
-    SR_TRY(sr_contents_folder(&step->folder, s->documents, step->pool));
-    SR_TRY(sr_contents_store(service, step->contents, s->documents, step->pool));
-    for (int i = 0; i < step->contents->nelts; i++) APR_ARRAY_IDX(step->contents, i, sr_content_t).bytes = NULL;
-    apr_pool_clear(parts);
+    const apr_array_header_t *documents = transition->signing->submission.documents;
+    SR_TRY(sr_contents_folder(&transition->folder, s->documents, transition->pool));
+    SR_TRY(sr_contents_store(service, transition->contents, s->documents, transition->pool));
+    for (int i = 0; i < transition->contents->nelts; i++)
+        APR_ARRAY_IDX(transition->contents, i, sr_content_t).bytes = NULL;
+    apr_pool_clear(s->parts);
+    s->held = 0;
     for (int i = 0; i < documents->nelts; i++) {
         const apr_array_header_t *revisions = APR_ARRAY_IDX(documents, i, sr_document_state_t).revisions;
         for (int j = 0; j < revisions->nelts; j++) {
             sr_revised_t *revised = &APR_ARRAY_IDX(revisions, j, sr_revised_t);
-            if (!revised->key) revised->key = sr_contents_get(step->contents, revised->sha256)->key;
+            if (!revised->key) revised->key = sr_contents_get(transition->contents, revised->sha256)->key;
         }
     }
     return NULL;
 }
 
 /* `own` has the worker for all documents of the submission. */
-static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, const signing_t *s,
-                                 sr_transition_t *step, sr_document_state_t *document, json_t *evidence,
-                                 apr_size_t *held, apr_pool_t *parts)
+static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t *own, signing_t *s,
+                                 sr_transition_t *transition, sr_document_state_t *document, json_t *evidence)
 {
     const char *before = sr_document_state_sha256(document);
-    apr_pool_t *work; /* its documents, answers and files go when this document is done */
+    apr_pool_t *work; /* of one document: cleared after it */
     sr_joined_t joined;
     sr_pdf_update_t prepared;
     sr_pdf_revision_t revision = {0};
-    apr_pool_create(&work, step->pool);
-    const apr_array_header_t *fields = all_fields(step->signing, document, work);
+    apr_pool_create(&work, transition->pool);
+    const apr_array_header_t *fields = all_fields(transition->signing, document, work);
     SR_TRY(join(&joined, s, document, work));
-    SR_TRY(prepare_first(service, own, &prepared, step->signing, fields, document, &joined, work));
-    SR_TRY(fill(own, &revision, step, s, document, fields, &prepared, &joined, work));
-    *held += keep(step, document, &prepared, &revision, parts);
+    SR_TRY(prepare_first(service, own, &prepared, transition->signing, fields, document, &joined, work));
+    SR_TRY(fill(own, &revision, transition, s, document, fields, &prepared, &joined, work));
+    keep(transition, s, document, &prepared, &revision);
     document->cipher = revision.cipher;
     json_array_append_new(
         evidence, json_pack("{s:s,s:s,s:s}", "uuid", document->uuid, "before", before, "after", revision.sha256));
@@ -175,53 +180,52 @@ static sr_error_t *sign_document(const sr_service_t *service, const sr_service_t
     return NULL;
 }
 
-#define HELD_MOST ((apr_size_t)4 << 20) /* bytes that wait to be stored together: each time costs a reservation */
+#define HELD_MOST ((apr_size_t)4 << 20) /* bytes that are stored together, because each storing needs a reservation */
 
-static sr_error_t *sign_documents(const sr_service_t *service, const signing_t *s, sr_transition_t *step,
+static sr_error_t *sign_documents(const sr_service_t *service, signing_t *s, sr_transition_t *transition,
                                   json_t *evidence)
 {
-    sr_signing_t *signing = step->signing;
-    apr_pool_t *work, *parts; /* the worker is given back with the first */
-    apr_size_t held = 0;
-    apr_pool_create(&work, step->pool);
-    apr_pool_create(&parts, step->pool);
+    sr_signing_t *signing = transition->signing;
+    apr_pool_t *work; /* destroying it releases the worker */
+    apr_pool_create(&work, transition->pool);
     const char *owner = sr_owner_of(signing->organization_uuid, signing->environment, work);
     const sr_service_t own = sr_service_for_request(service, owner, work);
     for (int i = 0; i < signing->submission.documents->nelts; i++) {
         sr_document_state_t *document = &APR_ARRAY_IDX(signing->submission.documents, i, sr_document_state_t);
         if (sr_signer_has_field(signing->signer, document))
-            SR_TRY(sign_document(service, &own, s, step, document, evidence, &held, parts));
-        if (held < HELD_MOST) continue;
-        SR_TRY(store(service, s, step, parts));
-        held = 0;
+            SR_TRY(sign_document(service, &own, s, transition, document, evidence));
+        if (s->held >= HELD_MOST) SR_TRY(store(service, s, transition));
     }
     apr_pool_destroy(work);
-    SR_TRY(store(service, s, step, parts));
-    apr_pool_destroy(parts);
     return NULL;
 }
 
-/* --- the step */
+/* --- the transition */
 
-static sr_error_t *sign(const sr_service_t *service, sr_transition_t *step, void *baton)
+static sr_error_t *sign(const sr_service_t *service, sr_transition_t *transition, void *baton)
 {
-    const signing_t *s = baton;
-    sr_signing_t *signing = step->signing;
-    json_t *detail = sr_json_own(json_object(), step->pool), *evidence = json_array();
+    signing_t *s = baton;
+    sr_signing_t *signing = transition->signing;
+    json_t *detail = sr_json_own(json_object(), transition->pool), *evidence = json_array();
     json_object_set_new(detail, "signatureType", json_string(s->signature->kind));
     json_object_set_new(detail, "consent", json_string(s->consent->version));
-    if (step->client->time_zone) {
-        json_object_set_new(detail, "timeZone", json_string(step->client->time_zone));
-        json_object_set_new(detail, "utcOffset", json_integer(step->client->utc_offset));
+    if (transition->client->time_zone) {
+        json_object_set_new(detail, "timeZone", json_string(transition->client->time_zone));
+        json_object_set_new(detail, "utcOffset", json_integer(transition->client->utc_offset));
     }
     json_object_set_new(detail, "documents", evidence);
-    SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, step->pool));
-    SR_TRY(sign_documents(service, s, step, evidence));
-    sr_transition_open(step);
-    sr_signing_complete(signing, step->now, step->client, s->signature->kind, s->consent->version);
-    sr_transition_event(step, step->signing->signer->uuid, "signed", json_incref(detail));
-    sr_transition_notify(step, "signed");
-    return sr_submission_all_signed(&signing->submission) ? sr_certify(service, step, s->documents) : NULL;
+    SR_TRY(sr_signing_may(signing, SR_ACTION_SIGN, transition->pool));
+    apr_pool_create(&s->parts, transition->pool);
+    s->held = 0;
+    SR_TRY(sign_documents(service, s, transition, evidence));
+    sr_transition_open(transition);
+    sr_signing_complete(signing, transition->now, transition->client, s->signature->kind, s->consent->version);
+    sr_transition_event(transition, transition->signing->signer->uuid, "signed", json_incref(detail));
+    sr_transition_notify(transition, "signed");
+    sr_transition_change(transition, signing->signer);
+    if (sr_submission_all_signed(&signing->submission)) SR_TRY(sr_certify(service, transition, s->documents));
+    else sr_transition_due(service, transition);
+    return store(service, s, transition);
 }
 
 sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
@@ -230,5 +234,6 @@ sr_error_t *sr_service_sign(const sr_service_t *service, sr_signing_t **signing,
     signing_t s = {.signature = signature, .consent = consent};
     SR_TRY(sr_blobs_folder(&s.documents, service->documents_root, pool));
     SR_TRY(sr_service_folder(service, s.documents, pool));
-    return sr_transition_take(service, signing, client, sign, &s, pool);
+    const sr_subject_t subject = {.signer = (*signing)->signer->uuid};
+    return sr_transition_take(service, signing, &subject, client, sign, &s, pool);
 }

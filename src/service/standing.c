@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* standing.c: which version of a document is current, as this process found out a moment ago: a page that is asked for
- * without a version is then served without a question to the database. What is known is forgotten when any process of
- * this machine has committed a signature of that document, by counters in memory that all share, and after a second,
- * because another host may have done so. Nothing is sealed by what is known here. */
+/* standing.c: the version cache of a process stores for 40 ms which version of a document is current, so that a
+ * page that is requested without a version needs no query. An entry ends earlier if a process of this machine
+ * commits a signature of the document. This is detected by counters in memory that all processes share. Signing does
+ * not use the cache. */
 #include "service/private.h"
 
 #include <apr_atomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIFETIME apr_time_from_sec(1)
-#define COUNTERS 4096 /* of three hexadecimal digits */
+#define LIFETIME apr_time_from_msec(40) /* what was cancelled on another host is shown for so long at most */
+#define COUNTERS 4096                   /* one for each value of three hexadecimal digits */
 
 typedef struct standing_t {
     char version[SR_SHA256_HEX_LENGTH], owner[SR_ACCESS_OWNER_LENGTH];
@@ -18,7 +18,7 @@ typedef struct standing_t {
     apr_uint32_t count;
 } standing_t;
 
-static apr_uint32_t own[COUNTERS]; /* for programs without shared memory */
+static apr_uint32_t own[COUNTERS]; /* used by programs without shared memory */
 static apr_uint32_t *counters = own;
 
 apr_size_t sr_standing_size(void)
@@ -36,7 +36,7 @@ sr_standing_t *sr_standing_create(apr_pool_t *pool)
     return sr_recent_create(sizeof(standing_t), pool);
 }
 
-/* Documents that share a counter are forgotten together. */
+/* Documents may share a counter. Then their entries end together. */
 static apr_uint32_t *counter_of(const char *document)
 {
     return &counters[strtol((char[]){document[0], document[1], document[2], '\0'}, NULL, 16)];
@@ -57,7 +57,7 @@ bool sr_standing_has(sr_standing_t *standing, const char *digest, const char *do
 {
     standing_t known;
     if (!sr_recent_get(standing, digest, &known) || known.count != sr_standing_count(document)) return false;
-    if (now >= known.until || known.until > now + LIFETIME) return false; /* the latter if the clock was set back */
+    if (now >= known.until || known.until > now + LIFETIME) return false; /* or the clock was set back */
     memcpy(version, known.version, sizeof known.version);
     memcpy(owner, known.owner, sizeof known.owner);
     version[SR_SHA256_HEX_LENGTH] = owner[SR_ACCESS_OWNER_LENGTH] = '\0';

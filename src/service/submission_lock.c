@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submission_lock.c: the submission lock: one transition of a submission at a time. On PostgreSQL it is a lease, a row
- * for all hosts. A lease of a dead process of this machine is ended by the next one that waits for it; a lease of
- * another machine ends by its time. On SQLite the lock is a file lock. It only saves work: two transitions at once are
- * both tried, and SR_STALE says which one came second. So the wait for it may end, and a lease may be lost. */
+/* submission_lock.c: the submission lock lets one transition of a submission happen at a time. On PostgreSQL it is a
+ * lease, a row that all hosts see, and the commit of the transition ends it. If the holder was a process of this
+ * machine and is dead, the next process that waits ends the lease. A lease of another machine ends by its time. On
+ * SQLite the lock is a file lock. The lock only saves work: of two transitions at the same time the second one gets
+ * SR_STALE. So the wait for the lock may end without it, and a lease may be lost. */
 #include "service/submission_lock.h"
 
 #include <apr_general.h>
@@ -11,7 +12,8 @@
 #define SHORTEST_PAUSE 5000
 #define LONGEST_PAUSE 50000
 
-/* Half of the pause or more, so that those who wait do not ask at the same time. */
+/* Returns a random time between half of the pause and the pause, so that waiting threads do not try at the same
+ * time. */
 static apr_interval_time_t lock_jitter(apr_interval_time_t pause)
 {
     unsigned char random;
@@ -31,7 +33,7 @@ static sr_error_t *lock_end(const sr_submission_lock_t *lock, const char *holder
     return sr_store_lock_release(lock->service->database, &outcome, lock->submission, holder, pool);
 }
 
-/* Waits, unless the holder is dead: then its lease is ended. */
+/* Waits. If the holder is dead, its lease is ended instead. */
 static sr_error_t *lock_wait(const sr_submission_lock_t *lock, const char *holder, apr_interval_time_t pause,
                              apr_pool_t *pool)
 {
@@ -47,30 +49,56 @@ static sr_error_t *lock_file(sr_submission_lock_t *lock, apr_time_t until, apr_p
     return sr_file_lock_take(&lock->file, documents, lock->submission, until, pool);
 }
 
-sr_error_t *sr_submission_lock_take(sr_submission_lock_t *lock, const sr_service_t *service, const char *submission,
-                                    apr_pool_t *pool)
+/* *body is what the database read under the lease: NULL if nothing has changed. *outcome is SR_MISSING if the database
+ * keeps no leases. */
+static sr_error_t *lock_lease(sr_outcome_t *outcome, const char **body, const sr_submission_lock_t *lock,
+                              const sr_signing_t *signing, apr_time_t until, apr_pool_t *pool)
 {
-    const apr_time_t until = apr_time_now() + SR_SUBMISSION_LOCK_WAIT;
+    const sr_lease_row_t *row;
     apr_pool_t *each;
-    sr_error_t *error = NULL;
-    sr_outcome_t outcome = SR_STALE;
-    const sr_holder_row_t *row;
-    *lock = (sr_submission_lock_t){service, submission, sr_process_name(pool), NULL, pool};
     apr_pool_create(&each, pool);
     for (apr_interval_time_t pause = SHORTEST_PAUSE;; pause = pause * 2 < LONGEST_PAUSE ? pause * 2 : LONGEST_PAUSE) {
-        error = sr_store_lock_take(service->database, &outcome, &row, submission, lock->holder, LEASE, each);
-        if (error) return error; /* it lives in a part of the pool that stays */
-        if (outcome != SR_STALE) break;
-        if (apr_time_now() >= until) return lock_late(pool);
+        /* an error is in a part of the pool that is not cleared */
+        SR_TRY(sr_store_lock_take(lock->service->database, outcome, &row, lock->submission, lock->holder, LEASE,
+                                  signing->signer ? signing->signer->uuid : NULL, signing->version, each));
+        if (*outcome != SR_MISSING) SR_TRY(sr_service_refusal(*outcome, pool));
+        if (*outcome != SR_STALE) break;
+        if (sr_time_steady() >= until) return lock_late(pool);
         SR_TRY(lock_wait(lock, row->holder, pause, each));
         apr_pool_clear(each);
     }
+    *body = *outcome == SR_OK ? apr_pstrdup(pool, row->body) : NULL;
     apr_pool_destroy(each);
-    return outcome == SR_MISSING ? lock_file(lock, until, pool) : NULL;
+    return NULL;
+}
+
+/* A submission that a caller's token has found is read by that token again: it may have been revoked while this
+ * waited. */
+static sr_error_t *lock_read(const sr_submission_lock_t *lock, sr_signing_t **signing, const sr_subject_t *subject,
+                             const char *body, bool leased, apr_pool_t *pool)
+{
+    if (body) SR_TRY(sr_signing_parse(signing, body, subject->signer, pool));
+    if (leased && subject->signer) return NULL;
+    return sr_service_subject_refresh(lock->service, signing, subject, pool);
+}
+
+sr_error_t *sr_submission_lock_take(sr_submission_lock_t *lock, const sr_service_t *service, sr_signing_t **signing,
+                                    const sr_subject_t *subject, apr_pool_t *pool)
+{
+    const apr_time_t until = sr_time_steady() + SR_SUBMISSION_LOCK_WAIT;
+    sr_outcome_t outcome;
+    const char *body = NULL;
+    *lock = (sr_submission_lock_t){
+        .service = service, .submission = (*signing)->submission.uuid, .holder = sr_process_name(pool), .pool = pool};
+    SR_TRY(lock_lease(&outcome, &body, lock, *signing, until, pool));
+    if (outcome == SR_MISSING) SR_TRY(lock_file(lock, until, pool));
+    sr_error_t *error = lock_read(lock, signing, subject, body, outcome == SR_OK, pool);
+    if (error) sr_submission_lock_release(lock);
+    return error;
 }
 
 void sr_submission_lock_release(sr_submission_lock_t *lock)
 {
     if (lock->file) sr_file_lock_release(lock->file);
-    else (void)lock_end(lock, lock->holder, lock->pool);
+    else if (!lock->ended) (void)lock_end(lock, lock->holder, lock->pool);
 }

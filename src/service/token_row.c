@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_row.c: tokens as the store gives them. */
+/* token_row.c: converts rows of the store to tokens. */
 #include "service/token_row.h"
 
 sr_error_t *sr_service_token_of(sr_token_t **token, sr_outcome_t outcome, const sr_token_row_t *row, apr_pool_t *pool)

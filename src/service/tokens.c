@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* SigreqMaxTokenAge. The administrator's own tokens (sigreqctl) have no such bound. */
+/* Applies SigreqMaxTokenAge. Tokens that sigreqctl makes have no such limit. */
 static sr_error_t *bound_expiry(apr_time_t *expires_at, const sr_service_t *service, apr_pool_t *pool)
 {
     const apr_time_t last = sr_time_now() + service->max_token_age;
@@ -23,7 +23,7 @@ sr_error_t *sr_service_token_create(const sr_service_t *service, sr_token_t **to
     const sr_token_row_t *row;
     sr_outcome_t outcome;
     SR_TRY(bound_expiry(&expires_at, service, pool));
-    /* the new secret's prefix tells its environment, so the caller's must be known before */
+    /* the caller is needed first, because the prefix of the new secret depends on the environment */
     SR_TRY(sr_service_authenticate(service, &caller, token_hash, pool));
     *secret = sr_token_make(caller->environment == SR_PRODUCTION, pool);
     const char *secret_hash = sr_sha256_hex(*secret, strlen(*secret), pool);

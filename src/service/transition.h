@@ -1,38 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* step.h: what open.c, sign.c and refuse.c share: a step of a submission, from what was read of it to its commit. */
-#ifndef SR_STEP_H
-#define SR_STEP_H
+/* transition.h: a transition of a submission, from reading to commit. For open.c, sign.c, refuse.c, cancel.c, extend.c,
+ * expire.c, replace.c, remind.c, erase.c and hold.c. */
+#ifndef SR_TRANSITION_H
+#define SR_TRANSITION_H
 
 #include "service/contents.h"
+#include "service/submission_lock.h"
+
+/* The deadline is checked in the transaction, by the database's clock. */
+typedef enum sr_deadline_t {
+    SR_DEADLINE_BEFORE, /* the submission must not be over its deadline */
+    SR_DEADLINE_AFTER   /* it must be over its deadline */
+} sr_deadline_t;
+
+/* When an open submission needs a job: at its deadline, and for its next automatic reminder. 0: it does not. */
+typedef struct sr_times_t {
+    apr_time_t expiry, remind;
+} sr_times_t;
 
 typedef struct sr_transition_t {
-    sr_signing_t *signing; /* as it was read; then as it will be */
+    sr_signing_t *signing; /* as it was read, then as `body` changes it */
+    sr_submission_lock_t lock;
     const sr_client_t *client;
     apr_time_t now;
     int number;       /* of the last event */
     const char *hash; /* of the last event */
     json_t *events, *revisions;
-    apr_array_header_t *contents; /* which it names */
-    const char *folder;           /* where they are (sr_contents_folder), or NULL: nowhere */
-    const char *kinds[3];         /* of the webhooks to call, in their order; then NULL */
+    apr_array_header_t *contents; /* sr_content_t, to which it refers */
+    const char *folder;           /* the uuid of their folder (sr_contents_folder), or NULL */
+    const char *kinds[3];         /* the webhooks to call, in their order, terminated by NULL */
+    apr_array_header_t *changed;  /* sr_signer_t *: the signers whose rows change */
+    json_t *jobs;                 /* other jobs to write, rows of the store ("webhook" in store.h) */
+    json_t *replaced;             /* the row of a signer who replaces another one (store.h), or NULL */
+    json_t *erased;               /* the SHA-256 of all that is erased with the submission (store.h), or NULL */
+    const char *hold_reason;      /* of a legal hold that begins, or NULL */
+    sr_deadline_t deadline;       /* where the time of the commit must lie */
+    apr_time_t remind_at;         /* when the next automatic reminder is due; 0: as the records say */
+    sr_times_t before;            /* as the records were read */
     apr_pool_t *pool;
 } sr_transition_t;
 
-/* What one kind of transition does: checks, changes step->signing, adds events. It is called again if somebody else has
- * changed the submission in between. */
-typedef sr_error_t *(*sr_transition_body_t)(const sr_service_t *service, sr_transition_t *step, void *baton);
+/* One kind of transition: it checks and changes transition->signing, and adds events. It is called again if the
+ * submission was changed by another request in between. */
+typedef sr_error_t *(*sr_transition_body_t)(const sr_service_t *service, sr_transition_t *transition, void *baton);
 
 /* Takes the submission lock, reads the submission again if it has changed since *signing was read, calls `body`, and
- * commits what that added, if anything. If somebody else has changed the submission in between, it begins again with
- * what is there then. *signing is then as it is now. */
-sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_client_t *client,
-                               sr_transition_body_t body, void *baton, apr_pool_t *pool);
-/* Adds an event, of a signer or (NULL) of nobody; `detail` (whose reference is taken over) may be NULL: nothing to
- * tell. */
-void sr_transition_event(sr_transition_t *step, const char *signer, const char *kind, json_t *detail);
-/* After the commit a webhook is to be called, if there is one: "signed", "refused", "completed". */
-void sr_transition_notify(sr_transition_t *step, const char *kind);
-/* That the signer has come, where it was not known yet: a signer who signs or refuses has opened the link. */
-void sr_transition_open(sr_transition_t *step);
+ * commits the transition if it has events. If another request has changed the submission in between, everything
+ * begins again with the new state. *signing is then the committed state. */
+sr_error_t *sr_transition_take(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                               const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool);
+/* Reads the submission into *signing and takes the transition. */
+sr_error_t *sr_transition_run(const sr_service_t *service, sr_signing_t **signing, const sr_subject_t *subject,
+                              const sr_client_t *client, sr_transition_body_t body, void *baton, apr_pool_t *pool);
+/* Returns NULL if a transition of a job failed because the submission was deleted meanwhile. */
+sr_error_t *sr_transition_error(sr_error_t *error);
+/* Writes a signer's row with this transition. */
+void sr_transition_change(sr_transition_t *transition, sr_signer_t *signer);
+/* Makes the signers due who come next, and invites them. */
+void sr_transition_due(const sr_service_t *service, sr_transition_t *transition);
+/* Invites a signer, if the request asks for mail. */
+void sr_transition_invite(const sr_service_t *service, sr_transition_t *transition, const sr_signer_t *signer);
+/* Adds an event. `signer` is NULL if the event is not of a signer. `detail` may be NULL, and its reference is
+ * stolen. */
+void sr_transition_event(sr_transition_t *transition, const char *signer, const char *kind, json_t *detail);
+/* Adds a webhook that is called after the commit if the token has a URL: "signed", "refused", "completed". */
+void sr_transition_notify(sr_transition_t *transition, const char *kind);
+/* Records that the signer has opened the link, if that is not recorded yet. A signer who signs or refuses has opened
+ * it. */
+void sr_transition_open(sr_transition_t *transition);
 
 #endif

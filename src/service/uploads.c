@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* uploads.c: the documents of a creation: what they are, and their way to disk and back. */
+/* uploads.c: the documents of a creation: checks and stores them. */
 #include "service/uploads.h"
 
 #include <string.h>
@@ -7,13 +7,13 @@
 #define FILE_NAME_MAX_CHARACTERS 255
 #define SNIFF_BYTES 1024
 
-/* `why` is for the log: the message is the contract's. */
+/* `why` is for the log. The message is in the contract. */
 static sr_error_t *not_pdf(const char *why, apr_pool_t *pool)
 {
     return sr_error_because(sr_error(pool, SR_EBADREQUEST, "Only PDF files are supported"), pool, "%s", why);
 }
 
-/* The declared type and the signature within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
+/* Checks the declared type, and the header "%PDF-" within the first 1,024 bytes (ISO 32000-1, Annex H, note 13). */
 static sr_error_t *look_at(const sr_upload_t *upload, apr_pool_t *pool)
 {
     const char *head;
@@ -68,35 +68,40 @@ sr_error_t *sr_service_pages(sr_pages_t **pages, sr_blobs_t *documents, const ch
     const char *report;
     *pages = NULL;
     SR_TRY(sr_reports_read(&report, documents, sha256, pool));
-    /* one of another version, or one that was damaged, is made again */
+    /* a report of another version, or a damaged one, is made again */
     if (!report || sr_pages_parse_stored(pages, report, pool)) *pages = NULL;
     return NULL;
 }
 
-/* Whether the owner has a report and the content is stored. A content that only others have is stored once more, so
- * that the time it takes tells nobody that they have it. */
+static const char *owner_of(const sr_create_t *request, apr_pool_t *pool)
+{
+    return sr_owner_of(request->caller->organization_uuid, request->caller->environment, pool);
+}
+
+/* Sets whether the content is stored and the owner has a report. A content that only others have is stored once
+ * more, so that the time of the response does not tell that they have it. */
 static sr_error_t *find_stored(const sr_service_t *service, sr_file_t *file, const sr_create_t *request,
                                apr_pool_t *pool)
 {
     sr_pages_t *pages;
-    bool there = false;
-    SR_TRY(sr_service_pages(&pages, request->uploads->documents, file->sha256, pool));
-    if (pages) SR_TRY(sr_contents_find(service, &file->key, request->uploads->documents, file->sha256, pool));
-    if (file->key) SR_TRY(sr_blobs_exists(&there, request->uploads->documents, file->key, pool));
-    file->pages = there ? pages : NULL;
-    file->stored = there;
+    sr_blobs_t *documents = request->uploads->documents;
+    SR_TRY(sr_service_pages(&pages, documents, file->sha256, pool));
+    if (pages) SR_TRY(sr_contents_find(service, &file->key, documents, owner_of(request, pool), file->sha256, pool));
+    file->pages = file->key ? pages : NULL;
+    file->stored = file->key;
     return NULL;
 }
 
-/* The rewritten file of an upload that was seen before. It may be gone, if no submission needed it. */
-static sr_error_t *find_normalised(const sr_service_t *service, sr_files_t *files, const sr_create_t *request,
-                                   apr_pool_t *pool)
+/* Finds the rewritten document of an upload that was seen before. It may have been removed if no submission needs
+ * it. */
+static sr_error_t *find_rewritten(const sr_service_t *service, sr_files_t *files, const sr_create_t *request,
+                                  apr_pool_t *pool)
 {
     const sr_pages_t *own = files->upload.pages;
     sr_file_t found = {.sha256 = own->rewritten_sha256, .size = own->rewritten_size};
     if (!found.sha256) return NULL;
     SR_TRY(find_stored(service, &found, request, pool));
-    if (found.stored && found.pages->count == own->count) files->normalised = found;
+    if (found.stored && found.pages->count == own->count) files->rewritten = found;
     return NULL;
 }
 
@@ -108,14 +113,14 @@ static sr_error_t *read_upload(const sr_service_t *service, sr_intake_t *intake,
                           .pdf = sr_intake_helper(intake, service, request->caller, pool)};
     SR_TRY(find_stored(service, &files->upload, request, pool));
     if (!files->upload.stored) SR_TRY(ask_helper(&files->upload.pages, intake, files->pdf, upload, pool));
-    SR_TRY(find_normalised(service, files, request, pool));
+    SR_TRY(find_rewritten(service, files, request, pool));
     sr_document_t *document = apr_array_push(intake->documents);
     *document = (sr_document_t){.uuid = sr_uuid_make(pool),
                                 .name = upload->name,
                                 .raw = upload->raw,
                                 .sha256 = upload->sha256,
                                 .size = upload->size,
-                                .pages = files->normalised.sha256 ? files->normalised.pages : files->upload.pages};
+                                .pages = files->rewritten.sha256 ? files->rewritten.pages : files->upload.pages};
     return NULL;
 }
 
@@ -132,15 +137,16 @@ sr_error_t *sr_uploads_check(const sr_service_t *service, sr_intake_t *intake, c
     return NULL;
 }
 
-/* Two uploads may have the same content. */
+/* Adds a file to the contents, unless an upload of the same content has added it. */
 static void name(apr_array_header_t *contents, const sr_file_t *file)
 {
     if (!file->sha256 || sr_contents_get(contents, file->sha256)) return;
     APR_ARRAY_PUSH(contents, sr_content_t) =
-        (sr_content_t){.sha256 = file->sha256, .size = file->size, .stored = file->stored};
+        (sr_content_t){.sha256 = file->sha256, .size = file->size, .stored = file->stored, .found = file->key};
 }
 
-/* What was found out of a stored document is noted if it can be: it only spares work. */
+/* Stores a file with its report. If only the report of a stored document has changed, an error is ignored, because a
+ * report only saves work. */
 static sr_error_t *keep(const sr_file_t *file, const apr_array_header_t *contents, const sr_create_t *request,
                         apr_pool_t *pool)
 {
@@ -156,41 +162,53 @@ sr_error_t *sr_uploads_commit(const sr_service_t *service, apr_array_header_t *c
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        name(contents, &files->normalised);
+        name(contents, &files->rewritten);
         name(contents, &files->upload);
     }
     SR_TRY(sr_contents_reserve(service, contents, request->uploads->documents, pool));
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        SR_TRY(keep(&files->normalised, contents, request, pool)); /* first, as the upload's report names it */
+        SR_TRY(keep(&files->rewritten, contents, request, pool)); /* first, because the upload's report refers to it */
         SR_TRY(keep(&files->upload, contents, request, pool));
     }
     return NULL;
 }
 
-void sr_uploads_stale(const sr_intake_t *intake)
+/* A content that only storage has is still named, under the key that it has then. */
+static sr_error_t *distrust(const sr_service_t *service, sr_file_t *file, const sr_create_t *request, apr_pool_t *pool)
+{
+    if (!file->stored) return NULL;
+    SR_TRY(sr_contents_forget(service, request->uploads->documents, owner_of(request, pool), file->sha256, pool));
+    file->stored = !file->spool;
+    file->key = NULL;
+    return NULL;
+}
+
+sr_error_t *sr_uploads_stale(const sr_service_t *service, const sr_intake_t *intake, const sr_create_t *request,
+                             apr_pool_t *pool)
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        sr_file_t *both[] = {&files->upload, &files->normalised};
-        for (int j = 0; j < 2; j++) both[j]->stored = both[j]->stored && !both[j]->spool;
+        SR_TRY(distrust(service, &files->upload, request, pool));
+        SR_TRY(distrust(service, &files->rewritten, request, pool));
     }
+    return NULL;
 }
 
 void sr_uploads_drop(const sr_intake_t *intake)
 {
     for (int i = 0; intake->files && i < intake->files->nelts; i++) {
-        const sr_file_t *normalised = &APR_ARRAY_IDX(intake->files, i, sr_files_t).normalised;
-        if (normalised->spool) sr_blobs_drop(normalised->spool);
+        const sr_file_t *rewritten = &APR_ARRAY_IDX(intake->files, i, sr_files_t).rewritten;
+        if (rewritten->spool) sr_blobs_drop(rewritten->spool);
     }
 }
 
-/* Or a second try would be answered fast if another organisation has the document, and only then. */
+/* Otherwise a second attempt would be fast if another organisation has the document, and only then. */
 void sr_uploads_forget(const sr_intake_t *intake, const sr_create_t *request, apr_pool_t *pool)
 {
     for (int i = 0; i < intake->files->nelts; i++) {
         const sr_files_t *files = &APR_ARRAY_IDX(intake->files, i, sr_files_t);
-        const sr_file_t *both[] = {&files->upload, &files->normalised};
+        const sr_file_t *both[] = {&files->upload, &files->rewritten};
         for (int j = 0; j < 2; j++)
             if (both[j]->sha256 && !both[j]->stored)
                 sr_reports_remove(request->uploads->documents, both[j]->sha256, pool);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verify.c: whether the signatures of a document are intact, and whether the document is one that the caller has here.
- * Nothing of it is kept. */
+/* verify.c: checks the signatures of a document, and whether the caller has this document. Nothing is stored. */
 #include "service/private.h"
 
 #include <string.h>
 
-#define VISITORS "verification page" /* who checks documents without a token, as the gate of pages counts them */
+#define VISITORS "verification page" /* requests without a token count as this organisation at the gate of pages */
 
 static const sr_upload_t *file_of(const sr_verify_t *request)
 {
     return &APR_ARRAY_IDX(request->uploads->files, 0, sr_upload_t);
 }
 
-/* Adds which bytes it was about. */
+/* Adds SHA-256 and size of the document. */
 static void add_file(json_t *answer, const sr_verify_t *request)
 {
     json_object_set_new(answer, "sha256", json_string(file_of(request)->sha256));
@@ -29,7 +28,8 @@ static sr_error_t *ask(sr_pdf_pool_t *pdf, sr_pdf_verification_t *found, const s
     return sr_pdf_verify(found, pdf, descriptor, file->size, &context, pool);
 }
 
-/* A token of production must not take a seal of the test environment for one that binds, so each sees its own. */
+/* Only seals of the caller's environment are recognised, so that a seal of the test environment is not taken for a
+ * binding one. */
 static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *found, const sr_verify_t *request,
                          apr_pool_t *pool)
 {
@@ -38,7 +38,7 @@ static sr_error_t *check(const sr_service_t *service, sr_pdf_verification_t *fou
     return ask(service->pdf, found, request, ours, pool);
 }
 
-/* *row is the document's, or NULL when the caller has no document of these bytes. */
+/* *row is NULL if the caller has no document with this SHA-256. */
 static sr_error_t *find(const sr_service_t *service, const sr_file_row_t **row, const sr_verify_t *request,
                         apr_pool_t *pool)
 {
@@ -48,7 +48,7 @@ static sr_error_t *find(const sr_service_t *service, const sr_file_row_t **row, 
     return outcome == SR_MISSING ? NULL : sr_service_refusal(outcome, pool);
 }
 
-/* A certificate of completion belongs to a submission and is not one of its documents. */
+/* Returns null for a certificate of completion, which belongs to a submission but is not one of its documents. */
 static json_t *document_of(const sr_file_row_t *row)
 {
     if (!row || !row->document) return json_null();
@@ -73,7 +73,7 @@ sr_error_t *sr_service_verify(const sr_service_t *service, json_t **answer, cons
     return NULL;
 }
 
-/* --- for anybody */
+/* --- without a token */
 
 static const char *finding_of(const sr_pdf_verification_t *found)
 {
@@ -84,7 +84,7 @@ static const char *finding_of(const sr_pdf_verification_t *found)
     return sr_pdf_conclusion_name(found->conclusion);
 }
 
-/* Which of our seals made each signature. */
+/* Adds to each signature the environment of the seal that made it. */
 static void add_environments(json_t *answer, const sr_pdf_verification_t *found, const sr_cms_certificate_t *test)
 {
     for (int i = 0; i < found->count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* webhooks.c: the three webhook URLs of a token: the caller's own, or another one of the same user and environment. */
+/* webhooks.c: sets the three webhook URLs of a token: of the caller's own token, or of another one of the same user
+ * and environment. */
 #include "service/token_row.h"
 
 #include <string.h>

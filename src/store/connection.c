@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connection.c: sending things over one apr_dbd connection: the engine's own texts, transactions, and what an error
- * means. apr_dbd's transaction calls are not used: they crash on a connection that went stale, and one that is
- * abandoned commits. */
+/* connection.c: one apr_dbd connection: it sends the engine's own SQL, begins and ends transactions, and classifies
+ * errors. apr_dbd's transaction functions are not used: they crash on a connection that was lost, and they commit a
+ * transaction that was abandoned. */
 #include "store/private.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *dri
     return false;
 }
 
-/* True when one of the arguments holds these bytes. */
+/* Returns true if one of the arguments contains these bytes. */
 static bool told_by(const char *text, apr_size_t length, const char *const *arguments, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -30,8 +30,9 @@ static bool told_by(const char *text, apr_size_t length, const char *const *argu
     return false;
 }
 
-/* PostgreSQL quotes names ("relation "x"") and values ("invalid …: "x"") alike, and gives whole rows in the lines
- * after the first. Values are secrets: tokens' hashes, emails, documents' names. */
+/* Returns the first line of a message, without values. PostgreSQL quotes names ("relation "x"") and values ("invalid
+ * …: "x"") in the same way, and shows whole rows in the lines after the first. Values are secret: hashes of tokens,
+ * email addresses, names of documents. */
 static const char *without_values(const char *words, const char *const *arguments, int count, apr_pool_t *pool)
 {
     char *line = apr_pstrmemdup(pool, words, strcspn(words, "\r\n"));
@@ -88,7 +89,8 @@ int sr_connection_leave(const sr_connection_t *connection, int status)
     return status;
 }
 
-/* SQLite finds out in the first statement that another process has changed the schema; it reads it again then. */
+/* Returns true if the statement should be sent again. When another process has changed the schema, SQLite fails once
+ * with the first statement, and then reads the schema again. */
 static bool once_more(const sr_connection_t *connection, int status)
 {
     const char *words = status == 0 ? NULL : apr_dbd_error(connection->driver, connection->handle, status);
@@ -148,18 +150,18 @@ static apr_status_t roll_back(void *data)
     return APR_SUCCESS;
 }
 
-/* apr_dbd itself waits for a busy SQLite, 16 times 100 ms with its mutex open. Then this waits a little, by chance
- * more or less so that two who wait do not meet again, and asks once more. */
+/* apr_dbd itself waits for a busy SQLite, 16 times 100 ms, without its mutex. Between attempts this function waits
+ * for a pause with a random part, so that two waiting processes do not collide again. */
 int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool)
 {
-    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    const apr_time_t patience = sr_time_steady() + BUSY_PATIENCE;
     apr_interval_time_t pause = apr_time_from_msec(5);
     int status;
 
     while ((status = sr_connection_send(connection, connection->dialect->sql->engine[SR_SQL_BEGIN])) != 0) {
-        if (apr_time_now() >= patience) return status;
+        if (sr_time_steady() >= patience) return status;
         if (sr_connection_fault(connection, status, NULL, 0, pool).failure != SR_FAILURE_BUSY) return status;
-        apr_sleep(pause + apr_time_now() % pause);
+        apr_sleep(pause + sr_time_steady() % pause);
         pause *= 2;
     }
     apr_pool_cleanup_register(pool, connection, roll_back, apr_pool_cleanup_null);

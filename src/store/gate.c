@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c: which threads may go to a database. A database that hangs must not take all threads of httpd with it: those
- * that are needed for other things are kept out while nothing moves, and once somebody has waited in vain nobody
- * waits but the one thread that tries. Whether the database is stopped is in the memory of the figures, which all
- * processes of the machine share.
+/* gate.c: decides which threads may use a database. A database that hangs must not block all threads of httpd. So a
+ * part of the threads is kept away from it while it does not respond, and after one operation was not answered in time
+ * only one thread at a time waits for it. The state "stopped" is in the shared memory of the metrics, so all processes
+ * of the machine have the same.
  *
- * Reading and writing are told apart: while a synchronous standby stalls, each COMMIT waits for it, and its backend
- * goes on waiting when we no longer do; those who read are answered. Then few may write until it is known that writing
- * is answered, too: a transaction that has nothing to commit is, and says nothing of others. */
+ * Reading and writing are distinguished. While a synchronous standby stalls, each COMMIT waits for it, and its backend
+ * continues to wait after the client has given up, but reading works. After that only few threads may write until
+ * several writes were answered. One answered write is not enough, because a transaction that commits nothing does not
+ * wait for the standby. */
 #include "store/store.h"
 
 #include <pthread.h>
@@ -14,16 +15,16 @@
 
 #include "metrics/metrics.h"
 
-/* So long everybody waits for a place; when nobody has come or gone for that time, nobody does. */
+/* A thread waits for a place while other threads enter or leave. If none has for this time, it stops waiting. */
 #define SILENCE apr_time_from_sec(2)
 
 struct sr_gate_t {
     pthread_mutex_t mutex;
     pthread_cond_t freed;
-    pthread_mutex_t opening; /* mod_dbd would let everybody wait for the one that opens a connection, without limit */
+    pthread_mutex_t opening; /* taken to open a connection, with a time limit, which mod_dbd's own lock does not have */
     int number, inside, most;
-    int writers, most_writers; /* two thirds of the places; after one was late, one, doubled by each that is answered */
-    apr_time_t moved;          /* when somebody came or went */
+    int writers, most_writers; /* two thirds of `most`; 1 after a late write, doubled by an answer */
+    apr_time_t moved;          /* when a thread last entered or left */
     apr_interval_time_t limit;
 };
 
@@ -73,7 +74,7 @@ static bool has_place(const sr_visit_t *visit)
     return gate->inside < gate->most && (visit->use == SR_USE_READ || gate->writers < gate->most_writers);
 }
 
-/* Takes a place inside, if there is one or comes to be one in time. */
+/* Takes a place, and waits for one if necessary. Returns false if none became free in time. */
 static bool take_place(const sr_visit_t *visit, apr_time_t until)
 {
     sr_gate_t *gate = visit->gate;
@@ -83,14 +84,14 @@ static bool take_place(const sr_visit_t *visit, apr_time_t until)
     while (!has_place(visit)) {
         const apr_time_t silent = gate->moved + SILENCE, end = silent < until ? silent : until;
         const struct timespec at = timespec_of(end);
-        if (sr_watch_clock() >= end) break;
+        if (sr_time_steady() >= end) break;
         pthread_cond_timedwait(&gate->freed, &gate->mutex, &at);
     }
     taken = has_place(visit);
     if (taken) {
         gate->inside++;
         gate->writers += visit->use == SR_USE_WRITE;
-        gate->moved = sr_watch_clock();
+        gate->moved = sr_time_steady();
     }
     pthread_mutex_unlock(&gate->mutex);
     return taken;
@@ -101,8 +102,9 @@ static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
     sr_gate_t *gate = visit->gate;
 
     pthread_mutex_lock(&gate->mutex);
+    sr_assert(gate->inside > 0 && (visit->use == SR_USE_READ || gate->writers > 0));
     gate->inside--;
-    gate->moved = sr_watch_clock();
+    gate->moved = sr_time_steady();
     if (visit->use == SR_USE_WRITE) {
         gate->writers--;
         if (end == SR_VISIT_LATE) gate->most_writers = 1;
@@ -113,7 +115,8 @@ static void give_place(const sr_visit_t *visit, sr_visit_end_t end)
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Opening a connection takes as long as libpq lets it: a thread that begins must have that much time. */
+/* Takes the lock for opening a connection. libpq may need SR_CONNECT_TIME for that, so the thread must have that
+ * much time. */
 static bool take_opening(sr_gate_t *gate, apr_time_t until)
 {
     const struct timespec at = timespec_of(until - SR_CONNECT_TIME);
@@ -121,7 +124,7 @@ static bool take_opening(sr_gate_t *gate, apr_time_t until)
     return pthread_mutex_clocklock(&gate->opening, CLOCK_MONOTONIC, &at) == 0;
 }
 
-/* The thread that tries is done with it: another may. */
+/* Ends the attempt of this thread, so that another thread may try. */
 static void end_trying(sr_visit_t *visit)
 {
     if (visit->tries) sr_metrics_set(trying(visit), visit->gate->number, 0, 0);
@@ -136,7 +139,7 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
     if (!take_place(visit, until)) return "all places at the database are taken, and none becomes free";
     if (!take_opening(gate, until)) {
         why = "no connection can be opened in time";
-    } else if (!visit->tries && is_stopped(visit)) { /* since this thread has begun to wait */
+    } else if (!visit->tries && is_stopped(visit)) { /* it was stopped while this thread waited */
         pthread_mutex_unlock(&gate->opening);
         why = stopped_text;
     }
@@ -146,12 +149,12 @@ static const char *go_in(const sr_visit_t *visit, apr_time_t until)
 
 const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until)
 {
-    const apr_interval_time_t longest = gate->limit + 2 * SR_CONNECT_TIME; /* then who tried is dead */
+    const apr_interval_time_t longest = gate->limit + 2 * SR_CONNECT_TIME; /* then the thread that tried is dead */
     const char *why;
 
     *visit = (sr_visit_t){gate, use, false};
     if (is_stopped(visit)) {
-        visit->tries = sr_metrics_turn(trying(visit), gate->number, apr_time_now(), longest);
+        visit->tries = sr_metrics_turn(trying(visit), gate->number, sr_time_steady(), longest);
         if (!visit->tries) return stopped_text;
     }
     why = go_in(visit, until);
@@ -172,8 +175,7 @@ static bool set_stopped(const sr_gate_t *gate, sr_use_t use, bool stopped)
     return true;
 }
 
-/* Where no connection can be opened, or nothing can be read, nothing can be written either; and where something was
- * written, everything can be read. */
+/* A database that cannot be reached or read cannot be written either. A database that was written can also be read. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end)
 {
     sr_gate_t *gate = visit->gate;

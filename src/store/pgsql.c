@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pgsql.c: what is particular to PostgreSQL: telling a lost connection from a refused statement. apr_dbd shows no
- * SQLSTATE, and the server's words may be in any language. Two functions of libpq that apr_dbd does not offer are
- * looked up in the libpq that its driver has loaded, so that nothing here is linked with it. */
+/* pgsql.c: PostgreSQL: distinguishes a lost connection from a refused statement. apr_dbd does not give the SQLSTATE,
+ * and the server's messages may be in any language. Two functions of libpq that apr_dbd does not offer are looked up
+ * in the libpq that its driver has loaded, so that the module is not linked with libpq. */
 #include "store/private.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
-/* Refusals that are the server's trouble, not the statement's. Where messages are translated these are not found,
- * and the answer is then 500 instead of 503. */
+/* Messages of refusals that the server has caused, and not the statement. If the server translates its messages they
+ * are not recognised, and the response is 500 instead of 503. */
 static const char *const troubles[] = {
     "No space left on device",
     "canceling statement due to",
     "the database system is",
     "out of shared memory",
 };
-/* Of a server that no longer takes writes: a standby now, or told so. The connection string may name another. */
+/* The message of a server that does not accept writes, for example because it has become a standby. The connection
+ * string may name another server. */
 static const char read_only[] = "read-only transaction";
 
 static struct {
@@ -36,7 +37,7 @@ static void *native(const sr_connection_t *connection)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, find_functions); /* where there is a connection, there is a libpq */
+    pthread_once(&once, find_functions); /* libpq is loaded if there is a connection */
     return apr_dbd_native_handle(connection->driver, connection->handle);
 }
 
@@ -47,8 +48,8 @@ static int socket_of(const sr_connection_t *connection)
     return own && pq.socket ? pq.socket(own) : -1;
 }
 
-/* Opens a connection again that is lost, or (`anyway`) that is of no use, if there is time for that: apr_dbd's check
- * looks only at the local state, which the failed statement has corrected. */
+/* Opens a lost connection again, or (`anyway`) one that works but cannot be used, if there is time for that.
+ * apr_dbd_check_conn checks only the local state, which the failed statement has updated. */
 static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, apr_pool_t *pool)
 {
     void *own = native(connection);
@@ -59,7 +60,7 @@ static sr_failure_t open_again(const sr_connection_t *connection, bool anyway, a
                                                                                            : SR_FAILURE_AWAY;
 }
 
-/* After a failure a connection that still answers was not lost. */
+/* Classifies a failure. A connection that still responds was not lost. */
 static sr_failure_t judge(const sr_connection_t *connection, const char *reason, apr_pool_t *pool)
 {
     if (strstr(reason, read_only)) return open_again(connection, true, pool);

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* private.h: what the files of src/store/ share: the SQL tables that tools/sql2c makes, and what differs between
- * the drivers. Nobody outside this folder includes it.
+/* private.h: shared by the files of src/store/: the tables of SQL that tools/sql2c makes, and the differences between
+ * the drivers. No file outside this folder includes it.
  */
 #ifndef SR_STORE_PRIVATE_H
 #define SR_STORE_PRIVATE_H
 
 #include "store/store.h"
 
-/* Texts the engine itself sends; what a driver does not need is NULL. */
+/* The SQL that the engine itself sends. A text that a driver does not need is NULL. */
 typedef enum sr_engine_sql_t {
-    SR_SQL_CONNECT, /* at a connection's first use, before anything is prepared */
+    SR_SQL_CONNECT, /* at the first use of a connection, before statements are prepared */
     SR_SQL_CREATE,  /* before the first migration, outside a transaction */
     SR_SQL_BEGIN,
     SR_SQL_COMMIT,
     SR_SQL_ROLLBACK,
-    SR_SQL_PROBE, /* does nothing, and succeeds on a connection that lives */
+    SR_SQL_SYNCED,   /* outside a transaction: commits of this connection wait for the disk, as they do at first */
+    SR_SQL_UNSYNCED, /* outside a transaction: commits do not wait for the disk */
+    SR_SQL_PROBE,    /* does nothing, and succeeds if the connection works */
     SR_SQL_SCHEMA_EXISTS,
     SR_SQL_SCHEMA_STATE,
     SR_SQL_SCHEMA_VERSION,
-    SR_SQL_SCHEMA_LOCK, /* in an upgrade's transaction: another upgrade waits */
+    SR_SQL_SCHEMA_LOCK, /* in the transaction of an upgrade: makes other upgrades wait */
     SR_SQL_SCHEMA_RECORD,
     SR_SQL_DEFINITIONS_RECORD,
     SR_SQL_DEFINITIONS_DROP,
-    SR_SQL_DEFINITIONS_TIDY, /* NULL if definitions cannot be replaced: they are removed before */
+    SR_SQL_DEFINITIONS_TIDY, /* NULL if definitions cannot be replaced but are removed first */
     SR_SQL_COUNT
 } sr_engine_sql_t;
 
 typedef struct sr_statement_t {
     const char *text;
-    int arguments; /* how many of the operation's it takes, from the first */
-    bool answer;   /* its rows, if any, end the operation */
+    int arguments; /* the number of the operation's arguments that it takes, from the first */
+    bool answer;   /* if it gives rows, they are the result and end the operation */
+    int needs;     /* the number of an argument, from 1: the statement is skipped if it is NULL; 0: none */
 } sr_statement_t;
 
 typedef struct sr_operation_t {
@@ -37,7 +40,8 @@ typedef struct sr_operation_t {
     const sr_statement_t *statements;
     int count;
     int arguments;
-    bool write; /* runs between BEGIN and COMMIT */
+    bool write;    /* true if it runs between BEGIN and COMMIT */
+    bool unsynced; /* true if its commit does not wait for the disk */
 } sr_operation_t;
 
 typedef struct sr_sql_t {
@@ -45,21 +49,21 @@ typedef struct sr_sql_t {
     const char *engine[SR_SQL_COUNT];
     const sr_migration_t *migrations;
     int migration_count;
-    const char *const *definitions; /* functions and views; ends with NULL */
+    const char *const *definitions; /* functions and views; terminated by NULL */
     const char *definitions_checksum;
     const char *definition_names; /* a JSON array */
 } sr_sql_t;
 
 extern const sr_sql_t sr_sql_pgsql, sr_sql_sqlite3;
 
-/* What an operation with a signature gives (made by tools/sql2c). */
+/* The rows and outcomes of an operation, by its signature (made by tools/sql2c). */
 typedef enum sr_value_type_t { SR_VALUE_TEXT, SR_VALUE_INT, SR_VALUE_BOOL } sr_value_type_t;
 
 typedef struct sr_column_t {
     const char *name;
     sr_value_type_t type;
-    bool maybe;    /* it may be NULL */
-    bool pointer;  /* it is a pointer to a number or truth value, and NULL says that there is none */
+    bool maybe;    /* may be NULL */
+    bool pointer;  /* the member points to a number or boolean, and is NULL for SQL's NULL */
     size_t offset; /* in the row's struct */
 } sr_column_t;
 
@@ -78,34 +82,34 @@ typedef struct sr_shape_t {
 
 extern const sr_shape_t sr_store_shapes[SR_OP_COUNT];
 
-/* A row as text, or NULL where it has no value: its columns without the outcome. */
+/* A row: its columns without the outcome, as text, or NULL for SQL's NULL. */
 typedef struct sr_row_t {
     const char *const *values;
 } sr_row_t;
 
-bool sr_store_reads(sr_op_t op); /* it writes nothing */
-/* Runs an operation; `arguments` are NUL-terminated text or NULL, `count` of them (checked against the statement).
- * *rows holds sr_row_t, in `pool`. */
+bool sr_store_reads(sr_op_t op); /* true if the operation writes nothing */
+/* Runs an operation with `count` arguments, each a NUL-terminated text or NULL. A wrong count is SR_EINTERNAL. *rows
+ * holds sr_row_t, in `pool`. */
 sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, apr_array_header_t **rows,
                          const char *const *arguments, int count, apr_pool_t *pool);
-/* Borrows a connection, runs an operation and checks its outcome and rows. `result` is NULL, the address of a row's
- * address, or of an array's. */
+/* Borrows a connection, runs an operation and checks its outcome and rows. `result` is NULL, or the address of a
+ * pointer, which is set to the row, or to an array of rows. */
 sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *outcome, void *result,
                           const char *const *arguments, int count, apr_pool_t *pool);
 const char *sr_value_number(apr_int64_t value, apr_pool_t *pool);
 
-/* Why a statement failed, as far as it matters to who sent it. */
+/* Why a statement failed, as far as this matters to the caller. */
 typedef enum sr_failure_t {
     SR_FAILURE_NONE,
-    SR_FAILURE_STATEMENT, /* the database refuses it: sending it again changes nothing */
-    SR_FAILURE_GONE,      /* the connection was lost, and is there again */
-    SR_FAILURE_STALE,     /* the prepared statements are dead: prepare them again */
-    SR_FAILURE_BUSY,      /* another writer is at work */
-    SR_FAILURE_AWAY,      /* no database, or its disk is full */
-    SR_FAILURE_LATE       /* no answer in the time there was: the connection was shut down */
+    SR_FAILURE_STATEMENT, /* the database refuses the statement: a repetition would be refused, too */
+    SR_FAILURE_GONE,      /* the connection was lost and has been opened again */
+    SR_FAILURE_STALE,     /* the prepared statements are not valid any more and must be prepared again */
+    SR_FAILURE_BUSY,      /* another writer has the lock */
+    SR_FAILURE_AWAY,      /* the database cannot be reached, or its disk is full */
+    SR_FAILURE_LATE       /* there was no response in time, and the connection was shut down */
 } sr_failure_t;
 
-/* An open connection and how to talk to it. */
+/* An open connection. */
 typedef struct sr_connection_t {
     const struct sr_dialect_t *dialect;
     const apr_dbd_driver_t *driver;
@@ -113,14 +117,14 @@ typedef struct sr_connection_t {
     sr_watch_t *watch; /* or NULL */
 } sr_connection_t;
 
-/* What differs between the databases. */
+/* The differences between the databases. */
 typedef struct sr_dialect_t {
     const char *name;
     const sr_sql_t *sql;
-    const char *stale; /* the words of an error that passes when the same is sent again, or NULL */
-    /* Tells what an error was, and reconnects where that helps. `reason` is the database's own words for it. */
+    const char *stale; /* the text of an error that a repetition of the statement avoids, or NULL */
+    /* Classifies the last error, and reconnects if that helps. `reason` is the database's message. */
     sr_failure_t (*judge)(const sr_connection_t *connection, const char *reason, apr_pool_t *pool);
-    /* The socket of a connection, or -1; NULL where there is none to watch. */
+    /* Returns the socket of a connection, or -1. NULL if connections have no sockets. */
     int (*socket)(const sr_connection_t *connection);
 } sr_dialect_t;
 
@@ -128,46 +132,46 @@ extern const sr_dialect_t sr_dialect_pgsql, sr_dialect_sqlite3;
 
 /* ------------------------------------------------------------------------------------------ connection.c */
 
-/* False when the driver is none of ours. */
+/* Returns false if the driver is not supported. */
 bool sr_connection_make(sr_connection_t *connection, const apr_dbd_driver_t *driver, apr_dbd_t *handle);
 
-/* A statement that failed: what it means, and the database's words on one line without anything they quote out of
- * the arguments. */
+/* A failed statement: the kind of failure, and the database's message as one line, in which quoted arguments are
+ * masked. */
 typedef struct sr_fault_t {
     sr_failure_t failure;
     const char *reason;
 } sr_fault_t;
-/* Looks at the last error; called before anything else is sent. */
+/* Classifies the last error. It must be called before anything else is sent. */
 sr_fault_t sr_connection_fault(const sr_connection_t *connection, int status, const char *const *arguments, int count,
                                apr_pool_t *pool);
-/* The error of a fault; `what` was being done. */
+/* Makes the error of a fault. `what` says what failed. */
 sr_error_t *sr_connection_error(const sr_fault_t *fault, const char *what, apr_pool_t *pool);
 
-/* Every call of apr_dbd that waits for an answer stands between these two, which watch it: SR_CONNECTION_LATE in the
- * place of its status when the time is up, and the call is not to be made. */
+/* Every call of apr_dbd that waits for a response is between these two functions, so that the watchdog limits its
+ * time. sr_connection_enter returns 0, or SR_CONNECTION_LATE if the time is up. Then the call must not be made. */
 #define SR_CONNECTION_LATE (-1)
 int sr_connection_enter(const sr_connection_t *connection);
 /* Returns the status of the call. */
 int sr_connection_leave(const sr_connection_t *connection, int status);
 
-/* Sends SQL that gives no rows: 0, or apr_dbd's status. */
+/* Sends SQL that gives no rows. Returns 0, or the status of apr_dbd. */
 int sr_connection_send(const sr_connection_t *connection, const char *sql);
-/* Sends SQL that may give a row: *value is its first column, or NULL when none came. */
+/* Sends SQL that may give a row. *value is its first column, or NULL if there is no row. */
 int sr_connection_ask(const char **value, const sr_connection_t *connection, const char *sql, apr_pool_t *pool);
-/* Reads what the database says of its tables and definitions. */
+/* Reads the recorded state of tables and definitions. */
 int sr_connection_schema(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool);
 
-/* Begins a transaction, waiting about two seconds for another process that writes. It is rolled back when `pool` is
- * cleared, unless it was committed. */
+/* Begins a transaction, and waits about two seconds for another writer. It is rolled back when `pool` is cleared,
+ * unless it was committed. */
 int sr_connection_begin(const sr_connection_t *connection, apr_pool_t *pool);
 int sr_connection_commit(const sr_connection_t *connection, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ watch.c */
 
-/* From now on until disarm the watchdog may shut this socket down. False when the time is up already. */
+/* Until sr_watch_disarm the watchdog may shut down this socket. Returns false if the time is up already. */
 bool sr_watch_arm(sr_watch_t *watch, int socket);
 void sr_watch_disarm(sr_watch_t *watch, bool answered);
-/* Whether there is so much time left; always, without a watch. */
+/* Returns true if at least this time is left, or if there is no watch. */
 bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c: bringing a database to what this build needs: its tables by numbered migrations, its functions and views
- * (definitions) as they are in this build. Only sigreqctl does this; the module compares and says what to do. */
+/* schema.c: upgrades a database to what this build needs: the tables by numbered migrations, and the functions and
+ * views (definitions) of this build. Only sigreqctl upgrades. The module compares, and its errors say what to do. */
 #include "store/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE apr_time_from_sec(30) /* for another upgrade that is at work on SQLite */
+#define PATIENCE apr_time_from_sec(30) /* time to wait for another upgrade on SQLite */
 #define PAUSE apr_time_from_msec(50)
 #define DEFINITIONS "definitions"
 #define RUN_UPGRADE "run: sigreqctl db upgrade"
 
 /* ----------------------------------------------------------------------------------------- what is there */
 
-/* One line of SR_SQL_SCHEMA_STATE: "<version> <checksum>" or "definitions <checksum>". */
+/* Reads one line of SR_SQL_SCHEMA_STATE: "<version> <checksum>" or "definitions <checksum>". */
 static void take_line(sr_schema_t *schema, char *line, const sr_sql_t *sql, apr_pool_t *pool)
 {
     char *checksum = strchr(line, ' ');
@@ -45,7 +45,7 @@ static const char *problem_of(const sr_schema_t *schema, apr_pool_t *pool)
     return schema->definitions ? NULL : "the functions and views in the database are another build's, " RUN_UPGRADE;
 }
 
-/* Tables of a build that recorded no checksums. */
+/* Reads the version of tables whose build recorded no checksums. */
 static int read_old_version(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool)
 {
     const char *value;
@@ -88,18 +88,18 @@ static sr_error_t *connect_to(sr_connection_t *connection, const apr_dbd_driver_
     return sr_error(pool, SR_EINTERNAL, "Unknown database driver");
 }
 
-/* The error of the statement that has just failed. */
+/* Returns the error of the statement that has just failed. */
 static sr_error_t *failed(const sr_connection_t *connection, int status, const char *what, apr_pool_t *pool)
 {
     const sr_fault_t fault = sr_connection_fault(connection, status, NULL, 0, pool);
     return sr_connection_error(&fault, what, pool);
 }
 
-/* True when a statement met another process at work and may be sent again; it has waited a little then. SQLite
- * calls a statement stale when another process changed the tables between its preparation and its first row. */
+/* Returns true, after a pause, if a statement failed because of another process and should be sent again. SQLite
+ * reports a stale statement if another process has changed the tables between its preparation and its first row. */
 static bool is_again(const sr_connection_t *connection, int status, apr_time_t until, apr_pool_t *pool)
 {
-    if (status == 0 || apr_time_now() >= until) return false;
+    if (status == 0 || sr_time_steady() >= until) return false;
     const sr_failure_t failure = sr_connection_fault(connection, status, NULL, 0, pool).failure;
     if (failure != SR_FAILURE_BUSY && failure != SR_FAILURE_STALE) return false;
     apr_sleep(PAUSE);
@@ -108,7 +108,7 @@ static bool is_again(const sr_connection_t *connection, int status, apr_time_t u
 
 static int ask_patiently(const sr_connection_t *connection, const char *sql, apr_pool_t *pool)
 {
-    const apr_time_t until = apr_time_now() + PATIENCE;
+    const apr_time_t until = sr_time_steady() + PATIENCE;
     const char *ignored;
     int status;
     do status = sr_connection_ask(&ignored, connection, sql, pool);
@@ -118,7 +118,7 @@ static int ask_patiently(const sr_connection_t *connection, const char *sql, apr
 
 static int begin_patiently(const sr_connection_t *connection, apr_pool_t *pool)
 {
-    const apr_time_t until = apr_time_now() + PATIENCE;
+    const apr_time_t until = sr_time_steady() + PATIENCE;
     int status;
     do status = sr_connection_begin(connection, pool);
     while (is_again(connection, status, until, pool));
@@ -127,7 +127,7 @@ static int begin_patiently(const sr_connection_t *connection, apr_pool_t *pool)
 
 static int read_patiently(sr_schema_t *schema, const sr_connection_t *connection, apr_pool_t *pool)
 {
-    const apr_time_t until = apr_time_now() + PATIENCE;
+    const apr_time_t until = sr_time_steady() + PATIENCE;
     int status;
     do status = sr_connection_schema(schema, connection, pool);
     while (is_again(connection, status, until, pool));
@@ -144,13 +144,13 @@ sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, 
 
 /* -------------------------------------------------------------------------------------------------- upgrade */
 
-/* An upgrade under way. Everything is one transaction, which ends with scratch_pool. */
+/* An upgrade. It is one transaction, which is rolled back with scratch_pool unless it was committed. */
 typedef struct upgrade_t {
     sr_connection_t connection;
     const sr_sql_t *sql;
     apr_array_header_t *applied;
     bool defined;
-    bool drop; /* definitions are removed before they are made, not replaced */
+    bool drop; /* definitions are removed first instead of being replaced */
     apr_pool_t *pool, *scratch_pool;
 } upgrade_t;
 
@@ -176,7 +176,7 @@ static int send_all(const upgrade_t *upgrade, const char *const *statements)
 static sr_error_t *migrate(upgrade_t *upgrade, const sr_migration_t *migration)
 {
     const char *arguments[] = {apr_itoa(upgrade->pool, migration->version), migration->name, migration->checksum,
-                               apr_psprintf(upgrade->pool, "%" APR_TIME_T_FMT, apr_time_now())};
+                               apr_psprintf(upgrade->pool, "%" APR_TIME_T_FMT, sr_time_now())};
     int status = send_all(upgrade, migration->statements);
     if (status == 0) status = record(upgrade, SR_SQL_SCHEMA_RECORD, arguments, 4);
     if (status == 0) {
@@ -187,7 +187,7 @@ static sr_error_t *migrate(upgrade_t *upgrade, const sr_migration_t *migration)
                   apr_psprintf(upgrade->pool, "migration %d (%s)", migration->version, migration->name), upgrade->pool);
 }
 
-/* Sends the statements that a statement gives. */
+/* Runs a statement whose result is SQL, and then sends this SQL. */
 static sr_error_t *send_made(const upgrade_t *upgrade, sr_engine_sql_t text)
 {
     const char *made, *sql = upgrade->sql->engine[text];
@@ -219,8 +219,9 @@ static sr_error_t *check(const sr_schema_t *schema, apr_pool_t *pool)
     return schema->foreign ? sr_error(pool, SR_ECONFLICT, "Cannot upgrade: %s", schema->foreign) : NULL;
 }
 
-/* Between begin and commit: a second upgrade waits at the lock, and then finds everything done. Definitions must not
- * stand in the way when tables change; otherwise they are replaced, so that httpd never misses one. */
+/* The upgrade between BEGIN and COMMIT. A second upgrade waits for the lock and then finds nothing to do. If tables
+ * change, the definitions are removed first, because they depend on the tables. Otherwise they are replaced, so that
+ * httpd always finds all of them. */
 static sr_error_t *change(upgrade_t *upgrade)
 {
     sr_schema_t schema;
@@ -269,7 +270,7 @@ sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const
     if (status != 0) return failed(&upgrade.connection, status, "preparing the database", pool);
     const bool replaces = upgrade.sql->engine[SR_SQL_DEFINITIONS_TIDY] != NULL;
     sr_error_t *error = attempt(&upgrade, !replaces);
-    /* A function whose result has changed cannot be replaced. */
+    /* PostgreSQL cannot replace a function whose result type has changed, so the second attempt removes it first. */
     if (error && error->code == SR_EINTERNAL && replaces && schema.version > 0) error = attempt(&upgrade, true);
     *defined = !error && upgrade.defined;
     return error;

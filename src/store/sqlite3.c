@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sqlite3.c: what is particular to SQLite: its errors, told by their words. apr_dbd answers SQLITE_ERROR for nearly
- * all of them; the words are not translated. */
+/* sqlite3.c: SQLite: classifies errors by their messages, because apr_dbd returns SQLITE_ERROR for nearly all of
+ * them. SQLite does not translate its messages. */
 #include "store/private.h"
 
 #include <string.h>
 
-static const char stale[] = "database schema has changed"; /* the end of what sqlite3_prepare has prepared */
+static const char stale[] = "database schema has changed"; /* statements must be prepared again */
 
 static const struct {
     const char *words;

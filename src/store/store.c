@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c: the engine: a connection's prepared statements, and an operation as one transaction that is sent once
- * more when the connection turns out to be lost. What the operations are is in the .sql files. */
+/* store.c: the engine. It prepares the statements of a connection, and runs an operation as one transaction, which
+ * is sent a second time if the connection was lost. The operations themselves are in the .sql files. */
 #include "store/private.h"
 
 #include <string.h>
@@ -10,12 +10,13 @@
 #define BUSY_PATIENCE apr_time_from_sec(2)
 #define PREPARED_KEY "sigreq"
 
-/* What is known of a connection, kept in its own table of statements. */
+/* The state of a connection. It is in the connection's own table. */
 typedef struct prepared_t {
     apr_dbd_prepared_t **statements[SR_OP_COUNT];
     bool connected; /* SR_SQL_CONNECT was sent */
     bool prepared;
-    bool checked; /* tables and definitions are this build's */
+    bool unsynced; /* SR_SQL_UNSYNCED may be in force */
+    bool checked;  /* tables and definitions are those of this build */
 } prepared_t;
 
 struct sr_store_t {
@@ -26,11 +27,12 @@ struct sr_store_t {
 };
 
 static const char *const outcomes[SR_OUTCOME_COUNT] = {
-    [SR_OK] = "ok",         [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing", [SR_QUOTA] = "quota",
-    [SR_REPLAY] = "replay", [SR_CONFLICT] = "conflict",         [SR_STALE] = "stale",
+    [SR_OK] = "ok",           [SR_UNAUTHORIZED] = "unauthorized", [SR_MISSING] = "missing", [SR_QUOTA] = "quota",
+    [SR_REPLAY] = "replay",   [SR_CONFLICT] = "conflict",         [SR_STALE] = "stale",     [SR_GONE] = "gone",
+    [SR_DELETED] = "deleted",
 };
 
-/* The statements live as long as the connection: apr_dbd cannot let go of them earlier. */
+/* The statements live as long as the connection, because apr_dbd cannot free them earlier. */
 static int prepare_all(sr_store_t *store)
 {
     const sr_sql_t *sql = store->connection.dialect->sql;
@@ -51,8 +53,8 @@ static int prepare_all(sr_store_t *store)
     return status;
 }
 
-/* What a connection needs before its first operation, as far as it is not done. Nothing is prepared against the schema
- * of another build, so that asking again and again does not fill the connection's pool. */
+/* Does what a connection needs before its first operation and what has not been done yet. Nothing is prepared with
+ * the schema of another build, so that repeated attempts do not fill the connection's pool. */
 static int set_up(sr_store_t *store, const char **problem, apr_pool_t *pool)
 {
     const sr_sql_t *sql = store->connection.dialect->sql;
@@ -75,25 +77,25 @@ static int set_up(sr_store_t *store, const char **problem, apr_pool_t *pool)
 static void count_fault(sr_failure_t failure)
 {
     static const char *const names[] = {
-        [SR_FAILURE_NONE] = "statement", [SR_FAILURE_STATEMENT] = "statement", [SR_FAILURE_GONE] = "lost",
-        [SR_FAILURE_STALE] = "stale",    [SR_FAILURE_BUSY] = "busy",           [SR_FAILURE_AWAY] = "away",
-        [SR_FAILURE_LATE] = "late",
+        [SR_FAILURE_STATEMENT] = "statement", [SR_FAILURE_GONE] = "lost", [SR_FAILURE_STALE] = "stale",
+        [SR_FAILURE_BUSY] = "busy",           [SR_FAILURE_AWAY] = "away", [SR_FAILURE_LATE] = "late",
     };
+    sr_assert(failure != SR_FAILURE_NONE);
     sr_metrics_count(SR_METRIC_DATABASE_ERRORS, sr_metrics_number(SR_LABEL_FAILURE, names[failure]), 0, 1);
 }
 
-/* Whether a fault may pass when the same is sent once more; what it needs before that is done here. */
+/* Returns true if the operation should be sent again, and prepares for that. */
 static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, apr_time_t patience)
 {
     switch (fault->failure) {
     case SR_FAILURE_GONE: return attempt == 0;
     case SR_FAILURE_STALE: store->prepared->checked = store->prepared->prepared = false; return attempt == 0;
     case SR_FAILURE_BUSY:
-        if (apr_time_now() >= patience) return false;
-        apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + apr_time_now() % 1000);
+        if (sr_time_steady() >= patience) return false;
+        apr_sleep(apr_time_from_msec(1 << (attempt < 6 ? attempt : 6)) + sr_time_steady() % 1000);
         return true;
     case SR_FAILURE_STATEMENT:
-        store->prepared->checked = false; /* perhaps another schema is there now: the next use will say so */
+        store->prepared->checked = false; /* the schema may have changed: the next use checks it */
         return false;
     default: return false;
     }
@@ -101,7 +103,7 @@ static bool may_pass(sr_store_t *store, const sr_fault_t *fault, int attempt, ap
 
 static sr_error_t *make_ready(sr_store_t *store, apr_pool_t *pool)
 {
-    const apr_time_t patience = apr_time_now() + BUSY_PATIENCE;
+    const apr_time_t patience = sr_time_steady() + BUSY_PATIENCE;
     const char *problem;
     sr_fault_t fault;
     int status;
@@ -141,14 +143,14 @@ sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, ap
 
 /* ------------------------------------------------------------------------------------------- one operation */
 
-/* What an operation was asked, and what came of it. */
+/* An operation: its arguments and its result. */
 typedef struct call_t {
     const sr_store_t *store;
     sr_op_t op;
     const sr_operation_t *operation;
     apr_dbd_prepared_t *const *statements;
     const char *const *arguments;
-    const char *outcome; /* NULL when no statement answered */
+    const char *outcome; /* NULL until a statement gives rows */
     apr_array_header_t *rows;
     apr_pool_t *pool;
 } call_t;
@@ -163,8 +165,9 @@ static const char *column(const call_t *call, apr_dbd_row_t *row, int number)
     return text;
 }
 
-/* An answer has the column outcome and those of its row, or one column "outcome" or "outcome<newline>first". The
- * strings are the result's own and are copied: it is released before the caller reads them. */
+/* Reads a row. It has the column outcome and the columns of the operation's row, or one column "outcome" or
+ * "outcome<newline>first". The strings are copied, because they belong to the result, which is freed before the
+ * caller reads them. */
 static void take_row(call_t *call, apr_dbd_row_t *row, int columns)
 {
     const sr_shape_t *shape = &sr_store_shapes[call->op];
@@ -193,7 +196,7 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     int columns, count, status = sr_connection_enter(connection);
 
     if (status != 0) return status;
-    /* apr_dbd wants them without const and changes nothing. */
+    /* apr_dbd's parameter is not const, but apr_dbd does not change the arguments */
     status = apr_dbd_pselect(connection->driver, scratch_pool, connection->handle, &results, call->statements[number],
                              1, statement->arguments, (const char **)call->arguments);
     status = sr_connection_leave(connection, status);
@@ -207,15 +210,34 @@ static int run_statement(call_t *call, int number, apr_pool_t *scratch_pool)
     return 0;
 }
 
-/* The statements, until one of them answers; BEGIN and COMMIT around them when they write. What is not committed is
- * rolled back when scratch_pool ends. */
+/* Chooses whether the commit of the operation waits for the disk. Only after a success it is certain that commits wait
+ * again. */
+static int choose_sync(const call_t *call)
+{
+    const sr_connection_t *connection = &call->store->connection;
+    const char *const *engine = connection->dialect->sql->engine;
+    prepared_t *prepared = call->store->prepared;
+    const bool unsynced = call->operation->unsynced;
+    int status;
+
+    if (!call->operation->write || prepared->unsynced == unsynced || !engine[SR_SQL_SYNCED]) return 0;
+    prepared->unsynced = true;
+    status = sr_connection_send(connection, engine[unsynced ? SR_SQL_UNSYNCED : SR_SQL_SYNCED]);
+    if (status == 0) prepared->unsynced = unsynced;
+    return status;
+}
+
+/* Runs the statements that are needed until one of them gives rows, between BEGIN and COMMIT if they write. A
+ * transaction that is not committed is rolled back when scratch_pool is destroyed. */
 static int run_statements(call_t *call, apr_pool_t *scratch_pool)
 {
     const sr_connection_t *connection = &call->store->connection;
-    int status = call->operation->write ? sr_connection_begin(connection, scratch_pool) : 0;
+    int status = choose_sync(call);
 
+    if (status == 0 && call->operation->write) status = sr_connection_begin(connection, scratch_pool);
     for (int i = 0; i < call->operation->count && status == 0 && !call->outcome; i++) {
-        status = run_statement(call, i, scratch_pool);
+        const int needs = call->operation->statements[i].needs;
+        if (!needs || call->arguments[needs - 1]) status = run_statement(call, i, scratch_pool);
     }
     if (status == 0 && call->operation->write && call->outcome && strcmp(call->outcome, outcomes[SR_OK]) == 0) {
         status = sr_connection_commit(connection, scratch_pool);
@@ -261,7 +283,8 @@ static sr_error_t *understand(sr_outcome_t *outcome, const call_t *call)
                             "%s: outcome %s", call->operation->name, call->outcome);
 }
 
-/* On SQLite each operation says so; on PostgreSQL it is one call of a function. */
+/* Only the signatures for SQLite say whether an operation writes. On PostgreSQL an operation is one call of a
+ * function. */
 bool sr_store_reads(sr_op_t op)
 {
     return !sr_sql_sqlite3.operations[op].write;
@@ -271,7 +294,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                          const char *const *arguments, int count, apr_pool_t *pool)
 {
     const sr_operation_t *operation = &store->connection.dialect->sql->operations[op];
-    const apr_time_t begun = apr_time_now(), patience = begun + BUSY_PATIENCE;
+    const apr_time_t begun = sr_time_steady(), patience = begun + BUSY_PATIENCE;
     call_t call = {store, op, operation, NULL, arguments, NULL, apr_array_make(pool, 1, sizeof(sr_row_t)), pool};
     sr_fault_t fault;
     sr_error_t *error;
@@ -281,7 +304,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
                         count);
     }
     *rows = call.rows;
-    if (op == SR_OP_PING) store->prepared->checked = false; /* so that health notices the schema of another build */
+    if (op == SR_OP_PING) store->prepared->checked = false; /* health reports the schema of another build */
     for (int attempt = 0;; attempt++) {
         SR_TRY(make_ready(store, pool));
         call.statements = store->prepared->statements[op];
@@ -289,7 +312,7 @@ sr_error_t *sr_store_run(sr_store_t *store, sr_op_t op, sr_outcome_t *outcome, a
         if (!error) break;
         if (!may_pass(store, &fault, attempt, patience)) return error;
     }
-    sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, apr_time_now() - begun);
+    sr_metrics_observe(SR_METRIC_DATABASE_SECONDS, 0, sr_time_steady() - begun);
     if (!call.outcome) { /* an empty list */
         *outcome = SR_OK;
         return NULL;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.h: what is kept, and the contract of every operation on it.
+/* store.h: the database, and the contract of every operation on it.
  *
- * Sections: store.c (the engine) · pgsql.c, sqlite3.c (what the two databases do differently) · watch.c · gate.c
+ * Sections: store.c (the engine), with pgsql.c and sqlite3.c (the differences between the two databases) · schema.c ·
+ * watch.c · gate.c
  *
- * The SQL is in the folders pgsql and sqlite3: the same operations with the same signatures. One operation is one
- * transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c makes C
- * functions and structs of the signatures and rows.
+ * The SQL is in the folders pgsql and sqlite3, which have the same operations with the same signatures. One operation
+ * is one transaction. It has an outcome (sr_outcome_t) and, with some outcomes, a row or a list of rows. tools/sql2c
+ * makes C functions and structs from the signatures and rows.
  *
- * Scope: every operation of a caller takes the SHA-256 of the bearer token and the time, and finds user,
- * organisation and environment by that token in the same statement: a token revoked a moment ago, or one of
- * another environment, cannot read or write anything.
+ * Scope: every operation of a caller takes the SHA-256 of the bearer token and the time, and finds user, organisation
+ * and environment by that token in the same statement. So a token that was revoked a moment ago, or one of another
+ * environment, can neither read nor write anything.
  *
  * Times are microseconds since 1970 (apr_time_t) in bigint columns on both databases.
  */
@@ -25,21 +26,21 @@
 #include "model/model.h"
 
 /* ------------------------------------------------------------------------------------------------ store.c
- * A store is one database connection while somebody holds it.
+ * A store is one database connection while it is borrowed.
  */
 typedef struct sr_store_t sr_store_t;
 
-/* Where connections come from: mod_dbd's pool in httpd (src/run), apr_dbd alone in sigreqctl (src/ctl). */
+/* A source of connections: in httpd the pool of mod_dbd (src/run), in sigreqctl one connection of apr_dbd (src/ctl). */
 typedef struct sr_store_source_t sr_store_source_t;
 struct sr_store_source_t {
-    bool reads; /* set before borrow: the operation to come writes nothing */
-    /* Borrows a connection until `give_back`. Errors: SR_EUNAVAILABLE. */
+    bool reads; /* set before `borrow`: true if the next operation only reads */
+    /* Borrows a connection, which the caller returns by `give_back`. Errors: SR_EUNAVAILABLE. */
     sr_error_t *(*borrow)(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool);
     void (*give_back)(sr_store_source_t *source, sr_store_t *store);
 };
 
-/* SQLite admits one writer: who opens the store says how its writers are serialised. May be NULL (one process,
- * one thread: SQLITE_BUSY is still retried). */
+/* SQLite allows one writer at a time. This lock, given to sr_store_open, serialises the writers of several processes
+ * and threads. NULL is for one process with one thread. SQLITE_BUSY is retried in both cases. */
 typedef struct sr_writer_lock_t {
     apr_status_t (*lock)(void *baton);
     apr_status_t (*unlock)(void *baton);
@@ -48,323 +49,450 @@ typedef struct sr_writer_lock_t {
 
 typedef struct sr_watch_t sr_watch_t; /* see watch.c */
 
-/* Makes a store over an open apr_dbd connection. `prepared` is the connection's own table of statements (it
- * must live as long as the connection, as `connection_pool` does): at first use the statements are prepared
- * into it and the schema version is checked, later uses find them there. Drivers: pgsql, sqlite3. `watch` limits
- * what PostgreSQL may take; NULL: no limit.
- * Errors: SR_EUNAVAILABLE, with a cause that says what to do ("… run: sigreqctl db upgrade"). */
+/* Makes a store of an open apr_dbd connection. `prepared` is a table of the connection. It must live as long as the
+ * connection, and so must `connection_pool`. At the first use of a connection its statements are prepared and put
+ * into the table, and the schema version is checked; later uses find the statements there. Drivers: pgsql, sqlite3.
+ * `watch` limits the time that an operation on PostgreSQL may take; NULL means no limit. Errors: SR_EUNAVAILABLE,
+ * with a cause that says what to do ("… run: sigreqctl db upgrade"). */
 sr_error_t *sr_store_open(sr_store_t **store, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_hash_t *prepared,
                           apr_pool_t *connection_pool, const sr_writer_lock_t *lock, sr_watch_t *watch,
                           apr_pool_t *pool);
 
 typedef enum sr_outcome_t {
     SR_OK,
-    SR_UNAUTHORIZED, /* the token is unknown, revoked or expired */
-    SR_MISSING,      /* no such thing in the caller's scope */
+    SR_UNAUTHORIZED, /* the token is unknown, revoked or expired, or its user is disabled */
+    SR_MISSING,      /* nothing with this name is in the caller's scope */
     SR_QUOTA,        /* the organisation's production quota is used up */
-    SR_REPLAY,       /* same Idempotency-Key, same request: body is the first answer */
+    SR_REPLAY,       /* same Idempotency-Key, same request: the row is the first response */
     SR_CONFLICT,     /* same Idempotency-Key, another request; or the name is taken (administration) */
-    SR_STALE,        /* somebody else has changed the submission since it was read */
+    SR_GONE,         /* the link of a signer who was replaced */
+    SR_STALE,        /* the submission was changed after it was read */
+    SR_DELETED,      /* the submission was deleted */
     SR_OUTCOME_COUNT
 } sr_outcome_t;
 
-/* The operations. The .sql files give their signatures, of which tools/sql2c makes a function and a struct each
- * (embed/operations.h); what is here explains them. The comment gives the arguments in order, the outcomes, and the
- * row: its name, or the JSON in its only column. $T stands for the two first arguments of every caller's operation:
- * token hash (hexadecimal SHA-256), now. The `parent` of a token is the uuid of the token that made it.
- * "urls" is {"sent","signed","completed"}: each a URL, or null for none. A member that is absent changes nothing.
- * "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
- * sr_webhook_row): it becomes a job, if the submission's token has a URL for that kind. The body is the
- * JSON text of an object with at least one member; "userTokenId" and "webhookUrl" are put in when it is called. One of
- * the kind "invitation" (sr_invitation_row) has its own "url" ("mailto:…"), and waits for no other.
- * "blob" is a content that the operation names: {"sha256","size","key"|null,"replaces"|null}, each content once. It is
- * stored under "key", which SR_OP_BLOB_RESERVE gave; without a key it was stored before. "replaces" is the key under
- * which its file is missing. "folder" is the uuid of the folder of all (sr_blobs_binding). If a reservation or a
- * content is there no more, the operation is STALE and names nothing: store the contents again under new keys. */
+/* The operations. Their signatures are in the .sql files, and tools/sql2c makes a function and a struct of each
+ * (embed/operations.h). The comments here explain them. A comment gives the arguments in order, the outcomes, and the
+ * row: its name, or the JSON in its only column. What several operations have in common:
+ *
+ * - $T stands for the first two arguments of every operation of a caller: token hash (hexadecimal SHA-256), now.
+ * - The `parent` of a token is the uuid of the token that made it.
+ * - "urls" is {"sent","signed","completed"}, each a URL, or null for no URL. A member that is absent changes nothing.
+ * - "webhook" is {"event_id" (a new uuid),"kind" ("sent"|"signed"|"refused"|"completed"),"body"} (model:
+ *   sr_webhook_row). It becomes a job if the submission's token has a URL for that kind. The body is the JSON text of
+ *   an object with at least one member. "userTokenId" and "webhookUrl" are added to it when the webhook is called. A
+ *   webhook of the kind "invitation" or "reminder" (sr_invitation_row) has its own "url" ("mailto:…"), and does not
+ *   wait for other jobs.
+ * - An operation that reads a submission is DELETED if it was deleted and is in the caller's scope. SR_OP_AUDIT_GET and
+ *   lists are exceptions.
+ * - "blob" is a content to which the operation refers: {"sha256","size","key"|null,"replaces"|null,"found"|null}, each
+ *   content once. It is stored under "key", which SR_OP_BLOB_RESERVE returned; a content without a key was stored
+ *   before, under "found" (null: under any key). "replaces" is the key under which its file is missing. If a
+ *   reservation does not exist any more, or a content is not stored under the key "found", the operation is STALE and
+ *   changes nothing. Its caller stores the contents again under new keys.
+ * - "folder" is the uuid of the folder of all these blobs (sr_blobs_binding).
+ * - A repetition is the same operation after a lost connection, with the same uuid. It changes nothing. */
 typedef enum sr_op_t {
     /* $T → OK + token | UNAUTHORIZED */
     SR_OP_TOKEN_CURRENT,
-    /* One JSON argument: {"token_hash","now","uuid","name","template_uuid","skip_intro","send_email","search",
-     *  "base_url","warnings":[text]|null,"representation","representation_version","event_hash","event",
+    /* $T, uuid, submission, representation, metadata (JSON text)|NULL, idempotency key|NULL, folder, blobs:[blob],
+     * webhooks:[webhook]|NULL, timers:[timer]|NULL. submission:
+     * {"name","template_uuid","skip_intro","send_email","search","base_url","warnings":[text]|null,
+     *  "representation_version","expires_at"|null,"external_id"|null,"redirect_url"|null,
+     *  "reminders" (JSON text)|null,"event_hash","event","event_personal" (JSON text)|null,
      *  "documents":[{"uuid","name","sha256","size","pages","warnings":[name]|null,"rewritten_sha256"|null,
-     *  "rewritten_size"|null}],
-     *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","fields":[…]}],
-     *  "folder","blobs":[blob],"idempotency_key"|null,"fingerprint"|null,"idempotency_since","webhooks":[webhook]}
-     * → OK + representation | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT | STALE.
-     * Takes one from the quota when the token is of production. Repeating it with the same uuid (after a lost
-     * connection) changes nothing and is OK. Times are `now`. An idempotency row older
-     * than `idempotency_since` counts as absent. */
+     *   "rewritten_size"|null}],
+     *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","signing_order",
+     *   "fields":[…]}],
+     *  "fingerprint"|null,"idempotency_since"}
+     * → OK | UNAUTHORIZED | QUOTA | REPLAY + the first representation | CONFLICT | STALE. timer:
+     * {"kind":"expiry"|"remind","due_at"}, a row that becomes a job of this kind when it is due.
+     * Counts one against the quota if the token is of production. A repetition is OK. All times are `now`. An
+     * idempotency row older than `idempotency_since` is ignored. */
     SR_OP_SUBMISSION_CREATE,
-    /* $T, uuid, version → OK + representation (none, if it is of an older version) | MISSING | UNAUTHORIZED */
+    /* $T, uuid, version, known|NULL → OK + shown | MISSING | UNAUTHORIZED. The tag is <hash of the last event>-<version
+     * of the representation>, and changes whenever the representation does. Both are NULL if the representation is of
+     * an older version, or if the deadline is over. `known` is an If-None-Match header. The representation is also NULL
+     * if the header has an entity-tag that begins with the tag and "-". */
     SR_OP_SUBMISSION_GET,
     /* $T, uuid → OK + submission row | MISSING | UNAUTHORIZED. "submission row" is {"uuid","name","template_uuid",
      *  "skip_intro","send_email","state","created_at","updated_at","events" (how many),"events_hash" (of the last),
      *  "access_epoch","certificate_sha256"|null,"certificate_size"|null,"certificate_key"|null,"warnings":[text]|null,
+     *  "closed_at"|null,"expires_at"|null,"cancel_reason"|null,"external_id"|null,"redirect_url"|null,
+     *  "metadata":{…}|null,"reminders":{…}|null,"held_at"|null,
      *  "created_by":{"firstname","lastname","email"},"documents":[document row],
      *  "signers":[{"uuid","firstname","lastname","email"|null,"locale"|null,"state","opened_at"|null,
      *  "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,
-     *  "consent"|null,"fields":[…]}]}. */
+     *  "consent"|null,"fields":[…],"due_at"|null,"reminded_at"|null,"reminders","signing_order","replaces"|null,
+     *  "alias"|null}]}, without signers who were replaced. */
     SR_OP_SUBMISSION_RECORD,
-    /* uuid, events_hash (of the row that it was rendered from), version, representation → OK. It is stored in place of
-     * one of an older version, unless the submission has changed since. */
+    /* uuid, events_hash (of the row that it was rendered from), version, representation → OK. The representation
+     * replaces one of an older version, unless the submission has changed since. */
     SR_OP_SUBMISSION_RENDERED,
-    /* $T, rows at most, direction ("older"|"newer"), from created_at|NULL, from id|NULL, states|NULL, q (folded)|NULL,
-     * created after|NULL, created before|NULL, bytes, version → OK + listed, each; no row: the list is empty |
-     * UNAUTHORIZED. Rows after the one with which the representations have that many bytes come without one. So do
-     * those whose representation is of an older version: they are `old`. "older": newest first, what is older than
-     * created_at and id (or everything); "newer": oldest first, what is newer. states: "sent,opened", at least one
-     * signer has one of them. created after is exclusive, before too. */
+    /* $T, limit (of rows), direction ("older"|"newer"), from created_at|NULL, from id|NULL, states|NULL (of
+     * signers), state|NULL (of the submission), external id|NULL, updated after|NULL, q (folded)|NULL, created
+     * after|NULL, created before|NULL, bytes, version → OK + listed, a row for each submission, and no row for an empty
+     * list | UNAUTHORIZED. "older" lists the submissions that are older than created_at and id (or all), newest first;
+     * "newer" those that are newer, oldest first. states: "sent,opened" means that at least one signer has one of these
+     * states. Both bounds of the creation time are exclusive. When the representations have that many bytes, the rows
+     * after that have none. Rows whose representation is of an older version have none either: they are `old`. */
     SR_OP_SUBMISSION_LIST,
     /* $T, submission uuid, document uuid → OK + document row | MISSING | UNAUTHORIZED. "document row" is
-     *  {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
-     *  "rewritten_size"|null,"key" (of the upload),"rewritten_key"|null,"revisions":[{"sha256","key","size" (of what
-     * was appended),"whole_sha256","whole_size"}] in their order}. A key is what a blob is stored under (blobs.h). */
+     * {"uuid","name","sha256","size" (of the upload),"pages","warnings":[name]|null,"rewritten_sha256"|null,
+     * "rewritten_size"|null,"key" (of the upload),"rewritten_key"|null,"revisions":[{"sha256","key","size" (of what
+     * was appended),"whole_sha256","whole_size"}] in their order}. A key is the name under which a blob is stored
+     * (blobs.h). */
     SR_OP_DOCUMENT_GET,
-    /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED: what of
-     * the caller's has these very bytes: a document, as it was signed, uploaded or normalised, or (with null) a
-     * submission's certificate of completion. One of them where there are several. */
+    /* $T, SHA-256 → OK + file | MISSING | UNAUTHORIZED. Finds a file of the caller with this SHA-256: a document, as
+     * it was signed, uploaded or rewritten, or (then its document is NULL) a submission's certificate of completion.
+     * If there are several, the row is one of them. */
     SR_OP_DOCUMENT_KNOWN,
-    /* $T, submission uuid → OK + certificate (name is the submission's) of completion |
-     * MISSING (also while there is none) | UNAUTHORIZED */
+    /* $T, submission uuid → OK + certificate, with the submission's name | MISSING (also if the submission has no
+     * certificate of completion yet) | UNAUTHORIZED */
     SR_OP_CERTIFICATE_GET,
-    /* $T, submission uuid → OK + the events as a JSON array, oldest first | MISSING | UNAUTHORIZED */
+    /* $T, submission uuid → OK + [[event, personal values of it|null]], oldest first (model: sr_events_read) | MISSING
+     * | UNAUTHORIZED */
     SR_OP_AUDIT_GET,
-    /* signer uuid (who knows it has the link: no token), version|NULL → OK + {"submission" (submission row),"version"
-     *  (of what is read here, opaque),"environment","organization" (its name),"organization_uuid","base_url",
-     *  "tell_signed","tell_completed" (1 where there is such a webhook URL, else 0)} | OK without a body: this is still
-     *  the version | MISSING */
+    /* signer uuid (it is the secret of the link, so there is no token), version|NULL
+     * → OK + {"submission" (submission row),"version" (of what is read here, opaque),"environment","organization" (its
+     *  name),"organization_uuid","base_url","tell_signed","tell_completed" (1 if there is such a webhook URL, else 0),
+     *  "late" (1 if it is open and its deadline is over by the clock of the database, else 0),"clock" (that clock)}
+     * | OK without a body, if `version` is still the current one | MISSING | GONE */
     SR_OP_SIGNING_GET,
-    /* signer uuid → OK + the access_epoch of its submission | MISSING */
+    /* $T, submission uuid, version|NULL → as SR_OP_SIGNING_GET | UNAUTHORIZED */
+    SR_OP_SIGNING_READ,
+    /* submission uuid, version|NULL → as SR_OP_SIGNING_GET: for the service itself */
+    SR_OP_SIGNING_DUE,
+    /* signer uuid → OK + the access_epoch of its submission, -1 after the deadline | MISSING */
     SR_OP_SIGNING_ACCESS,
-    /* signer uuid → OK + the events of that submission as a JSON array, oldest first | MISSING */
+    /* signer uuid → OK | MISSING. OK if the signer is due and the submission is open, before its deadline: a reminder
+     * may be sent to them. */
+    SR_OP_SIGNING_REMINDS,
+    /* signer uuid → OK + the events of that submission, as SR_OP_AUDIT_GET | MISSING */
     SR_OP_SIGNING_EVENTS,
-    /* One JSON argument: {"submission","signer","now","seen","seen_hash" (events and events_hash as they were read),
-     *  "submission_state" (another one than before raises access_epoch),"representation","representation_version",
-     *  "state" (of the signer),"opened_at"|null (kept, when it has one),"completed_at"|null,"refused_at"|null,
-     *  "refusal_reason"|null,"ip"|null,"user_agent"|null,"signature_type"|null,"consent"|null,
-     *  "events":[{"hash","body"}] (at least one),
-     *  "revisions":[{"document","number","sha256","size","whole_sha256","whole_size"}],
-     *  "certificate_sha256"|null,"certificate_size"|null,"folder"|null,"blobs":[blob]|absent,
-     *  "webhooks":[webhook]|absent}
-     * → OK | STALE | MISSING. One transition of a submission and of one signer of it. Repeating it (after a lost
-     * connection) changes nothing and is OK. */
+    /* submission uuid, now, change, representation, folder|NULL, blobs:[blob]|NULL, replaced|NULL,
+     * revisions:[{"document","number","sha256","size","whole_sha256","whole_size"}]|NULL (of the signer who acts),
+     * webhooks:[webhook]|NULL, timers:[timer]|NULL. change:
+     * {"signer"|null (who acts),"seen","seen_hash" (events and events_hash as they were read),
+     *  "submission_state" (a change of it raises access_epoch),"closed_at"|null,"expires_at"|null,
+     *  "cancel_reason"|null,"held_at"|null,"hold_reason"|null (ignored without "held_at"; null changes nothing),
+     *  "over" (whether the deadline must be over by the clock of the database, or must not be),
+     *  "representation_version",
+     *  "signers":[{"uuid","state","due_at"|null,"opened_at"|null (ignored if the signer has one),
+     *   "completed_at"|null,"refused_at"|null,"refusal_reason"|null,"ip"|null,"user_agent"|null,
+     *   "signature_type"|null,"consent"|null,"reminded_at"|null (no change),"reminders"|null (no change)}] (those that
+     *   change),
+     *  "events":[{"hash","body","personal" (JSON text)|null}] (at least one),
+     *  "certificate_sha256"|null,"certificate_size"|null,"holder"|absent}
+     * replaced: {"old","position" (of the old one),"uuid","state","firstname","lastname","email"|null,"locale"|null,
+     *  "alias","due_at"|null,"search" (of the submission)}, a new signer in the place of the old one; raises
+     *  access_epoch
+     * → OK | STALE | MISSING. Stores one transition of a submission, and if this is OK, ends the lease of the holder.
+     * The timers of the kinds in `timers` are replaced, or removed if due_at is null. A repetition is OK. */
     SR_OP_SIGNING_CHANGE,
-    /* folder, JSON array of SHA-256, each once → OK + reserved, each: a new key, "<sha256>.<16 hexadecimal digits>",
-     * under which something may now be stored, and the key under which the content is stored already. */
+    /* One JSON argument: {"submission","now","seen","seen_hash" (as above),"hash","body" (of the event),
+     *  "contents":[SHA-256] (all versions of its documents),"holder"|null}
+     * → OK | STALE (also if it is open or held) | MISSING. Deletes a submission: erases what is personal, adds the
+     * event, and ends the lease of the holder. Of the contents, those that no other submission of the organisation has
+     * in this environment are noted for SR_OP_ERASURE_GET. A repetition is OK. */
+    SR_OP_SIGNING_ERASE,
+    /* submission uuid|NULL (any) → OK + {"submission","organization","environment","contents":[SHA-256]}, for which
+     * files in folders must still be removed | MISSING if there are none */
+    SR_OP_ERASURE_GET,
+    /* submission uuid → OK. These files have been removed. */
+    SR_OP_ERASURE_DONE,
+    /* environment, state (not open), microseconds, closed_at and id of a submission (or 0), n → OK + retained, a row
+     * for each of the first n submissions after this one, in the order of closed_at and id, that were closed at least
+     * so long ago, by the database's clock, and are not under legal hold */
+    SR_OP_RETENTION_PAST,
+    /* folder, JSON array of SHA-256, each once → OK + reserved, a row for each: a new key, "<sha256>.<16 hexadecimal
+     * digits>", under which the content may be stored now, and the key under which it is stored already, or NULL. */
     SR_OP_BLOB_RESERVE,
-    /* folder, JSON array of SHA-256 → OK + key, of each content that is stored */
+    /* folder, JSON array of SHA-256 → OK + key, a row for each content that is stored */
     SR_OP_BLOB_FIND,
-    /* Submission uuid, holder (a new sr_process_name), microseconds → OK: the holder has a lease of the submission for
-     * that time | STALE + the holder ("" if it has just ended): somebody else has one | MISSING: this database keeps no
-     * leases, all who use it are on one machine. */
+    /* Submission uuid, holder (a new sr_process_name), microseconds, signer uuid|NULL, version|NULL → OK + the body of
+     * SR_OP_SIGNING_GET (without a signer, of SR_OP_SIGNING_DUE), which is read after that: the holder has a lease of
+     * the submission for that time | STALE + the holder of another lease (NULL if that lease has just ended) | MISSING:
+     * this database has no leases, because all processes that use it are on one machine, or there is no such signer |
+     * GONE as with SR_OP_SIGNING_GET. */
     SR_OP_LOCK_TAKE,
-    /* Submission uuid, holder → OK | MISSING as above. The lease ends, if this holder has it. */
+    /* Submission uuid, holder → OK | MISSING as above. Ends the lease if this holder has it. SR_OP_SIGNING_CHANGE ends
+     * it, too. */
     SR_OP_LOCK_RELEASE,
     /* $T, kind ("sent"|"signed"|"completed"), url|NULL → OK | UNAUTHORIZED */
     SR_OP_WEBHOOK_SET,
     /* $T, uuid, name, secret hash, expires_at|NULL → OK + token (of the new one, in the caller's scope) |
      * UNAUTHORIZED */
     SR_OP_TOKEN_CREATE,
-    /* $T, uuid → OK + token | MISSING | UNAUTHORIZED. The scope is the caller's user, organisation and
+    /* $T, uuid → OK + token | MISSING | UNAUTHORIZED. The token must be of the caller's user, organisation and
      * environment. */
     SR_OP_TOKEN_GET,
-    /* $T, rows at most, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with tokens;
-     * revoked ones are listed too */
+    /* $T, limit, direction, from created_at|NULL, from id|NULL → as SR_OP_SUBMISSION_LIST, with tokens.
+     * Revoked tokens are listed, too. */
     SR_OP_TOKEN_LIST,
-    /* $T, uuid, children ("true"|"false") → OK | MISSING | UNAUTHORIZED; revoking twice is OK and keeps the first time.
-     * With children, all tokens that it made, directly or through others, are revoked too. */
+    /* $T, uuid, children ("true"|"false") → OK | MISSING | UNAUTHORIZED; revoking it again is OK and does not change
+     * its time. With children, all tokens that it made, directly or through others, are revoked too. */
     SR_OP_TOKEN_REVOKE,
-    /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED: of any token in the caller's scope, revoked or not */
+    /* $T, uuid, urls → OK + token | MISSING | UNAUTHORIZED. The token may be any one in the caller's scope, revoked
+     * or not. */
     SR_OP_TOKEN_WEBHOOKS,
 
-    /* $T, rows at most, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
-     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with deliveries: what was called (url: at most 255
-     * characters) and how it ended */
+    /* $T, limit, direction, from ended_at|NULL, from id|NULL, kind|NULL, submission uuid|NULL, success
+     * ("true"|"false")|NULL → as SR_OP_SUBMISSION_LIST, with deliveries that are over: the URL that was called (at
+     * most 255 characters) and the result */
     SR_OP_HISTORY_LIST,
     /* $T, event uuid, uuid of the new call → OK + its row as above (success and ended_at null) | MISSING (also while
-     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | STALE (one on request is not
-     * over) | QUOTA (there were 5 in the last minute, or an invitation in the last 10 minutes) | UNAUTHORIZED. The
-     * event is called once more, at the URL its token has now; an invitation goes to its signer. Repeating it with the
-     * same uuid changes nothing and is OK. */
+     * the first call is not over) | CONFLICT (the token has no URL for that kind now) | STALE (an earlier repetition
+     * of the event is not over) | QUOTA (there were 5 in the last minute, or an invitation in the last 10 minutes) |
+     * UNAUTHORIZED. Inserts a job that reports the event again, at the URL that its token has now; an invitation is
+     * sent to its signer. A repetition with the same uuid changes nothing and is OK. */
     SR_OP_HISTORY_REDELIVER,
-    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (no invitation of the
-     * caller's) | UNAUTHORIZED: whom a call once more would invite. */
+    /* $T, event uuid → OK + invitation (the whole URL) | MISSING (this event of the caller is no invitation) |
+     * UNAUTHORIZED. Reads to whom SR_OP_HISTORY_REDELIVER would send the invitation. */
     SR_OP_HISTORY_INVITATION,
 
     /* No argument → OK + installation */
     SR_OP_PING,
-    /* No argument → OK. Writes what is there already, so it fails if nothing can be written. */
+    /* No argument → OK. Writes a value that is stored already, so it fails if nothing can be written. */
     SR_OP_REWRITE,
 
     /* The job thread (src/jobs). */
-    /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + due (in microseconds; NULL: there is none). Writes
-     * nothing. */
+    /* now → OK if there may be a job for SR_OP_JOB_BATCH | MISSING + due (microseconds until the next job is due;
+     * NULL if there is none). Writes nothing. */
     SR_OP_JOB_POLL,
-    /* One JSON argument: {"now","dead":["<owner>", …] (processes that are dead),
+    /* One JSON argument:
+     * {"now","dead":["<owner>", …] (processes that are dead),
      *  "repeated":{"<kind>":{"attempts","pause" (microseconds)}}}
-     * → OK + survey (oldest: microseconds; owners: ["<owner>", …]): schedules the
-     * claims of the dead, and those whose lease is over, again if their kind is `repeated` and has attempts left.
-     * Records the others as "interrupted, outcome unknown" (if the truth is recorded later, it replaces that). Tells
-     * how many those were, how many jobs are pending and claimed (as far as 100,000), since when the oldest of the
-     * pending ones is due, and which processes have claims (200 at most). A claim's owner is its name up to the first
-     * '.'. */
+     * → OK + survey (oldest: microseconds; owners: ["<owner>", …]).
+     * Ends the claims of dead processes and those whose lease is over. Their jobs are scheduled again if their kind is
+     * `repeated` and they have attempts left. The other jobs are recorded as "interrupted, outcome unknown", which a
+     * later result replaces. The row has the number of those, the numbers of pending and claimed jobs (each counted up
+     * to 100,000), the time since which the oldest pending job is due, and the processes that have claims (200 at
+     * most). The owner of a claim is the part of its name before the first '.'. */
     SR_OP_JOB_SURVEY,
-    /* One JSON argument: {"claim","now","leases":{"<kind>":<microseconds>},"rows" (at most),
+    /* One JSON argument:
+     * {"claim","now","leases":{"<kind>":<microseconds>},"rows" (at most),
      *  "destinations":{"<organization's id>":[["<destination>",<slow>,<room>], …]},
      *  "share":{"room","new","slow"},"organizations":{"<id>":{"room","new","slow"}},"new","slow",
      *  "from" (an organization's id, or -1),"after":{"<id>":"<destination>"},
      *  "ended":[{"id","claim","status"|null,"success","error"|null,"due_at"|null}],"released":[{"id","claim"}]}
-     * → OK + job, for each claim one (attempts: that failed), and a last one, whose id is 0, with `due_in` as of
-     * SR_OP_JOB_POLL. Records how the jobs of `ended` ended: one with "due_at" failed, and is tried again then. Gives
-     * back the claims of `released`, for which nothing was sent. Makes the scheduled jobs pending that are due by
-     * `now`. Then claims pending jobs of the kinds that have a lease, for that time, under the name `claim`: of a
-     * listed destination `room` at most, of any other one; of an organization `room` in all, `new` of destinations that
-     * are not listed and `slow` of those that are slow, as `organizations` says or else `share`; and of all
-     * organizations together `new` and `slow` of those. Organizations take turns, beginning after `from`, and so do the
-     * destinations of one that are not listed, beginning after `after`.
-     * A later event of a submission waits for the earlier ones. Repeating it with the same `claim` gives the same
-     * claims again. */
+     * → OK + job, a row for each claim (attempts: those that failed), and a last row, whose id is 0, with `due_in` as
+     * of SR_OP_JOB_POLL. The steps:
+     * 1. Records how the jobs of `ended` ended. A job with "due_at" failed, or is not over, and is tried again at
+     *    that time.
+     * 2. Releases the claims of `released`, for which nothing was sent.
+     * 3. Makes the scheduled jobs pending that are due by `now`.
+     * 4. Claims pending jobs under the name `claim`, for the time in `leases`. Kinds without a lease are not claimed.
+     *    Of a listed destination `room` jobs are claimed at most, and of any other destination one. Of an organization
+     *    `room` jobs are claimed in all, of them `new` of destinations that are not listed and `slow` of slow
+     *    destinations; these three are in `organizations`, or else in `share`. The `new` and `slow` of the top level
+     *    limit the same for all organizations together. Organizations take turns, beginning after `from`, and so do
+     *    the unlisted destinations of each, beginning after `after`.
+     * A later event of a submission waits for the earlier ones. If there are claims of this name already, the operation
+     * was committed before, and returns these claims. */
     SR_OP_JOB_BATCH,
 
-    /* Administration (sigreqctl). Lists give every row, oldest first. */
+    /* Administration (sigreqctl). A list has all rows, oldest first. */
     /* uuid, name, quota|NULL, now → OK + organization | CONFLICT (name taken) */
     SR_OP_ADMIN_ORGANIZATION_CREATE,
-    /* → OK + organization, each */
+    /* → OK + organization, a row for each */
     SR_OP_ADMIN_ORGANIZATION_LIST,
     /* uuid or name, quota|NULL (NULL: unlimited) → OK + organization | MISSING */
     SR_OP_ADMIN_ORGANIZATION_QUOTA,
     /* uuid, organization uuid or name, firstname, lastname, email, now → OK + user | MISSING (organization) |
-     * CONFLICT (email taken in it) */
+     * CONFLICT (the organization has a user with this email) */
     SR_OP_ADMIN_USER_CREATE,
-    /* organization uuid or name, or NULL for all → OK + user, each */
+    /* organization uuid or name, or NULL for all → OK + user, a row for each */
     SR_OP_ADMIN_USER_LIST,
     /* uuid, organization uuid or name, user uuid or email, environment, name, secret hash, expires_at|NULL, now →
      * OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_CREATE,
-    /* organization uuid or name|NULL → OK + token, each */
+    /* organization uuid or name|NULL → OK + token, a row for each */
     SR_OP_ADMIN_TOKEN_LIST,
-    /* token uuid, now, children ("true"|"false") → OK + token, of each that is revoked now | MISSING */
+    /* token uuid, now, children ("true"|"false") → OK + token, a row for each that this has revoked | MISSING */
     SR_OP_ADMIN_TOKEN_REVOKE,
     /* token uuid, urls → OK + token | MISSING */
     SR_OP_ADMIN_TOKEN_WEBHOOKS,
-    /* folder, sha256 ("" before the first), rows at most → OK + blob, of each content after it, in their order */
+    /* user uuid or email, organization uuid or name|NULL → OK + user, a row for each, and no row if there is no such
+     * user | MISSING (organization) */
+    SR_OP_ADMIN_USER_FIND,
+    /* user uuid, disabled ("true"|"false"), now → OK + user | MISSING. The tokens of a disabled user are refused, as if
+     * they were revoked. Disabling again is OK and does not change the time. */
+    SR_OP_ADMIN_USER_DISABLE,
+    /* organization uuid or name, new name → OK + organization | MISSING | CONFLICT (name taken) */
+    SR_OP_ADMIN_ORGANIZATION_RENAME,
+    /* organization uuid or name → OK + organization | MISSING */
+    SR_OP_ADMIN_ORGANIZATION_FIND,
+    /* organization uuid|NULL, user uuid|NULL, now → OK + token, a row for each that this has revoked. One of the first
+     * two arguments is NULL, here and in the next two operations. */
+    SR_OP_ADMIN_TOKEN_REVOKE_ALL,
+    /* organization uuid|NULL, user uuid|NULL → OK + remains (numbers of their submissions; one that is under legal hold
+     * is also counted as open or closed) */
+    SR_OP_ADMIN_REMAINS,
+    /* organization uuid|NULL, user uuid|NULL, now → OK | MISSING | CONFLICT (a submission is open or under legal hold).
+     * Disables the user, or all users of the organization, so that they make no new submissions. */
+    SR_OP_ADMIN_PEOPLE_FREEZE,
+    /* organization uuid|NULL, user uuid|NULL, n → OK + past, a row for each of the first n of their submissions that
+     * must still be erased: those that are closed and not under legal hold, and those of SR_OP_ERASURE_GET */
+    SR_OP_ADMIN_PEOPLE_CLOSED,
+    /* organization uuid|NULL, user uuid|NULL, tombstones → OK | MISSING | CONFLICT (there is a submission). Deletes a
+     * user, or an organization with all its users, and their tokens. With `tombstones`, deleted submissions for which
+     * no files must be removed are no conflict: they are deleted, too. */
+    SR_OP_ADMIN_PEOPLE_DELETE,
+    /* organization uuid or name|NULL, user uuid|NULL, environment|NULL, state|NULL, submission uuid|NULL, limit → OK +
+     * overview, the submissions that are older than the named one (or all), newest first | MISSING (organization, or
+     * the named one) */
+    SR_OP_ADMIN_SUBMISSION_LIST,
+    /* submission uuid → OK + the columns of overview and {"cancel_reason","external_id","people":[{"link" (the
+     * beginning of the signer's uuid),…}],"documents":[…],"events":[…]} | MISSING */
+    SR_OP_ADMIN_SUBMISSION_GET,
+    /* organization uuid or name|NULL, submission uuid|NULL, success|NULL, call uuid|NULL, limit → OK + delivery, the
+     * calls that are older than the named one (or all), newest first, also those that are not over | MISSING */
+    SR_OP_ADMIN_DELIVERY_LIST,
+    /* event uuid, uuid of the new call, now → as SR_OP_HISTORY_REDELIVER, without a caller */
+    SR_OP_ADMIN_REDELIVER,
+    /* email, organization uuid or name|NULL, environment|NULL (of tokens) → OK +
+     * [{"uuid","firstname","lastname","email",
+     * "created_at","disabled_at"|null,"organization":{"uuid","name"},"tokens":[{"uuid","name","environment",
+     * "created_at","expires_at"|null,"revoked_at"|null}]}], the users with this email | MISSING (organization). Here
+     * and in the next two operations, emails are compared without the case of ASCII letters. */
+    SR_OP_ADMIN_EXPORT_ACCOUNTS,
+    /* email, organization uuid or name|NULL, environment|NULL, id (0 before the first), n → OK + found, a row for each
+     * of the first n submissions after this id whose sender or one of whose signers has this email. Deleted submissions
+     * are left out. Reads all submissions. */
+    SR_OP_ADMIN_EXPORT_FIND,
+    /* submission uuid, email → OK + {"uuid","name","environment","state","created_at","updated_at","closed_at"|null,
+     * "expires_at"|null,"organization":{"uuid","name"},"sender" (whether the sender has this email),
+     *  "signers":[{"uuid","self":true,…} | {"uuid","self":false,"state","order"}] (also those who were replaced; a
+     *  signer has all members if they have this email),
+     *  "documents":[document row],"certificate":{"sha256","size","key"}|null,
+     *  "withheld":[name] (what else is stored, and may be about others),
+     *  "events":[[event, personal values of it|null]],
+     *  "deliveries":[{"uuid","event","to" (email address or host; null for a mail to somebody else),"success"|null,
+     *  "status"|null,"error"|null,"attempts","created_at","ended_at"|null}] (those whose body has this email)}
+     * | MISSING (also if it was deleted) */
+    SR_OP_ADMIN_EXPORT_GET,
+    /* folder, sha256 ("" before the first), limit → OK + blob, the contents after this SHA-256, in its
+     * order */
     SR_OP_ADMIN_BLOB_LIST,
-    /* JSON array of keys → OK + key, of each that is neither named, reserved nor a tombstone. Ask this of files that
-     * were found before: no transaction will ever name them. */
+    /* JSON array of keys → OK + key, each that is neither in use nor reserved nor a tombstone. The files must have
+     * been found before this operation begins. Then no transaction will ever refer to the keys that it returns. */
     SR_OP_ADMIN_BLOB_STRANGERS,
-    /* folder, sha256 ("" before the first), rows at most → OK + {"after" (the last of these contents)|null,"seen" (how
-     *  many they are),"unnamed":[key] (of those that no submission needs)} */
+    /* folder, sha256 ("" before the first), limit → OK + {"after" (the last of these contents)|null,"seen"
+     * (their number),"unnamed":[key] (of those that no submission needs)} */
     SR_OP_ADMIN_BLOB_UNNAMED,
-    /* folder, microseconds, rows at most → OK + key, of each reservation that is so old */
+    /* folder, microseconds, limit → OK + key, a row for each reservation that is at least so old */
     SR_OP_ADMIN_BLOB_LATE,
-    /* {"named":[key],"reserved":[key]} → OK. They become tombstones: keys of contents that no submission needs and that
-     * no transaction under way is about to name, and reservations that no transaction under way takes. */
+    /* {"named":[key],"reserved":[key]} → OK. Makes tombstones of `named`, as far as no submission needs their
+     * contents and no transaction under way is about to refer to them, and of `reserved`, as far as no transaction
+     * under way ends these reservations. */
     SR_OP_ADMIN_BLOB_DOOM,
-    /* folder, key ("" before the first), rows at most → OK + tombstone, of each after it, in their order. forget: its
-     * content is not stored under another key. */
+    /* folder, key ("" before the first), limit → OK + tombstone, those after this key, in the order of
+     * keys. forget: true if the content is not stored under another key. */
     SR_OP_ADMIN_BLOB_TOMBSTONES,
-    /* JSON array of keys → OK. Their files have been removed: the tombstones go. */
+    /* JSON array of keys → OK. Deletes these tombstones, whose files have been removed. */
     SR_OP_ADMIN_BLOB_BURY,
-    /* idempotency rows older than this time are deleted → OK + count */
+    /* time → OK + count. Deletes the idempotency rows that are older. */
     SR_OP_ADMIN_EXPIRE,
-    /* webhook calls that ended before this time are forgotten → OK + count */
+    /* time → OK + count. Deletes the webhook calls that ended before it. */
     SR_OP_ADMIN_HISTORY_EXPIRE,
     SR_OP_COUNT
 } sr_op_t;
 
-/* Makes a source of a store that is open. */
+/* Makes a source that lends an open store, in `pool`. */
 sr_store_source_t *sr_store_source(sr_store_t *store, apr_pool_t *pool);
 
 /* The operations as functions: sr_store_token_get(source, &outcome, &row, …). Each borrows a connection, runs the
- * operation as one transaction, and gives the connection back. A connection that died is opened again and the operation
- * sent once more, within the time of the watch; a busy SQLite is retried for two seconds. Errors: SR_EUNAVAILABLE when
- * the database is away, SR_EINTERNAL when it refuses the statement. */
+ * operation as one transaction, and returns the connection. If the connection was lost, it is opened again and the
+ * operation is sent a second time, within the time of the watch. A busy SQLite is retried for two seconds. Errors:
+ * SR_EUNAVAILABLE if the database cannot be reached, SR_EINTERNAL if it refuses the statement. */
 #include "embed/operations.h"
 
-/* A row that this operation gave as a JSON object, with the names of its columns; times are numbers. New reference. */
+/* Returns a row of this operation as a JSON object, whose members are the columns. Times are numbers. New reference. */
 json_t *sr_store_row_json(sr_op_t op, const void *row);
 
-/* --- schema (sigreqctl db …): tables by numbered migrations, conf/schema/<driver>/NNNN_name.sql; definitions
- * (functions and views) in src/store/<driver>/ beside the operations. All are compiled in. The database keeps a
- * checksum of each migration that it was made with, and one of its definitions. */
+/* --- schema (sigreqctl db …): tables are made by numbered migrations, conf/schema/<driver>/NNNN_name.sql.
+ * Definitions (functions and views) are in src/store/<driver>/ beside the operations. All are compiled in. The
+ * database stores a checksum of each migration that was applied, and one of its definitions. */
 typedef struct sr_migration_t {
     int version;
     const char *name;
     const char *checksum;          /* of the statements, without comments */
-    const char *const *statements; /* ends with NULL */
+    const char *const *statements; /* terminated by NULL */
 } sr_migration_t;
 
 typedef struct sr_schema_t {
-    int version;         /* 0 if nothing is there */
+    int version;         /* 0 if there are no tables */
     int latest;          /* the newest version that this build knows */
-    bool definitions;    /* they are this build's */
-    const char *foreign; /* why these tables are not those of any version of this build, or NULL */
+    bool definitions;    /* true if they are those of this build */
+    const char *foreign; /* why these tables were not made by migrations of this build, or NULL */
     const char *problem; /* why this build cannot use the database, and what to do; or NULL */
 } sr_schema_t;
 
-/* What is there. Needs no sr_store_open. */
+/* Reads the state of the schema. It needs no sr_store_open. */
 sr_error_t *sr_schema_read(sr_schema_t *schema, const apr_dbd_driver_t *driver, apr_dbd_t *handle, apr_pool_t *pool);
-/* Applies the migrations that are missing, and the definitions if they differ, all in one transaction: a process that
- * is killed has changed nothing, and several at once do it once. *applied holds const sr_migration_t *, and *defined
- * says whether definitions were made. A database of other tables than this build's is SR_ECONFLICT. */
+/* Applies the migrations that are missing, and the definitions if they differ, all in one transaction. A process
+ * that is killed has changed nothing, and if several run at the same time, one of them does the work. *applied holds
+ * const sr_migration_t *, and *defined is true if definitions were made. Errors: SR_ECONFLICT if the tables were not
+ * made by this build or are newer. */
 sr_error_t *sr_schema_upgrade(apr_array_header_t **applied, bool *defined, const apr_dbd_driver_t *driver,
                               apr_dbd_t *handle, apr_pool_t *pool);
 
 /* ------------------------------------------------------------------------------------------------ watch.c
- * A limit for what PostgreSQL may take over one operation. When the time is up the socket of the connection is shut
- * down, and the operation fails as it does when a connection is lost: it may have been committed or not.
+ * A time limit for one operation on PostgreSQL. When the time is up, the socket of the connection is shut down, and
+ * the operation fails as with a lost connection. It may have been committed.
  */
 typedef struct sr_watchdog_t sr_watchdog_t;
-/* Starts the thread that looks after the watches of this process; it ends with the pool. */
+/* Starts the thread that checks the watches of this process. The thread ends with the pool. */
 sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limit, apr_pool_t *pool);
 
-/* One operation. The caller keeps it in place from begin to end; its members are for reading. */
+/* The watch of one operation. It must not move between sr_watch_begin and sr_watch_end. Its members are read-only
+ * for callers. */
 struct sr_watch_t {
-    sr_watchdog_t *watchdog; /* NULL: no limit */
+    sr_watchdog_t *watchdog; /* NULL if there is no limit */
     sr_watch_t *next, **link;
-    apr_time_t until; /* by sr_watch_clock */
+    apr_time_t until; /* a time of sr_time_steady */
     int socket;
-    bool late, answered; /* the time is up; the database has answered in time */
+    bool late, answered; /* late: the time is up. answered: the database has responded in time */
 };
-/* From now on the time runs. */
+/* Starts the time of an operation. */
 void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog);
 void sr_watch_end(sr_watch_t *watch);
-/* Microseconds of a clock that nobody sets. */
-apr_time_t sr_watch_clock(void);
 
 /* ------------------------------------------------------------------------------------------------- gate.c
- * Which threads of a process may go to a database. All of them while it answers. When one has waited in vain, the
- * database counts as stopped for all processes of the machine: one thread at a time tries it, and all others are
- * refused at once, so that they do not spend their time waiting, until one is answered. Those who read and those who
- * writes is counted apart.
+ * Decides which threads of a process may use a database. While it responds, all of them may, up to the limits of
+ * sr_gate_create. When one operation was not answered in time, the database counts as stopped for all processes of
+ * the machine. Then one thread at a time tries it, and all others are refused at once instead of waiting, until one
+ * is answered. Reading and writing are counted separately.
  */
 typedef struct sr_gate_t sr_gate_t;
-/* `number` is the database's of SR_LABEL_SERVER; at most three quarters of `threads` (but two) go in at a time,
- * half of them to write. */
+/* `number` is the database's number in SR_LABEL_SERVER. At most three quarters of `threads`, and at least two, may
+ * use the database at the same time, two thirds of them to write. */
 sr_gate_t *sr_gate_create(int number, int threads, apr_interval_time_t limit, apr_pool_t *pool);
 
 typedef enum sr_visit_end_t {
     SR_VISIT_UNKNOWN,
     SR_VISIT_ANSWERED,
     SR_VISIT_LATE,
-    SR_VISIT_UNREACHABLE /* late already when the connection was opened */
+    SR_VISIT_UNREACHABLE /* the time was up before the connection was open */
 } sr_visit_end_t;
 typedef enum sr_gate_change_t { SR_GATE_SAME, SR_GATE_STOPPED, SR_GATE_ANSWERS } sr_gate_change_t;
 typedef struct sr_visit_t {
     sr_gate_t *gate;
     sr_use_t use;
-    bool tries; /* whether a database that is stopped answers again */
+    bool tries; /* true for the one thread that tries a stopped database */
 } sr_visit_t;
 
-/* How long opening a connection may take, per host of the connection string (libpq's connect_timeout). */
+/* The longest time to open a connection, for each host of the connection string (libpq's connect_timeout). */
 #define SR_CONNECT_SECONDS "2"
 #define SR_CONNECT_TIME apr_time_from_sec(2)
 
-/* NULL when the thread may go on: it then opens a connection, which one thread at a time does, and says so by
- * sr_gate_opened. Otherwise why it may not. Waits until `until` at the latest, by sr_watch_clock. */
+/* Returns NULL if the thread may use the database, else the reason why not. Waits until `until` at the latest, a
+ * time of sr_time_steady. The thread then opens its connection and calls sr_gate_opened, because one thread at a
+ * time opens a connection. */
 const char *sr_gate_enter(sr_visit_t *visit, sr_gate_t *gate, sr_use_t use, apr_time_t until);
 void sr_gate_opened(sr_visit_t *visit);
-/* Tells what this has changed, for the log. */
+/* Returns what this has changed, for the log. */
 sr_gate_change_t sr_gate_leave(sr_visit_t *visit, sr_visit_end_t end);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* typed.c: operations with a signature: what the generated functions (build/sql_operations.c) have in common: a
- * connection for the one operation, and rows of text made into structs. */
+/* typed.c: the common part of the generated functions (build/sql_operations.c): it borrows a connection for an
+ * operation, and converts rows of text to structs. */
 #include "store/private.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static bool take_value(char *row, const sr_column_t *column, const char *text, a
     return column->type == SR_VALUE_BOOL ? take_bool(place, text) : take_number(place, text);
 }
 
-/* Makes the struct of a row; what is NULL is 0 in it. */
+/* Makes the struct of a row. A member is 0 if its column is NULL. */
 static sr_error_t *make_row(void *row, sr_op_t op, const char *const *values, apr_pool_t *pool)
 {
     const sr_row_kind_t *kind = sr_store_shapes[op].row;
@@ -93,7 +93,7 @@ sr_error_t *sr_store_call(sr_store_source_t *source, sr_op_t op, sr_outcome_t *o
     return result ? make_rows(result, op, rows, shape->with_row & 1u << *outcome, pool) : NULL;
 }
 
-/* What is NULL is null: a number whose pointer is NULL, a time that is 0. */
+/* Returns null for SQL's NULL, which is a NULL pointer, or 0 for a time that may be NULL. */
 static json_t *value_json(const char *place, const sr_column_t *column)
 {
     if (column->type == SR_VALUE_TEXT) return sr_json_string_or_null(*(const char *const *)(const void *)place);
@@ -118,7 +118,7 @@ json_t *sr_store_row_json(sr_op_t op, const void *row)
 /* ------------------------------------------------------------------------------------------- a store that is open */
 
 typedef struct opened_t {
-    sr_store_source_t source; /* first: it is what callers hold */
+    sr_store_source_t source; /* first, because callers have a pointer to it */
     sr_store_t *store;
 } opened_t;
 

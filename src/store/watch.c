@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch.c: the limit for what the database may take. libpq waits for an answer as long as the connection looks alive,
- * which is for ever when the server is stopped (SIGSTOP, a frozen virtual machine) or waits for a standby: its kernel
- * still acknowledges what it receives, so no TCP option ends that. One thread per process shuts the socket of such a
- * connection down, and libpq then reports a lost connection. Whether the statement was committed is not known. Nothing
- * is cancelled: a cancelled COMMIT that waits for a synchronous standby answers success without it. */
+/* watch.c: the time limit for operations on a database. libpq waits for a response without a limit while the
+ * connection exists. If the server is stopped (SIGSTOP, a frozen virtual machine) or waits for a standby, its kernel
+ * still acknowledges the packets, so no TCP option ends the wait. Therefore one thread per process shuts down the
+ * socket of such a connection, and libpq reports a lost connection. The statement may have been committed.
+ * Statements are never cancelled, because a cancelled COMMIT that waits for a synchronous standby reports success. */
 #include "store/private.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Not in a pool: a thread that could not be joined may still use it. */
+/* Allocated by calloc and not in a pool, because a thread that could not be joined may still use it. */
 struct sr_watchdog_t {
     pthread_mutex_t mutex;
     pthread_cond_t stop;
@@ -24,18 +24,11 @@ struct sr_watchdog_t {
     bool stopping;
 };
 
-apr_time_t sr_watch_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return apr_time_from_sec(now.tv_sec) + now.tv_nsec / 1000;
-}
-
-/* Shuts down what is over its time. Returns when to look again: every watch that begins later ends later than that. */
+/* Shuts down the sockets whose time is up. Returns the time of the next check. A watch that begins later ends after
+ * that time. */
 static apr_time_t look(sr_watchdog_t *watchdog)
 {
-    const apr_time_t now = sr_watch_clock();
+    const apr_time_t now = sr_time_steady();
     apr_time_t next = now + watchdog->limit;
 
     for (sr_watch_t *watch = watchdog->first; watch; watch = watch->next) {
@@ -61,19 +54,19 @@ static void *run(void *data)
     return NULL;
 }
 
-/* A child of prefork may end in the handler of a signal, with any lock of libc held: then the thread is left behind. */
+/* Ends the thread. A child of prefork may end in a signal handler while a lock of libc is held. Then the thread does
+ * not end, and the wait for it is limited to a second. */
 static apr_status_t stop(void *data)
 {
     sr_watchdog_t *watchdog = data;
-    struct timespec until;
+    const apr_time_t end = sr_time_steady() + apr_time_from_sec(1);
+    const struct timespec until = {apr_time_sec(end), apr_time_usec(end) * 1000};
 
     pthread_mutex_lock(&watchdog->mutex);
     watchdog->stopping = true;
     pthread_cond_signal(&watchdog->stop);
     pthread_mutex_unlock(&watchdog->mutex);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec++;
-    if (!pthread_timedjoin_np(watchdog->thread, NULL, &until)) free(watchdog);
+    if (!pthread_clockjoin_np(watchdog->thread, NULL, CLOCK_MONOTONIC, &until)) free(watchdog);
     return APR_SUCCESS;
 }
 
@@ -91,7 +84,7 @@ sr_error_t *sr_watchdog_start(sr_watchdog_t **watchdog, apr_interval_time_t limi
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&made->stop, &attributes);
-    sigfillset(&all); /* the process's signals are for its other threads */
+    sigfillset(&all); /* signals are handled by the other threads of the process */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     failed = pthread_create(&made->thread, NULL, run, made);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -109,7 +102,7 @@ void sr_watch_begin(sr_watch_t *watch, sr_watchdog_t *watchdog)
     *watch = (sr_watch_t){.watchdog = watchdog, .socket = -1};
     if (!watchdog) return;
     pthread_mutex_lock(&watchdog->mutex);
-    watch->until = sr_watch_clock() + watchdog->limit;
+    watch->until = sr_time_steady() + watchdog->limit;
     watch->next = watchdog->first;
     if (watch->next) watch->next->link = &watch->next;
     watch->link = &watchdog->first;
@@ -127,8 +120,8 @@ void sr_watch_end(sr_watch_t *watch)
     watch->watchdog = NULL;
 }
 
-/* The watch has a descriptor of its own: libpq closes its when the connection breaks, and another thread may then get
- * the same number for another socket. */
+/* The watch uses a duplicate of the descriptor. libpq closes its own one when the connection breaks, and another
+ * thread may then get the same number for another socket. */
 bool sr_watch_arm(sr_watch_t *watch, int socket)
 {
     const int own = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
@@ -149,12 +142,12 @@ void sr_watch_disarm(sr_watch_t *watch, bool answered)
     pthread_mutex_lock(&watch->watchdog->mutex);
     own = watch->socket;
     watch->socket = -1;
-    if (answered) watch->late = !(watch->answered = true); /* the answer was faster than the watchdog */
+    if (answered) watch->late = !(watch->answered = true); /* the response came before the watchdog's next check */
     pthread_mutex_unlock(&watch->watchdog->mutex);
     if (own >= 0) close(own);
 }
 
 bool sr_watch_allows(const sr_watch_t *watch, apr_interval_time_t time)
 {
-    return !watch || !watch->watchdog || sr_watch_clock() + time <= watch->until;
+    return !watch || !watch->watchdog || sr_time_steady() + time <= watch->until;
 }

@@ -7,7 +7,8 @@ static sr_error_t *begin(sr_http_t *http, sr_signing_t **signing)
 {
     const char *signer;
     SR_TRY(sr_web_uuid(&signer, http, 0));
-    return sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool);
+    SR_TRY(sr_service_signing(sr_web_of(http)->service, signing, signer, http->pool));
+    return sr_signing_may_see(*signing, http->pool);
 }
 
 static sr_error_t *reply_download(sr_http_t *http, const sr_download_t *download)

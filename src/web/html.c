@@ -226,6 +226,7 @@ static void add_closing(json_t *values, const char *state)
     set_text(closing, "state", state);
     json_object_set_new(closing, state, json_true());
     json_object_set_new(closing, "done", json_boolean(!strcmp(state, "completed")));
+    json_object_set_new(closing, "shown", json_boolean(json_array_size(json_object_get(values, "documents")) > 0));
     json_object_set_new(values, "closing", closing);
 }
 
@@ -239,6 +240,15 @@ static const char *title_of(const json_t *view, apr_pool_t *pool)
 {
     const char *organization = sr_json_string(json_object_get(view, "requester"), "organization");
     return apr_pstrcat(pool, sr_json_string(view, "name"), " \xc2\xb7 ", organization, NULL);
+}
+
+/* Returns the host of an https URL, or NULL. */
+static const char *host_of(const char *url, apr_pool_t *pool)
+{
+    static const char scheme[] = "https://";
+    if (!url || strncmp(url, scheme, sizeof scheme - 1) != 0) return NULL;
+    url += sizeof scheme - 1;
+    return apr_pstrmemdup(pool, url, strcspn(url, "/?#"));
 }
 
 sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
@@ -260,6 +270,7 @@ sr_error_t *sr_web_show(sr_http_t *http, json_t *view, const char *signer)
     add_documents(view, texts, signer, signing, http->pool);
     if (signing) add_signing(view, texts, as_sent, http->pool);
     else add_closing(view, state);
+    set_text(view, "host", host_of(sr_json_string(view, "redirect"), http->pool));
     return sr_web_reply(http, HTTP_OK, view, &theme, texts);
 }
 
@@ -271,6 +282,7 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
                        : status == HTTP_SERVICE_UNAVAILABLE ? "503"
                        : status == HTTP_TOO_MANY_REQUESTS   ? "503"
                        : status == HTTP_CONFLICT            ? "409"
+                       : status == HTTP_GONE                ? "410"
                                                             : "other";
     json_t *values = sr_json_own(json_object(), http->pool), *problem = json_object(), *texts;
     sr_web_theme_t theme;
@@ -281,7 +293,7 @@ sr_error_t *sr_web_error(sr_http_t *http, int status, const char *message)
     set_text(problem, "title", title);
     set_text(problem, "text", sr_web_word(texts, apr_pstrcat(http->pool, kind, ".text", NULL)));
     if (!strcmp(kind, "other")) set_text(problem, "detail", message);
-    if (strcmp(kind, "404") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
+    if (strcmp(kind, "404") != 0 && strcmp(kind, "410") != 0 && http->params[0] && sr_uuid_valid(http->params[0]))
         set_url(problem, "link", apr_pstrcat(http->pool, http->params[0], sr_web_language_query(http), NULL), http);
     json_object_set_new(values, "problem", problem);
     set_text(values, "title", title);

@@ -60,11 +60,11 @@ static sr_error_t *reply_state(sr_http_t *http, const sr_signing_t *signing)
 sr_error_t *sr_web_get(sr_http_t *http)
 {
     const bool json = sr_http_prefers_json(http);
-    const char *signer, *skip = NULL, *language = NULL;
+    const char *signer, *skip = NULL, *language = NULL, *done = NULL;
     sr_signing_t *signing;
     sr_client_t client = client_of(http);
     SR_TRY(begin(http, &signer, json));
-    const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {NULL, NULL}};
+    const sr_query_param_t params[] = {{"skipIntro", &skip}, {"lang", &language}, {"done", &done}, {NULL, NULL}};
     SR_TRY(sr_http_query(http, params));
     /* HEAD and prefetch requests do not mark the link as opened */
     if (http->r->header_only || sr_http_is_prefetch(http))
@@ -72,8 +72,22 @@ sr_error_t *sr_web_get(sr_http_t *http)
     else SR_TRY(sr_service_signing_open(sr_web_of(http)->service, &signing, signer, &client, http->pool));
     sr_web_use_locale(http, signing);
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
-    if (json) return reply_state(http, signing);
-    return sr_web_show(http, sr_json_own(view_of(http, signing), http->pool), signing->signer->uuid);
+    if (json) {
+        sr_error_t *error = sr_signing_may_see(signing, http->pool);
+        return error && error->code == SR_EGONE ? error : reply_state(http, signing);
+    }
+    json_t *view = sr_json_own(view_of(http, signing), http->pool);
+    if (done) json_object_set(view, "leads", json_object_get(view, "redirect"));
+    if (signing->submission.redirect_url) json_object_set_new(view, "redirects", json_true());
+    return sr_web_show(http, view, signing->signer->uuid);
+}
+
+/* After the action the page leads on by itself, if the request says where; later it only offers that. */
+static const char *page_of_outcome(sr_http_t *http, const sr_signing_t *signing)
+{
+    const char *query = sr_web_language_query(http);
+    const char *done = !signing->submission.redirect_url ? NULL : *query ? "&done=1" : "?done=1";
+    return apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), query, done, NULL);
 }
 
 static sr_client_t client_with_zone(sr_http_t *http, const sr_web_action_t *action)
@@ -109,9 +123,7 @@ sr_error_t *sr_web_post(sr_http_t *http)
     sr_web_use_locale(http, signing);
     SR_TRY(sr_web_read_action(&action, http));
     SR_TRY(act(&signing, http, &action));
-    if (!json)
-        return sr_http_see_other(
-            http, apr_pstrcat(http->pool, sr_web_link(http, signing->signer->uuid), sr_web_language_query(http), NULL));
+    if (!json) return sr_http_see_other(http, page_of_outcome(http, signing));
     SR_TRY(sr_service_signing_boxes(sr_web_of(http)->service, signing, http->pool));
     return reply_state(http, signing);
 }

@@ -49,8 +49,9 @@ static json_t *read_settings(sr_http_t *http)
     apr_file_close(file);
     sr_error_t *error = sr_json_parse(&settings, text, length, http->pool);
     if (!error && json_is_object(settings)) return settings;
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server, "SR0510: theme.json is no JSON object%s%s",
-                 error ? ": " : "", error ? error->message : "");
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, http->r->server,
+                 "SR0510: theme.json is not a JSON object%s%s [request %s]", error ? ": " : "",
+                 error ? error->message : "", http->r->log_id);
     return NULL;
 }
 

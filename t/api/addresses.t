@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Webhooks of an installation that allows no address but public ones: nothing on this host is called, however it is
-# spelled. The history has one row for each, with one text for all, so that it tells nobody what names mean inside the
-# network. The error log says which kind of address it was.
+# Webhooks of an installation that allows only public addresses: nothing on this host is called, whatever the notation
+# of the address. The history has a row for each with the same text, so that it does not tell which names exist in the
+# network. The error log has the kind of the address.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -44,7 +44,7 @@ wait_for(
         @rows = @{ $client->get('/webhooks/history', query => { limit => 100 })->json->{data} };
         @rows >= keys %wanted;
     });
-is(scalar @rows, scalar keys %wanted, 'one row each');
+is(scalar @rows, scalar keys %wanted, 'the history has one row for each');
 for my $row (sort { $a->{url} cmp $b->{url} } @rows) {
     my ($url, $error) = ($wanted{ $row->{submissionId} }, 'the host of the URL has no address that may be called');
     is_deeply([@$row{qw(url success statusCode error)}], [$url, Mojo::JSON::false(), undef, $error], "$url: $error");
@@ -53,5 +53,5 @@ for my $kind (sort keys %kinds) {
     my @said = $httpd->log =~ /failed: the address is \Q$kind\E/g;
     is(scalar @said, scalar @{ $kinds{$kind} }, "the log says which were $kind");
 }
-ok(!$listener->accept, 'nobody has connected');
+ok(!$listener->accept, 'no call has connected');
 done_testing;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where a field lands: percentages of the page as displayed and the PDF rectangle, whatever MediaBox, CropBox, /Rotate
-# and origin. The expected rectangles are worked out here by the rules of docs/decisions/0002-areas.md, not by the
-# module.
+# The place of a field: percentages of the displayed page and the rectangle in the PDF, for all kinds of MediaBox,
+# CropBox, /Rotate and origin. The expected rectangles are computed here by the rules of docs/decisions/0002-areas.md,
+# not by the module.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation place);
@@ -89,8 +89,8 @@ my $inherited = $org->{test}->create(
     files =>
         [['a.pdf', pdf(pages => [{}, { rotate => 0 }], inherit => { mediabox => [0, 0, 200, 400], rotate => 90 })]],
     signers => signer_with(map { +{ x => 0, y => 0, w => 20, h => 40, page => $_ } } 0, 1))->json;
-near((look($inherited->{submitters}[0]{fields}[0]))[0], [0, 0,  10, 10], 'inherited box and turn');
-near((look($inherited->{submitters}[0]{fields}[1]))[0], [0, 90, 10, 10], 'a turn of the page goes before');
+near((look($inherited->{submitters}[0]{fields}[0]))[0], [0, 0,  10, 10], 'an inherited box and rotation');
+near((look($inherited->{submitters}[0]{fields}[1]))[0], [0, 90, 10, 10], 'the rotation of the page has precedence');
 
 my $area      = { x => 0, y => 0, w => 61.2, h => 79.2, page => 0 };
 my $elsewhere = $org->{test}->with(base => place('/topleft'));
@@ -101,7 +101,7 @@ near(
             $elsewhere->create(signers => signer_with({ %$area, origin => 'user-space' }))
                 ->json('/submitters/0/fields/0')))[0],
     [0, 90, 10, 10],
-    '… and an area that says otherwise');
+    '… an area with its own origin');
 near(
     (   look(
             $org->{test}->create(signers => signer_with({ %$area, origin => 'user-space' }))

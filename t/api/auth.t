@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Authentication: every way not to have a valid token gives the same 401; a token is good for its environment alone,
-# until it is revoked or expires; and it never reaches a log.
+# Authentication: a request without a valid token always gets the same 401. A token is valid only for its environment,
+# until it is revoked or expires, and it is never logged.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -13,8 +13,8 @@ use Test::More;
 my $org    = organisation();
 my $client = $org->{test};
 my $token  = $client->{token};
-like($token,              qr/^sigreq_test_[0-9A-Za-z]{36}$/, 'a test token');
-like($org->{live}{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'a live token');
+like($token,              qr/^sigreq_test_[0-9A-Za-z]{36}$/, 'a token of the test environment is accepted');
+like($org->{live}{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'a token of production is accepted');
 my $uuid = $client->create()->json('/uuid');
 
 my $other_checksum = substr($token, 0, -1) . (substr($token, -1) eq 'a' ? 'b' : 'a');
@@ -51,12 +51,12 @@ for my $endpoint (@endpoints) {
         $bodies{ $res->body }++;
     }
 }
-is(scalar keys %bodies, 1, 'always the same bytes');
+is(scalar keys %bodies, 1, 'all refusals have the same bytes');
 
 is($nobody->get('/signatures', headers => { Authorization => "bEARER   $token" })->code, 200,
-    'the scheme in any case, more spaces');
+    'the scheme is accepted in any case and with more spaces');
 is_error($nobody->get('/signatures', query => { token => 'sigreq_test_x' }), 401, 'User not founded for this API Token',
-    'a token in the query is none');
+    'a token in the query is ignored');
 
 subtest 'expiry' => sub {
     my $soon  = time + 3600;
@@ -65,10 +65,11 @@ subtest 'expiry' => sub {
     my $made  = $client->post('/tokens', json => { name => 'short', expiresAt => $text })->json;
     my $short = $client->with(token => $made->{token});
     is($made->{expiresAt},                   $text =~ s/Z/.000Z/r, 'expiresAt is shown');
-    is($short->get('/tokens/current')->code, 200,                  'valid before');
+    is($short->get('/tokens/current')->code, 200,                  'the token is valid before it expires');
     sql("UPDATE token SET expires_at = expires_at - 3601000000 WHERE uuid = '$made->{uuid}'");
-    is_error($short->get('/tokens/current'), 401, 'User not founded for this API Token', 'refused after');
-    is_error($short->create(),               401, 'User not founded for this API Token', '… for creation too');
+    is_error($short->get('/tokens/current'), 401, 'User not founded for this API Token',
+        'the token is refused after it has expired');
+    is_error($short->create(),               401, 'User not founded for this API Token', '… also for a creation');
 };
 
 subtest 'revoked in the middle of an upload' => sub {
@@ -85,13 +86,13 @@ subtest 'revoked in the middle of an upload' => sub {
     ok(wait_for(sub { temporary_files() }), 'the upload has begun');
     is($client->delete("/tokens/$made->{uuid}")->code, 204, 'revoked');
     $raw->send(substr $body, 1_500_000);
-    is($raw->answer->code, 401, 'nothing is created any more');
+    is($raw->answer->code, 401, 'nothing is created with a token that was revoked during the upload');
 };
 
 my $log = join '', map { path(suite->{dir}, "t/logs/$_")->slurp } qw(error_log access_log);
 for my $secret ($token, $org->{live}{token}, $unknown) {
-    ok(index($log, $secret) < 0, 'the logs have no token');
-    ok(index($log, substr $secret, 12, 30) < 0, '… nor its secret part');
+    ok(index($log, $secret) < 0, 'the logs do not have the token');
+    ok(index($log, substr $secret, 12, 30) < 0, '… they do not have its secret part');
 }
-ok(index($log, $org->{email}) < 0, '… nor an email address');
+ok(index($log, $org->{email}) < 0, '… they have no email address');
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# SigreqCACertificateFile: who vouches for webhooks' receivers and for the mail server, in the place of the system's
-# authorities: who proves himself by them is called, and is given the password; nobody else is told anything.
+# SigreqCACertificateFile: the authorities that are trusted instead of the system's, for webhook receivers and for the
+# mail server. Only a server with a valid certificate is called and gets the password. Others get no data.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -62,27 +62,27 @@ subtest 'webhooks' => sub {
         my $before = $receiver{$who}->received;
         my $row    = $called->($who);
         is($row->{statusCode}, undef, $name);
-        like($row->{error}, $words, '… and why');
-        is($receiver{$who}->received, $before, '… nothing is told');
+        like($row->{error}, $words, '… the history has the reason');
+        is($receiver{$who}->received, $before, '… the receiver gets no request');
     };
     trust($ours->file('ca.crt'));
     serve($given);
-    $is_called->('right', 'who proves himself is called');
+    $is_called->('right', 'a receiver with a valid certificate is called');
     $is_refused->('name',     'a certificate for another name', qr/subject name|host ?name/i);
-    $is_refused->('expired',  'one that has expired',           qr/expired/);
-    $is_refused->('stranger', 'one of another authority',       qr/issuer certificate/);
+    $is_refused->('expired',  'a certificate that has expired',           qr/expired/);
+    $is_refused->('stranger', 'a certificate of another authority',       qr/issuer certificate/);
 
     trust($others->file('ca.crt'));
-    $is_called->('right', 'a file that has changed means nothing yet');
+    $is_called->('right', 'a changed file has no effect before a restart');
     my @before = children($apart->{httpd}->pid);
-    kill USR1 => $apart->{httpd}->pid;
+    $apart->{httpd}->graceful;
     my $renewed = sub {
         my %now = map { $_ => 1 } children($apart->{httpd}->pid);
         return %now && !grep { $now{$_} } @before;
     };
     ok(wait_for($renewed), 'httpd is restarted');
-    $is_refused->('right', '… and reads it anew', qr/issuer certificate/);
-    $is_called->('stranger', '… with whom it names now');
+    $is_refused->('right', '… the former authority is not trusted any more', qr/issuer certificate/);
+    $is_called->('stranger', '… the new authority is trusted');
 
     trust($ours->file('ca.key'), map { $_->file('ca.crt') } $others, $ours);
     serve($given);
@@ -109,7 +109,7 @@ subtest 'mail' => sub {
     for my $case (['smtp', 'starttls'], ['smtps', 'smtps']) {
         my ($scheme, $box) = @$case;
         my $row = $sent->($scheme, $right, $box);
-        is_deeply([@$row{qw(statusCode error)}], [250, undef], "$scheme: with the password it is sent");
+        is_deeply([@$row{qw(statusCode error)}], [250, undef], "$scheme: with the password the mail is sent");
         my @mails = $box{$box}->mails;
         is(scalar @mails, 1, '… once');
         is_deeply([map { [@$_{qw(user tls to)}] } @mails], [['us@er', Mojo::JSON::true(), ['p@x.org']]],
@@ -117,16 +117,17 @@ subtest 'mail' => sub {
     }
     my $row = $sent->('smtp', $wrong, 'starttls');
     is($row->{statusCode}, 535, 'a wrong password is refused, as the server says');
-    is($row->{success}, Mojo::JSON::false(), '… which is no success');
-    is(scalar $box{starttls}->mails, 1, '… and nothing is sent');
+    is($row->{success}, Mojo::JSON::false(), '… the history has no success');
+    is(scalar $box{starttls}->mails, 1, '… no mail is sent');
     for my $case (['smtp', 'name', $given], ['smtps', 'names', $given], ['smtp', 'starttls', '']) {
         my ($scheme, $box, $directive) = @$case;
-        my $what   = $directive ? 'a certificate for another name' : 'one of an authority that is not given';
+        my $what   = $directive ? 'a certificate for another name' : 'a certificate of another authority';
         my $before = $box{$box}->mails;
         $row = $sent->($scheme, $right, $box, $directive);
         is($row->{success}, Mojo::JSON::false(), "$scheme: $what");
-        like($row->{error}, $directive ? qr/subject name|host ?name/i : qr/issuer certificate/, '… and why');
-        is(scalar $box{$box}->mails, $before, '… nothing is sent');
+        like($row->{error}, $directive ? qr/subject name|host ?name/i : qr/issuer certificate/,
+            '… the history has the reason');
+        is(scalar $box{$box}->mails, $before, '… no mail is sent');
     }
 };
 
@@ -149,17 +150,17 @@ subtest 'httpd -t' => sub {
         my $httpd = Sigreq::Httpd->new(server => qq{SigreqCACertificateFile "$file"});
         my ($status, $said) = $httpd->test;
         isnt($status, 0, "refused: $file");
-        like($said, qr/SigreqCACertificateFile: /, '… by its name');
-        like($said, $words, '… in words');
+        like($said, qr/SigreqCACertificateFile: /, '… the message has the name of the file');
+        like($said, $words, '… the message has the reason');
         my @lines = grep { !/^(?:Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
-        is(scalar @lines, 1, '… in one line') or diag $said;
+        is(scalar @lines, 1, '… the message is one line') or diag $said;
     }
     my @off = (place => 'Sigreq Off', server => "SigreqCACertificateFile $dir/none.crt");
     my ($status, $said) = Sigreq::Httpd->new(@off)->test;
-    is($status, 0, 'off, it asks for nothing') or diag $said;
+    is($status, 0, 'without a service the directive needs no file') or diag $said;
     ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n$given")->test;
-    like($said, qr/SigreqCACertificateFile/, 'for the whole server alone');
-    isnt($status, 0, '… else refused');
+    like($said, qr/SigreqCACertificateFile/, 'the directive is accepted for the whole server');
+    isnt($status, 0, '… and refused elsewhere');
 };
 $apart->stop;
 done_testing;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The README's commands for a backup, taken while submissions are created and signed, and for restoring it: what was
-# acknowledged before the backup is there with its documents and its audit trail, and the service goes on.
+# The README's commands for a backup, which runs while submissions are created and signed, and for restoring it.
+# Everything that was acknowledged before the backup is restored with its documents and its audit trail, and the service
+# works.
 use strict;
 use warnings;
 use Mojo::JSON   'decode_json';
@@ -65,7 +66,7 @@ sub acknowledged {
 
 sub goes_on {    # until some more submissions were signed
     my $before = keys %{ acknowledged()->{signed} // {} };
-    ok(wait_for(sub { keys %{ acknowledged()->{signed} // {} } >= $before + 4 }), 'the load goes on');
+    ok(wait_for(sub { keys %{ acknowledged()->{signed} // {} } >= $before + 4 }), 'the load is still running');
 }
 
 my $load = fork // die "fork: $!\n";
@@ -91,7 +92,7 @@ command('rsync -a /etc/sigreq', %live);
 system('cp', "$apart->{params}-wal", "$restored/db-wal") == 0 or die "no -wal\n" if !$pgsql;
 Sigreq::Suite::write_file($stop, '');
 waitpid $load, 0;
-is($?, 0, 'the load ends well');
+is($?, 0, 'the load ends without an error');
 my $after = acknowledged();
 $httpd->stop;
 
@@ -139,14 +140,15 @@ sub faults {    # what is missing of a submission: uploads, what was made of the
 
 sub content_of { my $res = $client->get($_[0]); return $res->code == 200 ? sha256_hex($res->body) : $res->code }
 
-is($client->get('/health')->code, 200, 'the restored service is well');
+is($client->get('/health')->code, 200, 'the restored service is healthy');
 my @there = submissions();
 my %there = map { $_->{uuid} => $_ } @there;
-is(scalar(grep { !$there{$_} } keys %{ $before->{created} }), 0, 'all that was created before the backup is there');
-cmp_ok(scalar @there, '<', scalar keys %{ $after->{created} }, 'what was created after it is not');
+is(scalar(grep { !$there{$_} } keys %{ $before->{created} }), 0,
+    'all submissions that were created before the backup exist');
+cmp_ok(scalar @there, '<', scalar keys %{ $after->{created} }, 'submissions that were created after it do not exist');
 my @open = grep { $there{$_}{submitters}[0]{status} ne 'completed' } keys %there;
-is(scalar(grep { $before->{signed}{$_} } @open), 0, 'what was signed is signed');
-is(join("\n", map { faults($_) } @there), '', 'each has its documents and its audit trail');
+is(scalar(grep { $before->{signed}{$_} } @open), 0, 'signed submissions are signed');
+is(join("\n", map { faults($_) } @there), '', 'each submission has its documents and its audit trail');
 
 my @folder = ('--documents', "$restored/documents");
 sub restored { return Sigreq::Here::ctl_with(['--driver', suite->{db}, '--params', $params], @_, @folder) }
@@ -154,17 +156,17 @@ my @database = ('--driver', suite->{db}, '--params', $params);
 my @check    = (suite->{source} . '/build/sigreqctl', '--json', @database, 'check', @folder);
 my $found = decode_json(do { open my $pipe, '-|', @check or die "check: $!\n"; local $/; <$pipe> });
 cmp_ok($found->{foreign}, '>', 0, 'check finds the documents that came after the database was saved');
-is_deeply([@$found{qw(missing damaged)}], [0, 0], '… and nothing that is missing or damaged');
+is_deeply([@$found{qw(missing damaged)}], [0, 0], '… it finds no missing or damaged document');
 # keys that were reserved when the database was saved name uploads that it does not know
 my $reserved = Sigreq::Here::sql('SELECT count(*) FROM blob_reservation', $params);
-cmp_ok(restored('gc', '--reserved', 0, '--quarantine-days', 0)->{deleted}, '<=', $reserved, 'gc leaves them alone');
-is(join("\n", map { faults($_) } @there), '', 'nothing else is missing then');
+cmp_ok(restored('gc', '--reserved', 0, '--quarantine-days', 0)->{deleted}, '<=', $reserved, 'gc does not remove them');
+is(join("\n", map { faults($_) } @there), '', 'after gc no document is missing');
 
 my $made = $client->create(files => files('restored'));
 is($made->code, 201, 'documents are stored: the folder is accepted');
 for my $one ($made->json, $there{ $open[0] }) {
     my ($signer) = signers_of($one);
     is($signer->sign->code, 200, 'signing goes on');
-    is(join("\n", faults($one)), '', '… with documents and audit trail');
+    is(join("\n", faults($one)), '', '… the new signature has documents and audit trail');
 }
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The caption under a signature: the form part and the member of a field, what an answer shows of it, what is refused;
-# and in the preview and the sealed document the same text, in the signer's language.
+# The caption under a signature: the form part and the member of a field, the answers that show it, and refusals. The
+# preview and the sealed document have the same text, in the signer's language.
 use strict;
 use warnings;
 use utf8;
@@ -26,21 +26,22 @@ sub creation {    # a signer with these fields, and this form part
 sub made {
     my $res = creation(@_);
     is($res->code, 201, 'created') or diag $res->body;
-    is($client->get('/signatures/' . $res->json->{uuid})->body, $res->body, 'GET says the same');
+    is($client->get('/signatures/' . $res->json->{uuid})->body, $res->body, 'GET shows the same');
     return $res->json;
 }
 sub captions { return [map { $_->{caption} // 'absent' } @{ $_[0]{submitters}[0]{fields} }] }
 
 my $plain = made([field()]);
 is_deeply(captions($plain), ['absent'], 'a caller who sends no caption sees none');
-is($plain->{warnings}, undef, '… and no warning');
+is($plain->{warnings}, undef, '… the answer has no warning');
 my $empty = made([field(), field(caption => undef)], '');
-is_deeply(captions($empty), ['absent', 'absent'], 'an empty part and null are none');
+is_deeply(captions($empty), ['absent', 'absent'], 'an empty part and null mean no caption');
 my $mixed = made([field(), field(caption => 'id'), field(caption => ''), field(caption => undef)], 'name, date');
 is_deeply(captions($mixed), ['name,date', 'id', '', 'name,date'], 'the form\'s is that of fields without their own');
 my %low = (area => { %area, h => 15.9 });
 my $low = made([field(caption => 'name'), field(caption => 'name', %low), field(%low), field(caption => '', %low)]);
-is_deeply($low->{warnings}, ['Signer 1, Field 2: the area is too low for a caption'], 'a field that is too low for it');
+is_deeply($low->{warnings}, ['Signer 1, Field 2: the area is too low for a caption'],
+    'a field that is too low for a caption');
 
 my $rule = 'caption must be name, date or id, or several of them separated by commas';
 is_text(creation([field()], $_), 400, $rule) for 'Name', 'name,name', 'name;id', 'signature', ',', "name\n";
@@ -54,7 +55,7 @@ is_text(creation([field(caption => 'x', area => { %area, page => -1 })]),
 sub sealed_text {    # of the only document of a signer
     my ($signer, $uuid) = @_;
     my $file = tempfile->spurt($signer->get("/documents/$uuid")->body);
-    is(scalar(() = `pdfsig -nocert $file` =~ /Signature is Valid/g), 2, 'pdfsig: valid in both places');
+    is(scalar(() = `pdfsig -nocert $file` =~ /Signature is Valid/g), 2, 'pdfsig: both signatures are valid');
     return decode_utf8(`pdftotext -raw -enc UTF-8 $file -`);
 }
 
@@ -76,24 +77,24 @@ for my $case (['the locale', 'de', { locale => 'de-AT' }, '1-en'], ['the text ag
     is_deeply(\@heights, ['0: 16', '1: 16'], "the language of $how: the state says which caption is where");
     my %sent = (signature => { type => 'typed', text => 'Ann' }, consentVersion => $version, @zone);
     my $preview = ask($signer, '/preview', %sent);
-    is(scalar @{ $preview->{captions} }, 2, 'the preview draws both');
-    cmp_ok($preview->{captions}[0]{width}, '>', 2 * $preview->{captions}[1]{width}, '… one longer than the other');
+    is(scalar @{ $preview->{captions} }, 2, 'the preview draws both captions');
+    cmp_ok($preview->{captions}[0]{width}, '>', 2 * $preview->{captions}[1]{width}, '… one is longer than the other');
     is(ask($signer, '', action => 'sign', consent => \1, %sent)->{state}, 'completed', 'signed');
     my $text = sealed_text($signer, $made->{documents}[0]{uuid});
     like($text, qr/^\QAnn Lee · $date{$language}\E$/m, 'the sealed document has name and date');
     my $id = substr sha256_hex($made->{submitters}[0]{uuid}), 0, 8;
-    like($text, qr/^$id$/m, '… and the identifier in the other field');
+    like($text, qr/^$id$/m, '… the other field has the identifier');
     my $file = tempfile->spurt($signer->get("/documents/$made->{documents}[0]{uuid}")->body);
-    like(`pdfsig -nocert $file 2>&1` . $file->slurp, qr/Signature_$id/, '… which the name of the field begins with');
+    like(`pdfsig -nocert $file 2>&1` . $file->slurp, qr/Signature_$id/, '… the name of the field begins with it');
 }
 
 subtest 'without captions' => sub {
     my ($signer) = Sigreq::Signer::signers_of($plain);
     my %sent = (signature => { type => 'typed', text => 'Ann' });
-    ok(!exists $signer->state->{fields}[0]{caption}, 'the state has none');
-    ok(!exists ask($signer, '/preview', %sent)->{captions}, '… nor the preview');
+    ok(!exists $signer->state->{fields}[0]{caption}, 'the state has no caption');
+    ok(!exists ask($signer, '/preview', %sent)->{captions}, '… the preview has no caption');
     is(ask($signer, '', action => 'sign', consent => \1, %sent)->{state}, 'completed', 'signed');
     my $sealed = $signer->get("/documents/$plain->{documents}[0]{uuid}")->body;
-    unlike($sealed, qr/ActualText|Helvetica\/Enc/, 'nor the document');
+    unlike($sealed, qr/ActualText|Helvetica\/Enc/, 'the document has no caption');
 };
 done_testing;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Directives: what is wrong is said by `httpd -t` in one clear line that names the directive, and httpd does not start.
+# Directives: `httpd -t` reports a mistake in one clear line that names the directive, and httpd does not start.
 use strict;
 use warnings;
 use Sigreq::Here qw(suite place);
@@ -7,7 +7,7 @@ use Sigreq::Httpd;
 use Test::More;
 
 my ($status, $said) = Sigreq::Httpd->new->test;
-is($status, 0, 'a right configuration') or diag $said;
+is($status, 0, 'a correct configuration is accepted') or diag $said;
 my $on    = "Sigreq On\n";
 my @wrong = (
     # directive, value, where, what is said
@@ -57,8 +57,8 @@ for my $row (@wrong) {
     ($status, $said) = Sigreq::Httpd->new(extra($name, $value, $where))->test;
     isnt($status, 0, "$directive ($where) is refused");
     my @lines = grep { !/^(?:AH00526|Syntax error|Configuration Failed|AH00014)/ && /\S/ } split /\n/, $said;
-    like($said, $expected, '… and the reason said') or diag $said;
-    is(scalar @lines, 1, '… in one line')           or diag $said;
+    like($said, $expected, '… the message has the reason') or diag $said;
+    is(scalar @lines, 1, '… the message is one line')           or diag $said;
 }
 
 sub extra {
@@ -80,13 +80,13 @@ for my $directive ('SigreqVerifyPage On', 'SigreqHelperKeep Off') {
 for my $empty ('Sigreq', 'SigreqDocuments', 'SigreqBaseURL', 'SigreqMaxFiles') {
     ($status, $said) = Sigreq::Httpd->new(place => qq{$on$empty ""})->test;
     isnt($status, 0, qq{$empty "" is refused});
-    like($said, qr/$empty (?:must|takes one argument)/, '… and the reason said');
+    like($said, qr/$empty (?:must|takes one argument)/, '… the message has the reason');
 }
 for my $section ('<LocationMatch "^/x">', '<Location ~ "^/x">', '<Location "/x*">', '<Directory "/tmp">') {
     my $end = $section =~ /^<(\w+)/ ? "</$1>" : '';
     ($status, $said) = Sigreq::Httpd->new(place => $on, server => "$section\nSigreq On\n$end")->test;
     isnt($status, 0, "Sigreq in $section is refused");
-    like($said, qr/Sigreq (?:must stand in|needs) a <Location/, '… and the reason said') or diag $said;
+    like($said, qr/Sigreq (?:must stand in|needs) a <Location/, '… the message has the reason') or diag $said;
 }
 ($status, $said) = Sigreq::Httpd->new(modules => 'authz_core', driver => "sqlite3")->test;
 isnt($status, 0, 'without mod_dbd');
@@ -97,41 +97,43 @@ subtest 'documents that httpd\'s user cannot write' => sub {
     my $httpd  = Sigreq::Httpd->new(place => $on . "</Location>\n<Location /again>\nSigreq On");
     my $folder = "$httpd->{dir}/documents";
     my @said   = grep {/SR0712/} split /\n/, ($httpd->test)[1];
-    is(scalar @said, 0, 'nothing is said of one that it can write');
+    is(scalar @said, 0, 'there is no warning about a folder that httpd can write');
     chmod 0500, $folder;
     ($status, $said) = $httpd->test;
     chmod 0700, $folder;
     is($status, 0, 'httpd -t warns') or diag $said;
     @said = grep {/SR0712/} split /\n/, $said;
     is(scalar @said, 1, '... in one line for a folder that two locations have');
-    like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads will be/, '... with the reason');
+    like($said[0], qr/user cannot write to SigreqDocuments \Q$folder\E: uploads will be/,
+        '... the warning has the reason');
 };
-subtest 'a database that is not prepared' => sub {
+subtest 'a database without tables' => sub {
     plan skip_all => 'an empty SQLite file, on SQLite alone' if suite->{db} ne 'sqlite3';
     my $httpd  = Sigreq::Httpd->new(params => suite->{dir} . "/db/empty-$$.sqlite3")->start;
     my $client = Sigreq::Here::client(base => $httpd->base);
     my $health = $client->get('/health');
-    is($health->code,              503,           'health says so');
-    is($health->json('/database'), 'unavailable', 'which part');
+    is($health->code,              503,           'health is 503');
+    is($health->json('/database'), 'unavailable', 'health says which part does not work');
     like($httpd->log, qr/sigreqctl db (?:init|upgrade)/, 'the log says what to do');
 };
 subtest 'a helper that does not work' => sub {
     my $httpd  = Sigreq::Httpd->new(helper => '/bin/true')->start;
     my $org    = Sigreq::Here::organisation(client => { base => $httpd->base });
     my $health = $org->{test}->get('/health');
-    is($health->code, 503, 'health says so');
-    is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'unavailable' }, 'which part');
+    is($health->code, 503, 'health is 503');
+    is_deeply($health->json, { status => 'unavailable', database => 'ok', helper => 'unavailable' },
+        'health says which part does not work');
     my $res = $org->{test}->create(files => [['a.pdf', Sigreq::PDF::pdf(nonce => "no helper $$")]]);
-    is($res->code, 503, 'a creation is told to come again');
+    is($res->code, 503, 'a creation gets 503');
     ok($res->headers->header('Retry-After'), 'Retry-After');
-    is($org->{test}->get('/signatures')->code, 200, 'reading goes on');
+    is($org->{test}->get('/signatures')->code, 200, 'reading works');
 };
 subtest 'the worker MPM' => sub { # event and prefork have suites of their own
     my $httpd  = Sigreq::Httpd->new(mpm => 'worker')->start;
     my $client = Sigreq::Here::organisation(client => { base => $httpd->base })->{test};
     my $made   = $client->create(files => [['a.pdf', Sigreq::PDF::pdf(nonce => "worker $$")]]);
     is($made->code, 201, 'creates');
-    is($client->get('/signatures/' . $made->json('/uuid'))->body, $made->body, 'and retrieves');
+    is($client->get('/signatures/' . $made->json('/uuid'))->body, $made->body, 'a submission can be read');
     is($client->get('/health')->code, 200, 'health');
 };
 done_testing;

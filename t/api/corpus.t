@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Public files nobody here wrote, as documents, as signers, as raw bodies: no 5xx, each answered within 3 s, no child
+# Public files, sent as documents, as signers and as raw bodies: no answer is 5xx, each comes within 3 s, and no child
 # exits.
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# POST /signatures, the way it is meant to go: the answer of the contract, and the same thing on every later look.
+# POST /signatures with valid requests: the answer is that of the contract, and later requests show the same.
 use strict;
 use warnings;
 use utf8;
@@ -19,33 +19,34 @@ my $res = $org->{test}
     ->create(name => encode('UTF-8', 'Lease of flat 4 ✓'), files => [['a.pdf', pdf(pages => 2)]], signers => $two);
 is($res->code, 201, 'created');
 my $made = $res->json;
-is($made->{name},           "Lease of flat 4 \x{2713}",                'its name');
+is($made->{name},           "Lease of flat 4 \x{2713}",                'the answer has the name');
 is($res->headers->location, place("/api/v3/signatures/$made->{uuid}"), 'Location');
 like($made->{uuid}, qr/^$uuid4$/, 'uuid v4');
 is($made->{template}{name}, $made->{name}, 'the template has its name');
-isnt($made->{template}{uuid}, $made->{uuid}, '… and a uuid of its own');
+isnt($made->{template}{uuid}, $made->{uuid}, '… the template has its own uuid');
 is_deeply($made->{createdBy}, { firstname => 'Kim', lastname => 'Roe', email => $org->{email} }, 'createdBy');
 is($made->{createdAt},              $made->{updatedAt}, 'times');
-is(scalar @{ $made->{submitters} }, 2,                  'a signer each');
+is(scalar @{ $made->{submitters} }, 2,                  'the answer has all signers');
 my ($ann, $zoe) = @{ $made->{submitters} };
 is($ann->{email}, 'ann@example.org', 'email');
-ok(!exists $zoe->{email}, 'no email when none was given');
-is("$zoe->{firstname} $zoe->{lastname}", "Zo\xEB \x{674E}", 'names in any script');
+ok(!exists $zoe->{email}, 'a signer without an email has none in the answer');
+is("$zoe->{firstname} $zoe->{lastname}", "Zo\xEB \x{674E}", 'names may be in any script');
 
 for my $signer ($ann, $zoe) {
     is($signer->{status},        'sent',                         'status');
     is($signer->{signatureLink}, place("/sign/$signer->{uuid}"), 'signatureLink');
     is_deeply(
         [@{$signer}{qw(signedDocuments signerInformation completedAt openedAt refusedAt refusalReason)}],
-        [(undef) x 6], 'nothing signed yet');
+        [(undef) x 6], 'no document is signed yet');
 }
-is($zoe->{fields}[0]{page}, 1, 'the field is where it was put');
-is_deeply($zoe->{fields}[0]{rect}, [-5, 72, 175, 122], '… also partly outside of the page');
+is($zoe->{fields}[0]{page}, 1, 'the field has its place');
+is_deeply($zoe->{fields}[0]{rect}, [-5, 72, 175, 122], '… a field may be partly outside of the page');
 is_deeply([map { @{$_}{qw(name size pages)} } @{ $made->{documents} }], ['a.pdf', length pdf(pages => 2), 2],
-    'the document');
+    'the answer has the document');
 
-is($org->{test}->get("/signatures/$made->{uuid}")->body, $res->body, 'GET gives the same');
-is_deeply(decode_json($org->{test}->get('/signatures')->body)->{data}, [decode_json($res->body)], 'the list too');
+is($org->{test}->get("/signatures/$made->{uuid}")->body, $res->body, 'GET shows the same');
+is_deeply(decode_json($org->{test}->get('/signatures')->body)->{data}, [decode_json($res->body)],
+    'the list shows the same');
 is($org->{test}->get('/signatures/' . uc $made->{uuid})->code, 200, 'a uuid in capitals is the same uuid');
 
 subtest 'switches' => sub {
@@ -60,11 +61,12 @@ subtest 'switches' => sub {
     my $count = sub { scalar @{ $org->{test}->get('/signatures', query => { limit => 100 })->json->{data} } };
     my $before = $count->();
     my $refused = $org->{test}->create(sendEmail => 'true', signers => $mailed);
-    is($refused->code, 503, 'sendEmail where no mail server is configured');
-    like($refused->json->{message}, qr/^This service sends no mail/, '… in words');
-    is($count->(), $before, '… and nothing is created');
+    is($refused->code, 503, 'sendEmail without a mail server is refused');
+    like($refused->json->{message}, qr/^This service sends no mail/, '… the message has the reason');
+    is($count->(), $before, '… nothing is created');
     is($org->{test}->create(sendEmail => 'false')->code,                    201, 'no sendEmail, no emails');
-    is($org->{test}->create(signers   => Sigreq::Client::signers({ email => undef }))->code, 201, 'email null is none');
+    is($org->{test}->create(signers   => Sigreq::Client::signers({ email => undef }))->code, 201,
+        'a null email means no email');
 };
 
 subtest 'several documents' => sub {
@@ -81,8 +83,8 @@ subtest 'several documents' => sub {
         } 1 .. 4];
     my $many = $org->{test}->create(files => \@files, signers => $signers)->json;
     is_deeply([map { [@{$_}{qw(name pages)}] } @{ $many->{documents} }], [map { ["doc $_.pdf", $_] } 1 .. 3],
-        'in their order');
-    is(scalar(map { @{ $_->{fields} } } @{ $many->{submitters} }), 12, 'every field');
+        'the documents are in their order');
+    is(scalar(map { @{ $_->{fields} } } @{ $many->{submitters} }), 12, 'all fields are in the answer');
     my $twin = $org->{test}->create(
         files   => [['b.pdf', $files[0][1]], ['c.pdf', $files[0][1]]],
         signers => Sigreq::Client::signers(
@@ -90,10 +92,10 @@ subtest 'several documents' => sub {
                     {   type => 'signature', name => 'f', document => 'c.pdf',
                         area => { x => 0, y => 0, w => 1, h => 1, page => 0 } }] }));
     is($twin->code,                        201,                                'the same document under two names');
-    is($twin->json('/documents/0/sha256'), $twin->json('/documents/1/sha256'), '… has one content');
+    is($twin->json('/documents/0/sha256'), $twin->json('/documents/1/sha256'), '… both have the same content');
 };
 
-subtest 'what clients send besides' => sub {
+subtest 'unknown parts and unusual forms' => sub {
     is( $org->{test}->create(
             headers => {
                 'Content-Type' => qq{Multipart/Form-Data; charset=utf-8; boundary="}
@@ -107,11 +109,11 @@ subtest 'what clients send besides' => sub {
                     'other',             'y',
                     filename => 'x.bin', type => 'application/octet-stream')])->code,
         201,
-        'unknown parts are passed over');
+        'unknown parts are ignored');
     is($org->{test}->create(files => [['a.pdf', pdf(), 'Application/PDF; charset=binary']])->code, 201,
-        'parameters of the type');
+        'the type may have parameters');
     is($org->{test}->create(files => [['a.pdf', "\n\n junk before\n" . pdf()]])->code, 201,
-        'the signature within 1,024 bytes');
+        'the header of the PDF may be anywhere in the first 1,024 bytes');
 };
 
 subtest 'file names' => sub {
@@ -128,14 +130,14 @@ subtest 'file names' => sub {
             $signers->[0]{fields}[0]{document} = $text;
             my $answer = $org->{test}->create(files => [[$raw, pdf()]], signers => $signers);
             is($answer->code, 201, "the field may name it $text" =~ s/[^ -~]/?/gr) or diag $answer->body;
-            is($answer->json('/documents/0/name'), $name, '… and it is shown decoded');
+            is($answer->json('/documents/0/name'), $name, '… the name is shown decoded');
         }
     }
 };
 
-subtest 'the quota counts production alone' => sub {
-    is(used($org),                   0,   'nothing used by tests');
+subtest 'the quota counts only production' => sub {
+    is(used($org),                   0,   'test submissions do not count against the quota');
     is($org->{live}->create()->code, 201, 'a production submission');
-    is(used($org),                   1,   'is counted');
+    is(used($org),                   1,   'it counts against the quota');
 };
 done_testing;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The download of a document: byte for byte, with what HTTP has for files: ETag, conditions, ranges, HEAD.
+# Downloads of documents: the exact bytes, with ETag, conditions, ranges and HEAD.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -49,22 +49,25 @@ for my $range (sort keys %ranges) {
     my ($from, $length) = @{ $ranges{$range} };
     my $res = $client->get($path, headers => { Range => $range });
     is($res->code, 206, $range);
-    ok($res->body eq substr($bytes, $from, $length), '… gives these bytes');
+    ok($res->body eq substr($bytes, $from, $length), '… the answer has these bytes');
     is($res->headers->content_range, "bytes $from-" . ($from + $length - 1) . "/$size", '… Content-Range');
 }
 is($client->get($path, headers => { Range => 'bytes=0-9,20-29' })->headers->content_type =~ m{^multipart/byteranges}
     ? 1
     : 0, 1, 'two ranges');
-is($client->get($path, headers => { Range => "bytes=$size-" }, unjudged => 1)->code, 416, 'a range outside');
+is($client->get($path, headers => { Range => "bytes=$size-" }, unjudged => 1)->code, 416,
+    'a range outside of the document');
 is($client->get($path, headers => { Range => 'bytes=0-9', 'If-Range' => '"x"' })->code, 200, 'If-Range: another');
 is($client->get($path, headers => { Range => 'bytes=0-9', 'If-Range' => $etag })->code, 206, 'If-Range: this');
 my $head = $client->head($path);
 is($head->code . ' ' . $head->headers->content_length . ' ' . $head->headers->etag, "200 $size $etag", 'HEAD');
 
-is_error($client->get("$path?version=sealed"), 400, qr/version/, 'an unknown version');
+is_error($client->get("$path?version=sealed"), 400, qr/version/, 'an unknown version is refused');
 my $other = $client->create()->json;
 is_error($client->get("/signatures/$other->{uuid}/documents/$document->{uuid}"), 404, 'Not found',
     'a document of another submission');
-is_error($client->get("/signatures/$made->{uuid}/documents/$made->{uuid}"),         404, 'Not found', 'no document');
-is_error($client->get("/signatures/$document->{uuid}/documents/$document->{uuid}"), 404, 'Not found', 'no submission');
+is_error($client->get("/signatures/$made->{uuid}/documents/$made->{uuid}"),         404, 'Not found',
+    'a document that does not exist');
+is_error($client->get("/signatures/$document->{uuid}/documents/$document->{uuid}"), 404, 'Not found',
+    'a submission that does not exist');
 done_testing;

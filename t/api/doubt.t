@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A commit in doubt: the process that sent a creation is killed while the database still works on it, and gc runs before
-# the database commits. The submission is there afterwards, and so is its document.
+# A commit in doubt: the process that has sent a creation is killed while the database still works on it, and gc runs
+# before the database commits. Afterwards the submission and its document exist.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -24,7 +24,7 @@ sub is_waiting { ask("SELECT count(*) FROM pg_stat_activity WHERE wait_event_typ
 
 my $session = open2(my $said, my $say, @psql);
 print $say "BEGIN; LOCK TABLE sigreq.document IN EXCLUSIVE MODE; SELECT 'locked';\n";
-like(scalar(<$said>), qr/locked/, 'documents can be read, not written');
+like(scalar(<$said>), qr/locked/, 'documents can be read but not stored');
 my $bytes  = pdf(nonce => "doubt $$");
 my $sender = fork // die "fork: $!";
 if (!$sender) {
@@ -35,16 +35,16 @@ ok(wait_for(\&is_waiting), 'a creation waits in the database');
 kill KILL => children($httpd->pid), $sender;
 waitpid $sender, 0;
 my $done = $apart->ctl(@gc);
-is($done->{kept}, 1, 'gc does not wait for it');
-is($done->{deleted}, 0, '… and removes nothing');
-ok(is_waiting(), 'the database is still at work');
+is($done->{kept}, 1, 'gc does not wait for the creation');
+is($done->{deleted}, 0, '… gc removes nothing');
+ok(is_waiting(), 'the database still works on the creation');
 print $say "COMMIT;\n";
 close $say;
 waitpid $session, 0;
-ok(wait_for(sub { ask('SELECT count(*) FROM sigreq.submission') == 2 }), 'then it commits');
+ok(wait_for(sub { ask('SELECT count(*) FROM sigreq.submission') == 2 }), 'then the database commits');
 $apart->ctl(@gc);
-ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'httpd goes on');
+ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'httpd works');
 my ($row) = grep { $_->{documents}[0]{sha256} eq sha256_hex($bytes) } @{ $client->get('/signatures')->json->{data} };
-ok($row, 'the submission is there');
-is($client->get("/signatures/$row->{uuid}/documents/$row->{documents}[0]{uuid}")->body, $bytes, 'and its document');
+ok($row, 'the submission exists');
+is($client->get("/signatures/$row->{uuid}/documents/$row->{documents}[0]{uuid}")->body, $bytes, 'its document exists');
 done_testing;

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every row of the contract's error tables (docs/api.md has them), and the further messages in their style: exact status
-# and text. And none of them stores or counts anything.
+# Every row of the contract's error tables (docs/api.md has them), and the further messages, with exact status and text.
+# None of these requests stores or counts anything.
 use strict;
 use warnings;
 use utf8;
+use Mojo::File 'path';
 use Mojo::JSON qw(encode_json true false);
 use Sigreq::Client;
-use Sigreq::Here      qw(organisation is_text is_error nothing_happens);
+use Sigreq::Here      qw(organisation suite is_text is_error nothing_happens);
 use Sigreq::Multipart qw(part multipart);
 use Sigreq::PDF 'pdf';
 use Test::More;
@@ -165,6 +166,8 @@ my @rows = (
     ],
 );
 
+my $log    = path(suite->{dir}, 't/logs/error_log');
+my $before = -s $log;
 nothing_happens(
     $org,
     'all refusals',
@@ -175,6 +178,12 @@ nothing_happens(
             }
         }
     });
+
+# One text for all that is no PDF, by contract: the log tells which of them it was.
+my $said = substr $log->slurp, $before;
+like($said, qr/SR0101: refused with 400 .*\Q$_\E/, "the log: $_")
+    for 'a file is declared as another type than application/pdf', 'a file has no %PDF- within its first 1024 bytes',
+    'a file is damaged beyond what the helper can repair';
 
 nothing_happens($org, 'documents that cannot be signed', sub {
     for my $bad (['no pages', pdf(pages => [])], ['an empty page box', pdf(pages => [{ mediabox => [0, 0, 0, 0] }])]) {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# An httpd child dies in the middle of an upload, a client goes away, httpd restarts gracefully under load: no temporary
-# file stays, no request is lost that need not be, and the data is whole.
+# An httpd child dies during an upload, a client disconnects, httpd restarts gracefully under load: no temporary file is
+# left, no request is lost unnecessarily, and the data is complete.
 use strict;
 use warnings;
-use Sigreq::Here qw(organisation suite children renewed workers wait_for temporary_files documents);
+use Sigreq::Here qw(organisation suite children workers wait_for temporary_files documents);
 use Sigreq::Httpd;
 use Sigreq::Multipart qw(part multipart BOUNDARY);
 use Sigreq::PDF       qw(pdf pdf_of_size);
@@ -43,7 +43,7 @@ ok(wait_for(sub { temporary_files() == 4 }), 'and again');
 my @children = children();
 my @workers  = workers();
 kill KILL => @children;
-ok($_->closes(5), 'the connection of a killed child closes') for @uploads;
+ok($_->closes, 'the connection of a killed child closes') for @uploads;
 ok( wait_for(
         sub {
             my @now = children();
@@ -60,15 +60,12 @@ is(scalar documents(),      $stored, 'and no document');
 is($client->create()->code, 201,     'creating goes on');
 
 subtest 'graceful restart under load' => sub {
-    my $httpd = Sigreq::Httpd->new(mpm => suite->{mpm}, children => 2)->start;
+    my @patient = (server => 'SigreqDatabaseTimeout 60s');    # children that start take the processors from others
+    my $httpd = Sigreq::Httpd->new(mpm => suite->{mpm}, children => 2, @patient)->start;
     my $crowd = $client->with(base => $httpd->base)->crowd;
     my $pid   = fork // die "fork: $!";
     if (!$pid) {    # 3 restarts while requests run; each waits until the last is over
-        for (1 .. 3) {
-            my @old = children($httpd->pid);
-            kill USR1 => $httpd->pid;
-            renewed($httpd->pid, @old);
-        }
+        $httpd->graceful for 1 .. 3;
         require POSIX;
         POSIX::_exit(0);
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The database goes and comes back: 503 with Retry-After meanwhile, healed by itself, no httpd restart, nothing lost
-# that was acknowledged.
+# The database stops and starts again: requests get 503 with Retry-After meanwhile, the service recovers without a
+# restart of httpd, and nothing is lost that was acknowledged.
 use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);

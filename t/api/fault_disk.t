@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A full disk of documents, of the database, of page images: 503 for what has no room, nothing stored, no temporary
-# file; and when there is room again, all goes on.
+# A full disk of documents, of the database, of page images: requests that need room get 503, nothing is stored, and no
+# temporary file is left. When there is room again, everything works.
 use strict;
 use warnings;
 use Sigreq::Apart;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The database is there and does not answer: PostgreSQL with all its processes stopped, or a child of httpd stopped
-# while it writes to SQLite. A request waits as long as SigreqDatabaseTimeout says, others are refused at once, httpd
-# goes on with everything else, and all is well without a restart when the processes go on.
+# The database exists but does not respond: all processes of PostgreSQL are stopped, or a child of httpd is stopped
+# while it writes to SQLite. A request waits for SigreqDatabaseTimeout, and others are refused at once. httpd answers
+# everything else, and everything works without a restart when the processes continue.
 use strict;
 use warnings;
 use Fcntl qw(F_SETLK F_UNLCK F_WRLCK SEEK_SET);
@@ -140,7 +140,8 @@ sub stopped_postgres {
     is(scalar(grep { $_ > 1 } values %events),   0,   '… once');
 }
 
-sub psql { return scalar `psql -qXAt -h @{[suite->{dir}]}/pg/s -U postgres -d postgres -c "$_[0]"` }
+sub psql_command { return qq{psql -qXAt -h @{[suite->{dir}]}/pg/s -U postgres -d postgres -c "$_[0]"} }
+sub psql { my $command = psql_command(@_); return scalar `$command` }
 
 # Each COMMIT waits for a standby that is not there. Its backend waits on when httpd no longer does, so there must not
 # be more and more of them.
@@ -155,6 +156,12 @@ sub stalled_standby {
     };
     $stalled = 1;
     psql($_) for "ALTER SYSTEM SET synchronous_standby_names = 'nobody'", 'SELECT pg_reload_conf()';
+    my $waits = q{FROM pg_stat_activity WHERE wait_event = 'SyncRep'};
+    ok(wait_for(sub {    # the processes of PostgreSQL read the setting one after the other
+        system(psql_command(q{SELECT pg_logical_emit_message(true, '', '')}) . ' >/dev/null 2>&1 &');
+        psql("SELECT count(*) $waits") > 0;
+    }), 'a COMMIT waits for the standby');
+    ok(wait_for(sub { psql("SELECT count(pg_cancel_backend(pid)) $waits") == 0 }), '… and is cancelled');
     my @first = $crowd->parallel(30, 30, $create);
     is_deeply(codes(@first), { 503 => 30 }, 'a standby stalls: who writes is answered 503');
     is_shown($httpd, 0, 1, 'the figures say so');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A helper that dies or hangs costs the one request it had; the next gets a new one. Every document here is a new one:
-# the pages of a known document are not asked for again.
+# A helper that dies or hangs affects only the request that it had. The next request gets a new helper. Every document
+# here is new, because the pages of a known document need no request.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation workers wait_for temporary_files);

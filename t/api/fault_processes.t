@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Webhook calls and the life of httpd's processes, under every MPM: children that end after a few connections, graceful
-# restarts while receivers are slow, a stop in the middle of one; and two httpds that share a database's calls. A
-# receiver that is slow answers when the test says so, and nothing here waits for a time.
+# restarts while receivers are slow, a stop during a restart, and two httpds that share the calls of a database. A slow
+# receiver answers when the test tells it to, so nothing here depends on time.
 use strict;
 use warnings;
 use Sigreq::Apart;
-use Sigreq::Here qw(suite children renewed wait_for);
+use Sigreq::Here qw(suite children wait_for);
 use Sigreq::Receiver;
 use Test::More;
 use Time::HiRes 'sleep';
@@ -30,18 +30,18 @@ sub create {    # COUNT submissions whose event goes to a URL, each on a connect
 # A receiver that has answered gets 16 calls at a time, an unknown one gets one.
 sub make_known {
     my ($client, $receiver) = @_;
-    create($client, 1, $receiver->url('/ok?known'));
-    is(scalar history($client, 1), 1, 'the receiver is known');
+    create($client, 1, my $url = $receiver->url('/ok?known'));
+    is(scalar history($client, 1, $url), 1, 'the receiver is known');
 }
 
-sub history {    # once COUNT calls are over
-    my ($client, $count) = @_;
+sub history {    # once COUNT calls, of a URL if it is given, are over
+    my ($client, $count, $url) = @_;
     my $rows = [];
     wait_for(
         sub {
             sleep 0.1;
             $rows = eval { $client->crowd->get('/webhooks/history', query => { limit => 100 })->json->{data} } // [];
-            $rows = [grep { $_->{url} !~ /known$/ } @$rows] if $count > 1;
+            $rows = [grep { $url ? $_->{url} eq $url : $_->{url} !~ /known$/ } @$rows];
             @$rows >= $count;
         });
     return @$rows;
@@ -66,6 +66,30 @@ sub are_under_way {    # COUNT calls, none of which is answered before release()
     is(scalar $receiver->wait_for($count, '/held'), $count, "$count calls are under way");
 }
 
+# A graceful restart with three calls under way, then a stop. True if old children still waited for their calls when the
+# stop came. On a busy machine the calls may have been given up by then, and the children have ended.
+sub stop_while_ending {
+    my ($httpd, $client) = @_;
+    my $receiver = Sigreq::Receiver->new;
+    make_known($client, $receiver);
+    create($client, 3, $receiver->url('/held'));
+    are_under_way($receiver, 3);
+    my $pid = $httpd->pid;
+    my @old = children($pid);
+    $httpd->graceful;
+    # the threads that serve requests have ended: the child waits for its calls alone
+    wait_for(sub { !grep { threads($_) > 4 } @old });
+    my $waited = grep { kill 0, $_ } @old;
+    kill TERM => $pid;
+    ok(wait_for(sub { !grep { kill 0, $_ } $pid, @old }), 'all end, though the receiver has not answered');
+    unlike($httpd->log, qr/SIGKILL/, '… of themselves');
+    $httpd->start;
+    my @interrupted =
+        grep { ($_->{error} // '') eq 'interrupted, outcome unknown' } history($client, 3, $receiver->url('/held'));
+    is(scalar $receiver->received('/held'), 3, 'nothing is sent again');
+    return $waited && @interrupted;
+}
+
 for my $mpm (qw(event worker prefork)) {
     subtest "$mpm: children come and go" => sub {
         my $receiver = Sigreq::Receiver->new;
@@ -87,33 +111,17 @@ for my $mpm (qw(event worker prefork)) {
         make_known($client, $receiver);
         create($client, 4, $receiver->url('/held'));
         are_under_way($receiver, 4);
-        my @old = children($httpd->pid);
-        kill USR1 => $httpd->pid;
-        ok(renewed($httpd->pid, @old), 'new children come, though the receiver has not answered');
+        ok($httpd->graceful, 'new children come, though the receiver has not answered');
         is($client->crowd->get('/health')->code, 200, '… and httpd answers');
         $receiver->release;
         all_good($client, 4, $receiver, '/held');
     };
 
     subtest "$mpm: a stop while children still end gracefully" => sub {
-        my $receiver = Sigreq::Receiver->new;
         my ($httpd, $client) = start(Sigreq::Apart->new, 'KeepAlive Off', mpm => $mpm);
-        make_known($client, $receiver);
-        create($client, 3, $receiver->url('/held'));
-        are_under_way($receiver, 3);
-        my @old = children($httpd->pid);
-        kill USR1 => my $pid = $httpd->pid;
-        renewed($pid, @old);
-        # the threads that serve requests have ended: the child waits for its calls alone
-        wait_for(sub { !grep { threads($_) > 4 } @old });
-        cmp_ok(scalar(grep { kill 0, $_ } @old), '>', 0, 'the old ones are still there');
-        kill TERM => $pid;
-        ok(wait_for(sub { !grep { kill 0, $_ } $pid, @old }), 'all end, though the receiver has not answered');
-        unlike($httpd->log, qr/SIGKILL/, '… of themselves');
-        $httpd->start;
-        my @interrupted = grep { ($_->{error} // '') eq 'interrupted, outcome unknown' } history($client, 3);
-        cmp_ok(scalar @interrupted, '>=', 1, 'the history knows: nobody has waited for the answers');
-        is(scalar $receiver->received('/held'), 3, 'nothing is sent again');
+        my $stopped;
+        for (1 .. 8) { last if $stopped = stop_while_ending($httpd, $client) }
+        ok($stopped, 'children that wait for their calls alone are stopped, and the history knows');
     };
 }
 
@@ -125,7 +133,9 @@ subtest 'one child' => sub {
     are_under_way($receiver, 16);
     create($client, 1, $other->url('/ok'));
     is(scalar $other->wait_for(1), 1, 'another host is called');
-    is(scalar $receiver->received('/held'), 16, '… and this one is not called a 17th time at once');
+    # on a busy machine, a call may take the place of one that was given up after 15 s
+    my @at = map { $_->{at} } $receiver->received('/held');
+    is(scalar(grep { $at[$_] - $at[$_ - 16] < 14 } 16 .. $#at), 0, '… and this one is not called a 17th time at once');
     $receiver->release;
     history($client, 21);
     is(scalar $receiver->received('/held'), 20, 'all arrived');

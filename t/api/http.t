@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What HTTP itself asks of every resource (RFC 9110): methods, Allow, OPTIONS, HEAD, media types, unknown paths, and
-# that nobody makes the server read a body it refuses.
+# HTTP for every resource (RFC 9110): methods, Allow, OPTIONS, HEAD, media types, unknown paths. A body that is refused
+# is not read.
 use strict;
 use warnings;
 use Mojo::JSON 'decode_json';
@@ -18,7 +18,8 @@ my $document = "/signatures/$uuid/documents/$made->{documents}[0]{uuid}";
 
 my %allow = (
     '/signatures'                      => 'POST, GET, HEAD, OPTIONS',
-    "/signatures/$uuid"                => 'GET, HEAD, OPTIONS',
+    "/signatures/$uuid"                => 'GET, HEAD, PATCH, DELETE, OPTIONS',
+    "/signatures/$uuid/cancel"         => 'POST, OPTIONS',
     $document                          => 'GET, HEAD, OPTIONS',
     '/webhooks/sent-webhook-url'       => 'POST, DELETE, OPTIONS',
     '/webhooks/signed-webhook-url'     => 'POST, DELETE, OPTIONS',
@@ -38,17 +39,17 @@ for my $path (sort keys %allow) {
         next if $allow =~ /\b$method\b/;
         my $res = $client->request($method => $path);
         is_error($res, 405, 'Method not allowed', "$method $path");
-        is($res->headers->header('Allow'), $allow, '… with Allow');
+        is($res->headers->header('Allow'), $allow, '… the answer has Allow');
     }
     next unless $allow =~ /GET/;
     my %plain = (headers => { 'Accept-Encoding' => 'identity' });
     my ($get, $head) = map { $client->request($_ => $path, %plain) } qw(GET HEAD);
     is($head->code,                    $get->code,                  "HEAD $path has the status of GET");
-    is($head->body,                    '',                          '… and no body');
-    is($head->headers->content_length, length $get->body,           '… but its length');
-    is($head->headers->content_type,   $get->headers->content_type, '… and its type');
+    is($head->body,                    '',                          '… it has no body');
+    is($head->headers->content_length, length $get->body,           '… it has the length');
+    is($head->headers->content_type,   $get->headers->content_type, '… it has the type');
 }
-is_error($client->request(BREW => '/signatures'), 405, 'Method not allowed', 'a method nobody knows');
+is_error($client->request(BREW => '/signatures'), 405, 'Method not allowed', 'an unknown method');
 
 for my $path (
     '', '/', '/nothing', '/signatures/', "/signatures/$uuid/", '/signatures/not-a-uuid', "/signatures/$uuid/documents",
@@ -98,10 +99,10 @@ subtest 'a refused body is not read' => sub {
         my ($line, $headers, $status) = @{ $early{$name} };
         my $raw     = Sigreq::Raw->new(suite->{port});
         $raw->send("$line HTTP/1.1\r\nHost: x\r\n${headers}Content-Length: 1000000000\r\n\r\nbegin");
-        my $res = $raw->answer(4);
+        my $res = $raw->answer;
         is($res ? $res->code : 'no answer', $status, "refused: $name") or next;
-        is(lc($res->headers->connection // ''), 'close', '… closes the connection');
-        ok($raw->closes(8), '… really');
+        is(lc($res->headers->connection // ''), 'close', '… the answer closes the connection');
+        ok($raw->closes, '… the connection is closed');
     }
 };
 
@@ -109,12 +110,12 @@ subtest 'an encoded slash' => sub {
     for my $path ('/signatures/a%2Fb', "/signatures/$uuid%2fdocuments", '/%2F', "/tokens/current%2F") {
         my $res = $client->get($path, unjudged => 1);
         is_error($res, 404, 'Not found', $path =~ s/\Q$uuid\E/…/r);
-        is($res->headers->content_type, 'application/json', '… as JSON');
+        is($res->headers->content_type, 'application/json', '… the answer is JSON');
     }
-    is($client->get("/signatures/$uuid?q=%2F")->code, 200, 'in a query it is nothing special');
+    is($client->get("/signatures/$uuid?q=%2F")->code, 200, 'in a query it has no effect');
 };
 
-subtest 'the connection goes on after other answers' => sub {
+subtest 'the connection is kept after other answers' => sub {
     my $raw      = Sigreq::Raw->new(suite->{port});
     my $auth     = "Host: x\r\nAuthorization: Bearer $client->{token}\r\n";
     my $json     = "Content-Type: application/json\r\nContent-Length: 15\r\n\r\n" . '{"name":"keep"}';
@@ -122,7 +123,7 @@ subtest 'the connection goes on after other answers' => sub {
         ["GET /api/v3/signatures/$uuid HTTP/1.1\r\n$auth\r\n",      200],
         ["POST /api/v3/tokens HTTP/1.1\r\n$auth$json",               201],
         ["GET /api/v3/nothing HTTP/1.1\r\n$auth\r\n",               404],
-        ["DELETE /api/v3/signatures/$uuid HTTP/1.1\r\n$auth\r\n",   405],
+        ["PUT /api/v3/signatures/$uuid HTTP/1.1\r\n$auth\r\n",      405],
         ["OPTIONS /api/v3/signatures HTTP/1.1\r\n$auth\r\n",        204],
         ["GET /api/v3/tokens/current HTTP/1.1\r\nHost: x\r\n\r\n", 401],
         ["GET /api/v3/tokens/current HTTP/1.1\r\n$auth\r\n",        200],
@@ -136,7 +137,7 @@ subtest 'the connection goes on after other answers' => sub {
     is(join(' ', map { my $res = $raw->answer; $res ? $res->code : 'none' } 1 .. 3), '200 404 200', 'pipelined');
 };
 
-subtest 'bodies in other ways' => sub {
+subtest 'chunked and slow bodies' => sub {
     my $body = multipart(
         part('file',    pdf(), filename => 'a.pdf', type => 'application/pdf'), part('name', 'n'),
         part('signers', Mojo::JSON::encode_json(Sigreq::Client::signers())));
@@ -154,14 +155,15 @@ subtest 'bodies in other ways' => sub {
     $raw->send("${head}Expect: 100-continue\r\nContent-Length: " . length($body) . "\r\n\r\n");
     is($raw->answer->code, 100, 'Expect: 100-continue is answered');
     $raw->send($body);
-    is($raw->answer->code, 201, '… and then the body taken');
+    is($raw->answer->code, 201, '… then the body is accepted');
     $raw->send("${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n");
     my $res = $raw->answer;
-    is($res && $res->code, 400, 'bad chunks');
+    is($res && $res->code, 400, 'wrong chunks are refused');
     $raw = Sigreq::Raw->new(suite->{port});
     $raw->send("${head}Content-Length: " . length($body) . "\r\n\r\n" . substr $body, 0, 200);
     $raw->finish;
-    is_text($raw->answer, 400, 'The request body could not be read', 'a client that ends in the middle');
+    is_text($raw->answer, 400, 'The request body could not be read',
+        'a client that closes its side in the middle of the body');
 };
 
 subtest 'a client that stops sending' => sub {
@@ -171,14 +173,14 @@ subtest 'a client that stops sending' => sub {
             . BOUNDARY
             . "\r\nContent-Length: 5000\r\n\r\n--"
             . BOUNDARY);
-    my $res = $raw->answer(12);
-    is($res ? $res->code : 'none', 408, 'is told so');
-    ok(!Sigreq::Here::temporary_files(), 'no temporary file');
+    my $res = $raw->answer;
+    is($res ? $res->code : 'none', 408, 'gets an answer');
+    ok(!Sigreq::Here::temporary_files(), 'no temporary file is left');
 };
 
 my $described = $client->with(token => undef)->get('/openapi.json');
 is_deeply($described->json, decode_json(Mojo::File::path(suite->{source}, 'src/api/openapi.json')->slurp),
-    'openapi.json is the file');
+    'openapi.json has the content of the file');
 is_deeply($client->with(token => undef)->get('/health')->json, { status => 'ok', database => 'ok', helper => 'ok' },
     'health');
 done_testing;

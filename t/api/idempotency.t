@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Idempotency-Key: the same request again gives the first answer and no second submission, another request a 409; also
-# when they come at the same time.
+# Idempotency-Key: a repeated request gets the first answer and creates no second submission, and another request gets a
+# 409, also if they arrive at the same time.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation used is_text is_error nothing_happens);
@@ -13,33 +13,35 @@ sub key   { (headers => { 'Idempotency-Key' => $_[0] }) }
 sub count { $client->get('/signatures', query => { limit => 100 })->json('/pagination/count') }
 
 my $first = $client->create(key('a'), name => 'First');
-is($first->code, 201, 'the first time');
+is($first->code, 201, 'the first request creates a submission');
 my $again = $client->create(key('a'), name => 'First');
-is($again->code,              201,                       'the second time');
-is($again->body,              $first->body,              'gives the same answer');
-is($again->headers->location, $first->headers->location, '… and the same Location');
-is(count(),                   1,                         'one submission');
-is(used($org),                1,                         'counted once');
+is($again->code,              201,                       'the second request succeeds');
+is($again->body,              $first->body,              'the answer is the same');
+is($again->headers->location, $first->headers->location, '… Location is the same');
+is(count(),                   1,                         'there is one submission');
+is(used($org),                1,                         'it counts once against the quota');
 
 my $conflict = 'This Idempotency-Key was used for another request';
 nothing_happens(
     $org,
     'another request',
     sub {
-        is_error($client->create(key('a'), name => 'Second'), 409, $conflict, 'another name');
-        is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409, $conflict, 'another switch');
+        is_error($client->create(key('a'), name => 'Second'), 409, $conflict, 'another name is another request');
+        is_error($client->create(key('a'), name => 'First', skipIntro => 'true'), 409, $conflict,
+            'another skipIntro is another request');
         is_error($client->create(key('a'), name => 'First', files     => [['a.pdf', pdf(nonce => "x $$")]]), 409,
-            $conflict, 'another document');
+            $conflict, 'another document is another request');
         is_error($client->create(key('a'), name => 'First', signers => Sigreq::Client::signers({ lastname => 'Roe' })),
-            409, $conflict, 'another signer');
+            409, $conflict, 'another signer is another request');
     });
 is($client->create(key('b'), name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other',
-    'another key');
-is($client->create(name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other', 'no key');
+    'another key creates another submission');
+is($client->create(name => 'First')->json('/uuid') eq $first->json('/uuid') ? 'same' : 'other', 'other',
+    'a request without a key creates another submission');
 isnt($client->create(key('A'), name => 'First')->json('/uuid'), $first->json('/uuid'), 'keys differ by case');
 
-is_text($client->create(key('c'), name => ''), 400, 'A name must be provided', 'a refusal');
-is($client->create(key('c'), name => 'Now right')->code, 201, '… does not use up the key');
+is_text($client->create(key('c'), name => ''), 400, 'A name must be provided', 'a request is refused');
+is($client->create(key('c'), name => 'Now right')->code, 201, '… its key can be used again');
 is($client->create(key('k' x 255))->code,                201, '255 characters');
 nothing_happens(
     $org,
@@ -55,9 +57,9 @@ my $crowd   = $client->crowd;
 my @answers = $crowd->parallel(40, 20, sub { $crowd->create_p(key('crowd'), name => 'Crowd') });
 is(join(' ', grep { $_ ne '201' } map { $_->code } @answers), '', '40 at the same time: all answered');
 my %bodies = map { $_->body => 1 } @answers;
-is(scalar keys %bodies, 1,           '… with the one answer');
-is(count(),             $before + 1, '… and one submission');
-is(used($org),          $used + 1,   '… counted once');
+is(scalar keys %bodies, 1,           '… all have the same answer');
+is(count(),             $before + 1, '… there is one submission');
+is(used($org),          $used + 1,   '… it counts once against the quota');
 
 @answers = $crowd->parallel(20, 20, sub { my $i = shift; $crowd->create_p(key('mixed'), name => "Crowd $i") });
 is(join(' ', sort map { $_->code } @answers), join(' ', 201, ('409') x 19),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two organisations, two users in one of them, two environments: whoever asks for what is not theirs gets the bytes of
-# what does not exist, at every endpoint that takes an id; and no list shows it.
+# Two organisations, two users in one of them, two environments: a request for an object of others gets the same bytes
+# as one for an object that does not exist, at every endpoint that takes an id. No list shows it.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation used);
@@ -48,31 +48,31 @@ for my $asks (sort keys %who) {
             my $none = $who{$asks}->request(@{ $absent{$key} });
             is(bytes($res), bytes($none), "$asks asks for $owner: $key");
         }
-        # a document of theirs by a submission of one's own
+        # a document of another caller, requested by a submission of one's own
         next if $asks eq $owner;
         my $res = $who{$asks}->get("/signatures/$made{$asks}{uuid}/documents/$made{$owner}{documents}[0]{uuid}");
         is($res->code, 404, "$asks cannot reach $owner\'s document through an own submission");
     }
     is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/signatures')->json->{data} }], [$made{$asks}{uuid}],
-        "$asks lists its own alone");
+        "$asks lists only its own submissions");
     is_deeply(
         [   map { $_->{uuid} }
                 @{ $who{$asks}->get('/signatures', query => { q => 'of', status => 'completed' })->json->{data} }],
         [$made{$asks}{uuid}],
-        "$asks finds its own alone");
+        "$asks finds only its own submissions");
     is_deeply([map { $_->{uuid} } @{ $who{$asks}->get('/tokens')->json->{data} }], [$token{$asks}{uuid}],
-        "$asks lists its own tokens alone");
+        "$asks lists only its own tokens");
 }
 
-sub bytes {    # all that could tell
+sub bytes {    # all that could tell; an X-Request-Id is random, whoever asks
     my $res     = shift;
     my $headers = $res->headers;
     return join "\n", $res->code,
         map({ "$_: " . ($headers->header($_) // '') }
-        sort grep { !/^(?:date|keep-alive|connection)$/i } @{ $headers->names }), $res->body;
+        sort grep { !/^(?:date|keep-alive|connection|x-request-id)$/i } @{ $headers->names }), $res->body;
 }
 
-subtest 'cursors of others' => sub {
+subtest 'cursors of other callers' => sub {
     $who{$_}->create() for (sort keys %who) x 2;
     my $cursor = $who{'one test'}->get('/signatures', query => { limit => 1 })->json('/pagination/next');
     for my $asks (grep { $_ ne 'one test' } sort keys %who) {
@@ -91,7 +91,8 @@ subtest 'webhooks' => sub {
             "$asks has no webhook of another token");
         $who{$asks}->delete("/webhooks/$_-webhook-url") for qw(sent signed completed);
     }
-    is($who{'one test'}->get('/tokens/current')->json('/sentWebhookUrl'), 'http://x.org/sent', 'nor removes them');
+    is($who{'one test'}->get('/tokens/current')->json('/sentWebhookUrl'), 'http://x.org/sent',
+        'a token cannot remove them');
 };
 
 subtest 'the same Idempotency-Key' => sub {

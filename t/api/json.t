@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# JSON that is none, or too clever: the message of the value concerned, never a 5xx, nothing stored.
+# Invalid or unusual JSON: the message of the value concerned, never a 5xx, and nothing is stored.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation is_text is_error nothing_happens);
@@ -58,8 +58,8 @@ nothing_happens(
             my $res = $org->{live}->create(signers => $text);
             if (!ref $answer) { is_text($res, 400, $answer, $what); next }
             is($res->code, 400, $what) or diag $res->body;
-            like($res->body, $answer, '… says why');
-            unlike($res->body, qr/[\x00-\x1f\x7f]/, '… in one line of text');
+            like($res->body, $answer, '… the message has the reason');
+            unlike($res->body, qr/[\x00-\x1f\x7f]/, '… the message is one line');
         }
     });
 like($org->{test}->create(signers => "[\n\n  oops")->body, qr/line 3/, 'the message has the line');
@@ -80,7 +80,7 @@ for my $path (sort keys %tails) {
     is_error($post->($_), 400, qr/^The body must be a JSON object/, "$path: " . substr $_, 0, 20)
         for '{', '[]', '"x"', 'null', '{"a":1,"a":2}', "{}\0", "{\"$tails{$path}\":\"\xFF\"}", '[' x 70,
         '{"a":' x 5000, "\xFE\xFF\0{\0}";
-    is_error($post->('{"x":"' . 'y' x 70_000 . '"}'), 413, qr/65536/, "$path: too much");
+    is_error($post->('{"x":"' . 'y' x 70_000 . '"}'), 413, qr/65536/, "$path: too many values are refused");
     is_error($post->("{\"$tails{$path}\":$_}"), 400, qr/^(?:name|url) is/, "$path: $_") for 5, 'true', '[]', '{}', '""';
     is($org->{test}->get('/tokens')->body, $before, "$path: nothing changed");
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Answers that would be large: a page of a list ends after 8 MiB, whatever the limit, and its cursors go on in both
-# directions. What one submission may hold is limited, so that this is enough. And no request takes more than 32 MiB of
-# a child's memory, nor does a client that does not read.
+# Large answers: a page of a list ends after 8 MiB, whatever the limit, and its cursors work in both directions. The
+# size of a submission is limited, so this is sufficient. No request needs more than 32 MiB of a child's memory, also if
+# the client does not read.
 use strict;
 use warnings;
 use Compress::Zlib qw(compress crc32);
 use Mojo::Util 'b64_encode';
-use Sigreq::Here qw(organisation is_text is_error);
+use Sigreq::Here qw(organisation is_text is_error sql);
 use Sigreq::Httpd;
 use Sigreq::Memory;
 use Sigreq::PDF 'pdf';
@@ -21,7 +21,7 @@ my $client = $org->{test}->with(base => $httpd->base);
 
 sub takes_little { return Sigreq::Memory::takes_little($httpd, @_) }
 
-# 1,000 fields, whose names are so long that all texts of the submission have so many bytes
+# Makes 1,000 fields with names so long that all texts of the submission have this number of bytes.
 sub signers_of_size {
     my $size  = shift() - length('Lease' . 'a.pdf' . 'Ann' . 'Lee') - 1000 * length 'a.pdf';
     my $field = Sigreq::Client::signers()->[0]{fields}[0];
@@ -59,23 +59,29 @@ sub order {
     return [reverse @all];
 }
 
-my (@pages, @seen, $after);
-takes_little(
-    'lists',
-    sub {
+my (@pages, @seen);
+sub pages {
+    my $name = shift;
+    my $after;
+    (@pages, @seen) = ();
+    takes_little($name, sub {
         do {
             my $res = list(100, $after);
             cmp_ok(length $res->body, '<', 10 * 1048576, 'a page has less than 10 MiB');
             my $page = $res->json;
-            is(scalar @{ $page->{data} }, $page->{pagination}{count}, 'count says how many came');
+            is(scalar @{ $page->{data} }, $page->{pagination}{count}, 'count is the number of entries');
             push @seen, map { $_->{uuid} } @{ $page->{data} };
             push @pages, { uuids => [map { $_->{uuid} } @{ $page->{data} }], prev => $page->{pagination}{prev} };
             $after = $page->{pagination}{next};
         } while defined $after && @pages < 50;
     });
-is("@seen", "@made", 'every submission comes once, newest first');
-cmp_ok(scalar @pages, ">", 1, 'in ' . @pages . ' pages');
-cmp_ok(scalar @{ $pages[0]{uuids} }, '>', 5, 'the first has ' . @{ $pages[0]{uuids} });
+    is("@seen", "@made", 'every submission is listed once, newest first');
+    cmp_ok(scalar @pages, ">", 1, 'in ' . @pages . ' pages');
+    cmp_ok(scalar @{ $pages[0]{uuids} }, '>', 5, 'the first has ' . @{ $pages[0]{uuids} });
+}
+sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$_'") for @made;
+pages('lists, of representations of an older version');
+pages('lists');
 
 my @back;
 for (my $prev = $pages[-1]{prev}; defined $prev && @back < 60;) {
@@ -84,9 +90,9 @@ for (my $prev = $pages[-1]{prev}; defined $prev && @back < 60;) {
     $prev = $page->{pagination}{prev};
 }
 my @last = @{ $pages[-1]{uuids} };
-is("@back", "@made[0 .. $#made - @last]", 'and back');
+is("@back", "@made[0 .. $#made - @last]", 'the pages back have the same submissions');
 
-# clients that do not read: what they asked for is in a file
+# clients that do not read: their responses are in files
 takes_little(
     'eight clients that do not read',
     sub {
@@ -97,7 +103,7 @@ takes_little(
             select undef, undef, undef, 0.3;
             $raw;
         } 1 .. 8;
-        is($client->crowd->get("/signatures/$made[0]")->code, 200, 'others are answered meanwhile');
+        is($client->crowd->get("/signatures/$made[0]")->code, 200, 'other requests are answered meanwhile');
     },
     2 * Sigreq::Memory::MOST);
 
@@ -107,7 +113,7 @@ my $bearer = "Authorization: Bearer $client->{token}";
 $raw->send("GET /api/v3/signatures HTTP/1.1\r\n$bearer\r\nHost: " . 'x' x 4000 . "\r\n\r\n");
 is($raw->answer->code, 400, 'a Host that is no name of DNS is refused');
 
-# what else answers with much, and what is sent
+# other large responses and requests
 my $one = "/signatures/$made[0]";
 takes_little(
     'other answers',
@@ -116,7 +122,7 @@ takes_little(
             for $one, "$one/audit", '/webhooks/history?limit=100', '/tokens?limit=100';
     });
 
-# JSON that becomes much more in memory than it is as text
+# JSON that needs much more memory than its text
 my ($link) = map { $_->{signatureLink} } @{ $client->get($one)->json->{submitters} };
 my $signer = Sigreq::Signer->new(link => $link);
 my $objects = '{"action":"sign","x":[' . '{},' x 690_000 . '{}]}';
@@ -124,7 +130,7 @@ takes_little(
     'POST of 690,000 objects to a link',
     sub {
         my $res = $signer->post(body => $objects, headers => { 'Content-Type' => 'application/json' });
-        is_error($res, 400, 'The body must be a JSON object: more than 90000 values', 'it is refused');
+        is_error($res, 400, 'The body must be a JSON object: more than 90000 values', 'the request is refused');
     });
 my @most = map { [map { [$_ / 20, $_ % 97, 0.5] } 1 .. 20] } 1 .. 1000;
 my $ink   = { type => 'drawn', width => 1000, height => 100, strokes => \@most };

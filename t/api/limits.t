@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is too large is told the limit, stores nothing, and closes no door for others: the limits of /small
-# (extra.conf.in).
+# Requests that exceed a limit get an answer with the limit, store nothing, and do not affect others. The limits are
+# those of /small (extra.conf.in).
 use strict;
 use warnings;
 use Sigreq::Here      qw(organisation suite place is_text nothing_happens temporary_files);
@@ -17,8 +17,8 @@ sub too_large {
     my ($res, $pattern, $name) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     is($res->code, 413, $name);
-    like($res->body, $pattern, '… with the limit');
-    is($res->headers->content_type, 'text/plain; charset=utf-8', '… as text');
+    like($res->body, $pattern, '… the text has the limit');
+    is($res->headers->content_type, 'text/plain; charset=utf-8', '… the answer is text');
 }
 my @field = @{ Sigreq::Client::signers()->[0]{fields} };
 
@@ -28,11 +28,12 @@ nothing_happens(
     $own,
     'too much',
     sub {
-        too_large($small->create(files => [['a.pdf', sized(65537)]]), qr/65536/, 'one byte more');
+        too_large($small->create(files => [['a.pdf', sized(65537)]]), qr/65536/, 'one byte more is refused');
         too_large($small->create(files => [['a.pdf', sized(60_000)], ['b.pdf', sized(60_000)]], name => 'n' x 20_000),
-            qr/131072/, 'the request');
-        too_large($small->create(files => [map { ["$_.pdf", pdf()] } 1 .. 3]), qr/2 files/, 'three files');
-        too_large($small->create(name  => 'n' x 70_000),                       qr/65536/,   'the name part');
+            qr/131072/, 'a request over the limit is refused');
+        too_large($small->create(files => [map { ["$_.pdf", pdf()] } 1 .. 3]), qr/2 files/, 'three files are refused');
+        too_large($small->create(name  => 'n' x 70_000),                       qr/65536/,
+            'a name over the limit is refused');
         is_text($small->create(signers => Sigreq::Client::signers(({}) x 4)), 400, 'At most 3 signers can be provided');
         is_text(
             $small->create(
@@ -41,8 +42,8 @@ nothing_happens(
             'At most 4 fields can be provided');
     });
 is($small->create(signers => Sigreq::Client::signers({ fields => [(@field) x 2] }, {}, {}))->code, 201,
-    '3 signers, 4 fields');
-is($small->create(files => [map { ["$_.pdf", pdf()] } 'a', 'b'])->code, 201, '2 files');
+    '3 signers and 4 fields are accepted');
+is($small->create(files => [map { ["$_.pdf", pdf()] } 'a', 'b'])->code, 201, '2 files are accepted');
 is($org->{test}->create(files => [['a.pdf', sized(65537)]])->code,      201, 'other locations have other limits');
 
 subtest 'without Content-Length' => sub {
@@ -57,17 +58,17 @@ subtest 'without Content-Length' => sub {
         last unless $raw->send(sprintf "%x\r\n%s\r\n", length $piece, $piece);
         $sent += length $piece;
     }
-    my $res = $raw->answer(5);
-    is($res && $res->code, 413, 'a chunked upload is stopped on its way');
-    ok($raw->closes,                                          'and the connection closed');
-    ok(Sigreq::Here::wait_for(sub { !temporary_files() }), 'no temporary file');
+    my $res = $raw->answer;
+    is($res && $res->code, 413, 'a chunked upload is refused before its end');
+    ok($raw->closes,                                          'the connection is closed');
+    ok(Sigreq::Here::wait_for(sub { !temporary_files() }), 'no temporary file is left');
 };
 
 subtest 'a large document' => sub {
     my $bytes = pdf(nonce => "large $$", pad => 20_000_000);
     my $res   = $org->{test}->create(files => [['a.pdf', $bytes]]);
-    is($res->code, 201, '20 MB');
+    is($res->code, 201, '20 MB are accepted');
     my $path = '/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid');
-    ok($org->{test}->get($path)->body eq $bytes, '… and back, byte for byte');
+    ok($org->{test}->get($path)->body eq $bytes, '… the download has the same bytes');
 };
 done_testing;

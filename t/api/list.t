@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# GET /signatures: newest first, pages both ways while new ones come, filters, and what a bad query is told.
+# GET /signatures: newest first, pages in both directions while new submissions are made, filters, and the errors of
+# wrong queries.
 use strict;
 use warnings;
 use utf8;
@@ -23,23 +24,23 @@ sub page { $client->get('/signatures', query => {@_})->json }
 my $first = page();
 is(names($first),               "@names[0 .. 9]", '10, newest first');
 is($first->{pagination}{count}, 10,               'count');
-is($first->{pagination}{prev},  undef,            'nothing newer');
+is($first->{pagination}{prev},  undef,            'the first page has no prev');
 my $second = page(after => $first->{pagination}{next});
 is(names($second), "@names[10 .. 19]", 'the next page');
 my $third = page(after => $second->{pagination}{next});
 is(names($third),                                    "@names[20 .. 24]", 'the last page');
-is($third->{pagination}{next},                       undef,              'nothing older');
-is(names(page(after => $third->{pagination}{prev})), "@names[10 .. 19]", 'and back');
+is($third->{pagination}{next},                       undef,              'the last page has no next');
+is(names(page(after => $third->{pagination}{prev})), "@names[10 .. 19]", 'the previous page');
 my $back = page(after => $second->{pagination}{prev});
-is(names($back),                                    "@names[0 .. 9]",   'to the first');
-is($back->{pagination}{prev},                       undef,              'nothing newer than that');
-is(names(page(after => $back->{pagination}{next})), "@names[10 .. 19]", 'and on again');
+is(names($back),                                    "@names[0 .. 9]",   'the first page again');
+is($back->{pagination}{prev},                       undef,              'the first page has no prev again');
+is(names(page(after => $back->{pagination}{next})), "@names[10 .. 19]", 'the second page again');
 
 my $new = $client->create(name => 'No 26')->json;
 is(names(page(after => $first->{pagination}{next})), "@names[10 .. 19]",
-    'a cursor does not move when there is a new one');
+    'a cursor gives the same page after a new submission');
 is(names(page(after => $second->{pagination}{prev}, limit => 3)), "@names[7 .. 9]",
-    'the newer ones nearest to the cursor');
+    'prev gives the submissions just before the cursor');
 unshift @names, 'No 26';
 
 for my $limit (1, 2, 7, 25, 26, 27, 100) {
@@ -50,7 +51,7 @@ for my $limit (1, 2, 7, 25, 26, 27, 100) {
         push @all, map { $_->{name} } @{ $page->{data} };
         last unless defined($after = $page->{pagination}{next});
     }
-    is("@all", "@names", "all of them by $limit, each once");
+    is("@all", "@names", "pages of $limit have all submissions, each once");
 }
 
 subtest 'filters' => sub {
@@ -69,10 +70,10 @@ subtest 'filters' => sub {
         is($found, $finds{$q}, "q=$shown");
     }
     is(names(page(q => 'no 2', limit => 100)), join(' ', grep {/No 2/} @names), 'q in the name, any case');
-    is(scalar @{ page(q => '')->{data} },      10,                              'an empty q is none');
+    is(scalar @{ page(q => '')->{data} },      10,                              'an empty q is ignored');
     my $filtered = page(q => 'no', limit => 5);
     is(names(page(q => 'no', limit => 5, after => $filtered->{pagination}{next})), "@names[4 .. 8]",
-        'filters and pages together');
+        'filters and cursors work together');
 
     is(scalar @{ page(status => 'sent', limit => 100)->{data} }, 27, 'status=sent');
     is(scalar @{ page(status => $_)->{data} },                   0,  "status=$_") for qw(initiated opened completed);
@@ -85,7 +86,7 @@ subtest 'filters' => sub {
     unlike("$after $before", qr/No 10/, '… both leave the moment itself out')
         if $middle ne $made[10]{createdAt} && $middle ne $made[8]{createdAt};
     (my $offset = $middle) =~ s/Z$/+00:00/;
-    is(names(page(createdBefore => $offset, limit => 100)), $before, 'an offset is understood');
+    is(names(page(createdBefore => $offset, limit => 100)), $before, 'a time with an offset is accepted');
     is(scalar @{ page(createdAfter => '2020-01-01', createdBefore => '2100-01-01', limit => 100)->{data} }, 27,
         'dates');
     is(scalar @{ page(createdAfter => '2100-01-01')->{data} }, 0, 'in the future');
@@ -102,15 +103,16 @@ subtest 'bad queries' => sub {
         for 'createdAfter', 'createdBefore';
     is_error($client->get('/signatures', query => { createdAfter => $_ }), 400, qr/createdAfter/, "createdAfter=$_")
         for '2026-13-01', '2026-02-30', '2026-01-01T25:00:00Z', '';
-    is_error($client->get('/signatures?limit=1&limit=2'), 400, qr/limit/, 'a parameter twice');
-    is_error($client->get('/signatures?limt=5'), 400, 'Unknown query parameter limt', 'a mistyped parameter');
+    is_error($client->get('/signatures?limit=1&limit=2'), 400, qr/limit/, 'a repeated parameter is refused');
+    is_error($client->get('/signatures?limt=5'), 400, 'Unknown query parameter limt',
+        'a misspelt parameter is refused');
     is_error($client->get('/signatures?' . 'x' x 200 . '=5'), 400, 'Unknown query parameter ' . 'x' x 64 . "\x{2026}",
-        '… a long one');
+        '… also a long one');
     is_error($client->get('/signatures', query => { createdAfter => '2026-11-22T04:00:00' }),
-        400, qr/^createdAfter must have a time zone, as in 2026-\S+Z or /, 'no time zone');
+        400, qr/^createdAfter must have a time zone, as in 2026-\S+Z or /, 'a time without a zone is refused');
     is_error($client->get('/signatures?createdBefore=2026-11-22T04:00:00+02:00'),
-        400, 'createdBefore has a space in place of +: write + as %2B in a URL', 'an unescaped +');
-    is_error($client->get('/signatures?q=%zz'),           400, qr/./,     'a bad escape');
-    is_error($client->get('/signatures?q=%ff'),           400, qr/./,     'no UTF-8');
+        400, 'createdBefore has a space in place of +: write + as %2B in a URL', 'an unescaped + is refused');
+    is_error($client->get('/signatures?q=%zz'),           400, qr/./,     'a wrong escape is refused');
+    is_error($client->get('/signatures?q=%ff'),           400, qr/./,     'a text that is not UTF-8 is refused');
 };
 done_testing;

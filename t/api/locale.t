@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The language of each signer: `locale` of a signer and of the form, in answers and on the page; the query and the
+# The language of each signer: `locale` of a signer and of the form, in answers and on the page, the query, and the
 # browser's languages.
 use strict;
 use warnings;
@@ -18,20 +18,21 @@ sub made {    # the answer to a creation with these signers and parts
     my @parts = map { part($_, $more{$_}) } keys %more;
     my $res   = $client->create(signers => Sigreq::Client::signers(@$signers), more => \@parts);
     is($res->code, 201, 'created') or diag $res->body;
-    is($client->get('/signatures/' . $res->json->{uuid})->body, $res->body, 'GET says the same');
+    is($client->get('/signatures/' . $res->json->{uuid})->body, $res->body, 'GET shows the same');
     return $res->json;
 }
 sub locales { return [map { exists $_->{locale} ? $_->{locale} : 'absent' } @{ $_[0]{submitters} }] }
 
 my $shown = made([{}]);
 is_deeply(locales($shown), ['absent'], 'a caller who names no locale sees none');
-is($shown->{warnings}, undef, '… and no warning');
+is($shown->{warnings}, undef, '… the answer has no warning');
 is_deeply(locales(made([{ locale => 'pt-BR' }, { locale => undef }, { locale => '' }, {}])),
     ['pt-BR', 'absent', 'absent', 'absent'], 'a signer\'s own');
-is_deeply(locales(made([{ locale => 'FR-ca' }, {}], locale => 'de-AT')), ['FR-ca', 'de-AT'], '… or that of the form');
-is_deeply(locales(made([{}], locale => '')), ['absent'], 'an empty part is none');
+is_deeply(locales(made([{ locale => 'FR-ca' }, {}], locale => 'de-AT')), ['FR-ca', 'de-AT'],
+    '… or the locale of the form');
+is_deeply(locales(made([{}], locale => '')), ['absent'], 'an empty part means no locale');
 my $unknown = made([{ locale => 'tlh' }], locale => 'vo-x-y');
-is_deeply(locales($unknown), ['tlh'], 'a language that there are no texts in');
+is_deeply(locales($unknown), ['tlh'], 'a language without texts');
 is_deeply($unknown->{warnings}, ['there are no texts in vo-x-y, another language is used',
         'Signer 1: there are no texts in tlh, another language is used'], '… is accepted with a warning');
 
@@ -62,27 +63,32 @@ sub spoken {    # the language of the page
     return "$html $consent";
 }
 is(spoken($any,    '',             'fr-CA, de;q=0.5'), 'fr fr', 'the browser\'s languages');
-is(spoken($any,    '',             'tlh'),             'en en', '… and English for all others');
+is(spoken($any,    '',             'tlh'),             'en en', '… the default is English');
 is(spoken($german, '',             'fr'),              'de de', 'the signer\'s locale comes before them');
-is(spoken($german, '?lang=es',     'fr'),              'es es', 'what is chosen on the page before both');
-is(spoken($german, '?lang=es-MX',  'fr'),              'es es', '… as a tag');
-is(spoken($german, '?lang=tlh',    'fr'),              'de de', '… if there is such a language');
-is(spoken($german, '?skipIntro=true&lang=es', 'fr'), 'es es', '… wherever it stands in the query');
-is($german->get('', headers => { 'Accept-Language' => 'fr' })->json->{consent}{language}, 'de', 'programs too');
-is($german->get('?lang=fr&lang=es')->code, 400, 'twice is a mistake');
+is(spoken($german, '?lang=es',     'fr'),              'es es',
+    'the language that was chosen on the page has precedence over both');
+is(spoken($german, '?lang=es-MX',  'fr'),              'es es', '… it may be a tag');
+is(spoken($german, '?lang=tlh',    'fr'),              'de de', '… an unknown language is ignored');
+is(spoken($german, '?skipIntro=true&lang=es', 'fr'), 'es es', '… at any place in the query');
+is($german->get('', headers => { 'Accept-Language' => 'fr' })->json->{consent}{language}, 'de',
+    'programs can choose the language, too');
+is($german->get('?lang=fr&lang=es')->code, 400, 'a repeated lang is refused');
 
 my %browser = (Accept => 'text/html', 'Accept-Language' => 'fr');
 my $page = $german->get('?lang=es', headers => \%browser)->body;
 my ($uuid) = $german->{link} =~ m{([^/]+)$};
-is(scalar(() = $page =~ /action="\Q$uuid\E\?lang=es"/g), 2, 'the forms carry it along');
-like($page, qr{<a href="\?lang=es" hreflang="es" lang="es" aria-current="true">}, 'the switch says which it is');
-like($page, qr{<a href="\?lang=fr" hreflang="fr" lang="fr"><bdi>Fran\xc3\xa7ais</bdi>}, '… and has the others');
-unlike($german->get('', headers => \%browser)->body, qr/action="[^"]*lang=/, 'nothing is carried that was not chosen');
+is(scalar(() = $page =~ /action="\Q$uuid\E\?lang=es"/g), 2, 'the forms have the chosen language');
+like($page, qr{<a href="\?lang=es" hreflang="es" lang="es" aria-current="true">},
+    'the switch shows the chosen language');
+like($page, qr{<a href="\?lang=fr" hreflang="fr" lang="fr"><bdi>Fran\xc3\xa7ais</bdi>}, '… it has links to the others');
+unlike($german->get('', headers => \%browser)->body, qr/action="[^"]*lang=/,
+    'without a choice the forms have no language');
 
 $german->{link} .= '?lang=es';
 my $res = $german->post(form => { action => 'sign', typed => 'Ann', consent => 'yes' }, headers => \%browser);
-is($res->code, 303, 'signed by the form');
-like($res->headers->location, qr{/sign/\Q$uuid\E\?lang=es$}, '… back to the page in the same language');
+is($res->code, 303, 'the form signs');
+like($res->headers->location, qr{/sign/\Q$uuid\E\?lang=es$}, '… and redirects to the page in the same language');
 my $nowhere = Sigreq::Signer->new(link => $any->{link} =~ s/[0-9a-f]{12}$/000000000000/r);
-like($nowhere->get('?lang=de', headers => \%browser)->body, qr/<html lang="de"/, 'pages of errors know it too');
+like($nowhere->get('?lang=de', headers => \%browser)->body, qr/<html lang="de"/,
+    'pages of errors have the chosen language, too');
 done_testing;

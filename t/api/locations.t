@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The service at several places of one httpd: sub-paths, virtual hosts, and where it is off.
+# The service at several places of one httpd: sub-paths, virtual hosts, and places where it is off.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation suite place is_error);
@@ -13,35 +13,36 @@ my $client = $org->{test};
 my $made   = $client->create()->json;
 sub link_of { $_[0]->{submitters}[0]{signatureLink} =~ s/[0-9a-f-]{36}.*//r }
 
-is(link_of($made), place('/sign/'), 'the location / links to this host');
+is(link_of($made), place('/sign/'), 'at / links have this host');
 my $named = $client->with(host => 'Sign.Test:1234')->get("/signatures/$made->{uuid}")->json;
-like(link_of($named), qr{^http://sign\.test(?::\d+)?/sign/$}i, '… under the name it was called by');
+like(link_of($named), qr{^http://sign\.test(?::\d+)?/sign/$}i, '… with the name of the request');
 
 my $deep = $client->with(base => place('/deep/er/place'));
 my $res  = $deep->create(name => 'deep');
-is($res->code,              201,                                'a sub-path');
+is($res->code,              201,                                'a sub-path has its path in links');
 is(link_of($res->json),     'https://sign.example.org/e/sign/', 'SigreqBaseURL makes the links');
-is($res->headers->location, 'https://sign.example.org/e/api/v3/signatures/' . $res->json('/uuid'), '… and Location');
+is($res->headers->location, 'https://sign.example.org/e/api/v3/signatures/' . $res->json('/uuid'), '… and in Location');
 is(link_of($deep->get("/signatures/$made->{uuid}")->json), 'https://sign.example.org/e/sign/',
-    'the same submission seen from there');
-is(link_of($client->get('/signatures/' . $res->json('/uuid'))->json), place('/sign/'),  '… and the other way');
-is($client->with(base => place('/topleft'), token => undef)->get('/health')->code, 200, 'another sub-path');
+    'the submission is the same from there');
+is(link_of($client->get('/signatures/' . $res->json('/uuid'))->json), place('/sign/'),  '… and in the other direction');
+is($client->with(base => place('/topleft'), token => undef)->get('/health')->code, 200, 'another sub-path works');
 is(link_of($client->with(base => place('/topleft'))->get("/signatures/$made->{uuid}")->json), place('/topleft/sign/'),
-    '… has links of its own');
+    '… its links have its path');
 
 my $nested = $client->with(base => place('/nested'));
 my $pair   = [map { ["$_.pdf", pdf()] } 'a', 'b'];
-is($nested->get('/health')->code, 200, 'a location with a section of its own for a part of it');
+is($nested->get('/health')->code, 200, 'a location with another section for a part of it');
 $res = $nested->create(files => [$pair->[0]]);
-is($res->code, 201, '… in that part');
+is($res->code, 201, '… has the directives of that section');
 is($res->headers->location, place('/nested/api/v3/signatures/') . $res->json('/uuid'), '… with the location\'s links');
 is($nested->create(files => $pair)->body, 'At most 1 files can be provided', '… and the part\'s own limit');
 
 my $odd = '/~odd%20%22place%22%20%c3%a9';
 $res = $client->with(base => place($odd))->create(name => 'odd');
-is($res->code,              201,                                                       'a path that needs escapes');
-is($res->headers->location, place("$odd/api/v3/signatures/") . $res->json('/uuid'), '… has them in Location');
-is(link_of($res->json),     place("$odd/sign/"),                                    '… and in links');
+is($res->code,              201,
+    'a path with characters that need escapes');
+is($res->headers->location, place("$odd/api/v3/signatures/") . $res->json('/uuid'), '… has escapes in Location');
+is(link_of($res->json),     place("$odd/sign/"),                                    '… has escapes in links');
 
 my $documented = $client->with(base => place('/topleft'));
 is_error($documented->get('/nothing'), 404, 'Not found', 'ErrorDocument does not replace a 404');
@@ -51,12 +52,13 @@ is($documented->create(name => '')->body, 'A name must be provided', '… nor a 
 
 my $second = $client->with(base => place('/esign'), host => 'second.test');
 $res = $second->create(files => [['a.pdf', pdf(nonce => "second $$")]]);
-is($res->code, 201, 'a sub-path of another virtual host');
+is($res->code, 201, 'a sub-path of another virtual host works');
 like(link_of($res->json), qr{^http://second\.test(?::\d+)?/esign/sign/$}, 'links');
 my $sha = $res->json('/documents/0/sha256');
-is(scalar(my @own = glob suite->{dir} . "/documents-second/??/??/$sha.*[0-9a-f]"), 1, 'documents in its own folder');
+is(scalar(my @own = glob suite->{dir} . "/documents-second/??/??/$sha.*[0-9a-f]"), 1,
+    'its documents are in its own folder');
 is($second->get('/signatures/' . $res->json('/uuid') . '/documents/' . $res->json('/documents/0/uuid'))->code, 200,
-    '… and downloaded from there');
+    '… and can be downloaded');
 
 sub status {    # of a plain GET
     my ($host, $path) = @_;
@@ -65,17 +67,18 @@ sub status {    # of a plain GET
     my $answer = $raw->answer;
     return $answer->code . ' ' . ($answer->headers->content_type =~ /json/ ? 'ours' : 'not ours');
 }
-is(status('second.test', '/api/v3/health'),           '404 not ours', 'off at the root of the second host');
-is(status('second.test', '/esign/api/v3/health'),     '200 ours',     'on below');
-is(status('x',           '/elsewhere/api/v3/health'), '404 not ours', 'off in a location below one that is on');
-is(status('x',           '/deep/api/v3/health'),      '404 not ours', 'between two locations');
-is(status('x',           '/esign/api/v3/health'),     '404 not ours', 'a location of another host');
-is(status('x',           '/api/v3x/health'),          '404 not ours', 'a path that begins alike');
+is(status('second.test', '/api/v3/health'),           '404 not ours',
+    'at the root of the second host the service is off');
+is(status('second.test', '/esign/api/v3/health'),     '200 ours',     'the service is on below');
+is(status('x',           '/elsewhere/api/v3/health'), '404 not ours', 'it is off in a location below one that is on');
+is(status('x',           '/deep/api/v3/health'),      '404 not ours', 'a path between two locations is not handled');
+is(status('x',           '/esign/api/v3/health'),     '404 not ours', 'a location of another host is not handled');
+is(status('x',           '/api/v3x/health'),          '404 not ours', 'a path with a similar beginning is not handled');
 is(status('x',           '/index.html') =~ /ours$/ ? status('x', '/nothing.html') : '', '404 not ours',
     'other paths are httpd\'s');
 is(status('x', '/deep/er/place/api/v3/health'),       '200 ours',     'a location given with a slash at its end');
-is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'no more than its own path');
-is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a normalised path');
+is(status('x', '/deep/er/placeholder/api/v3/health'), '404 not ours', 'only its own path is handled');
+is(status('x', '/api/v3/../v3/health'),               '200 ours',     'a path with .. is handled');
 
 for my $host ('a"b', 'a b', "a\x01b", 'a<b>', 'a/b', 'user@b', '') { # links are made of it
     my $raw = Sigreq::Raw->new(suite->{port});
@@ -87,7 +90,7 @@ for my $host ('a"b', 'a b', "a\x01b", 'a<b>', 'a/b', 'user@b', '') { # links are
         or diag $link;
 }
 
-subtest 'beside modules that map paths too' => sub {
+subtest 'beside modules that also map paths' => sub {
     my $httpd = Sigreq::Httpd->new(
         modules => 'authz_core dbd rewrite proxy proxy_http negotiation',
         place   => 'Options +MultiViews',
@@ -104,13 +107,13 @@ RewriteRule "^/short$" "/renamed/api/v3/health" [PT]
 </Location>
 CONF
     my $at = sub { $client->with(base => $httpd->base . shift) };
-    is($at->('/esign')->get('/health')->code,  200, 'a location within what mod_proxy passes on');
-    is($at->('/esign')->create()->code,        201, '… and a creation');
-    is($at->('')->get('/x', unjudged => 1)->code, 503, 'the rest is passed on');
-    is($client->{ua}->get($httpd->base . '/short')->res->code, 200, 'a path that mod_rewrite made ours');
+    is($at->('/esign')->get('/health')->code,  200, 'a location inside of a path that mod_proxy forwards');
+    is($at->('/esign')->create()->code,        201, '… accepts a creation');
+    is($at->('')->get('/x', unjudged => 1)->code, 503, 'other requests are forwarded');
+    is($client->{ua}->get($httpd->base . '/short')->res->code, 200, 'a path that mod_rewrite has changed is handled');
 };
 
-subtest 'a host that is none, where httpd lets it pass' => sub {
+subtest 'an invalid Host, if httpd accepts it' => sub {
     my $httpd = Sigreq::Httpd->new(server => 'HttpProtocolOptions Unsafe')->start;
     for my $case (['127.0.0.1:80', 200], ['a"b', 400], ['a b', 400], ["a\tb", 400], ["\xe9", 400]) {
         my $raw = Sigreq::Raw->new($httpd->{port});

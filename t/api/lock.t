@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The submission lock: a holder that is stopped delays others for ten seconds at most, and they get 503; a holder that
-# is killed delays them until its lease is over. Two httpds share a database and a folder of documents.
+# The submission lock: a holder that is stopped delays others for ten seconds at most, and they get 503. A holder that
+# is killed delays them until its lease is over. Two httpds share a database and a documents folder.
 use strict;
 use warnings;
 use POSIX ();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# SigreqMailLimit: invitations of an organisation and to one address, in both environments. What is refused is not
-# created, and uses up nothing.
+# SigreqMailLimit: invitations of an organisation and to one address, in both environments. A refused request creates
+# nothing and counts nothing.
 use strict;
 use warnings;
 use Mojo::UserAgent;
@@ -49,7 +49,7 @@ sub is_refused {    # 429, and nothing was created
     my $res    = invite($client, $to);
     is_error($res, 429, $text, $name);
     like($res->headers->header('Retry-After'), qr/^[1-9]\d*$/, '… with Retry-After');
-    is($list->(), $before, '… and nothing is created');
+    is($list->(), $before, '… nothing is created');
     return $res;
 }
 
@@ -64,41 +64,42 @@ sub too_many {    # the message
 }
 my ($one, $two, $all) = ('to one address (signer 1)', 'to one address (signer 2)', 'of this organisation');
 
-subtest 'of one organisation, and to one address' => sub {
+subtest 'limits of an organisation and of an address' => sub {
     serve('SigreqMailLimit test-recipient=3/h recipient=2/h', 'SigreqMailLimit test-organization=8/h organization=4/h');
     is_invited($test, $_, "to $_") for 'ann@x.org', 'Ann@X.org', 'ANN@x.org';
-    my $res = is_refused($test, 'aNN@x.org', too_many('test ', $one, 3), 'the fourth, whatever its letters');
-    cmp_ok($res->headers->header('Retry-After'), '<=', 1200, 'one comes back after a third of an hour');
+    my $res = is_refused($test, 'aNN@x.org', too_many('test ', $one, 3),
+        'the fourth invitation is refused, also with other case');
+    cmp_ok($res->headers->header('Retry-After'), '<=', 1200, 'one is allowed again after a third of an hour');
     is_invited($test, 'bob@x.org', 'another address has its own count');
-    is_refused($test, ['new@x.org', 'ann@x.org'], too_many('test ', $two, 3), 'one of two');
+    is_refused($test, ['new@x.org', 'ann@x.org'], too_many('test ', $two, 3), 'one of two addresses exceeds the limit');
     is_invited($test, 'new@x.org', "the other one was not counted: $_") for 1 .. 3;
-    is_refused($test, 'new@x.org', too_many('test ', $one, 3), 'now it was');
+    is_refused($test, 'new@x.org', too_many('test ', $one, 3), 'now it is counted');
     is_refused($test, ['c@x.org', 'd@x.org'], too_many('test ', $all, 8), 'seven are sent, two are too many');
-    is_invited($test, 'c@x.org', 'one is not');
-    is_refused($test, 'd@x.org', too_many('test ', $all, 8), 'the ninth');
+    is_invited($test, 'c@x.org', 'one is not too many');
+    is_refused($test, 'd@x.org', too_many('test ', $all, 8), 'the ninth invitation is refused');
     my $unmailed = Sigreq::Client::signers({ email => 'ann@x.org' });
     is($test->create(signers => $unmailed)->code, 201, 'without mail there is no limit');
     is(limited(), 5, 'all five refusals are counted');
     is_invited($live, 'ann@x.org', "production has its own count: $_") for 1, 2;
-    is_refused($live, 'ann@x.org', too_many('', $one, 2), 'of one address');
-    is_invited($live, ['e@x.org', 'f@x.org'], 'two more');
-    is_refused($live, 'g@x.org', too_many('', $all, 4), 'and of the organisation');
+    is_refused($live, 'ann@x.org', too_many('', $one, 2), 'refusals for an address are counted');
+    is_invited($live, ['e@x.org', 'f@x.org'], 'two more are counted');
+    is_refused($live, 'g@x.org', too_many('', $all, 4), 'refusals for the organisation are counted');
     is_text(invite($live, [('h@x.org') x 3]), 400,
         "Too many invitations $one: at most 2 per hour are sent, this submission needs 3",
-        'what can never be sent is wrong, and not too early');
+        'more invitations than the limit allows at all are a 400');
 };
 
 subtest 'defaults' => sub {
     serve('', 'SigreqMailLimit organization=none');
     is_invited($test, 'a@x.org', "test: $_ of ten") for 1 .. 10;
-    is_refused($test, 'a@x.org', too_many('test ', $one, 10), 'the eleventh');
+    is_refused($test, 'a@x.org', too_many('test ', $one, 10), 'the eleventh invitation is refused');
     is_invited($live, 'a@x.org', "production: $_ of twenty") for 1 .. 20;
-    is_refused($live, 'a@x.org', too_many('', $one, 20), 'the next one');
+    is_refused($live, 'a@x.org', too_many('', $one, 20), 'the next invitation is refused');
 };
 
 subtest 'many at the same time' => sub {
     serve('', 'SigreqMailLimit test-recipient=5/h');
-    is_invited($test, 'a@x.org', 'the first');
+    is_invited($test, 'a@x.org', 'the first request is accepted');
     my $crowd   = $test->crowd;
     my @answers = $crowd->parallel(12, 6, sub { $crowd->create_p(invitation('a@x.org')) });
     is(scalar(grep { $_->code == 201 } @answers), 4, 'four more are created');
@@ -109,26 +110,27 @@ subtest 'replays and failures' => sub {
     serve('', 'SigreqMailLimit test-recipient=2/h recipient=2/h');
     my $body = $test->creation(invitation('a@x.org'));
     my %key  = (headers => { 'Idempotency-Key' => 'one' });
-    my $made = is_invited($test, 'a@x.org', 'the first', body => $body, %key);
+    my $made = is_invited($test, 'a@x.org', 'the first request is accepted', body => $body, %key);
     my $replayed = sub {
-        is(is_invited($test, 'a@x.org', $_[0], body => $body, %key)->body, $made->body, '… has the first answer');
+        is(is_invited($test, 'a@x.org', $_[0], body => $body, %key)->body, $made->body, '… gets the first answer');
     };
     $replayed->("replay $_") for 1 .. 3;
-    is_error(invite($test, 'a@x.org', name => 'Other', %key), 409, qr/Idempotency-Key/, 'a key used again');
-    is_invited($test, 'a@x.org', 'nothing of this was counted');
-    is_refused($test, 'a@x.org', too_many('test ', $one, 2), 'the third is refused');
-    $replayed->('a replay after that');
+    is_error(invite($test, 'a@x.org', name => 'Other', %key), 409, qr/Idempotency-Key/,
+        'a key that is used for another request');
+    is_invited($test, 'a@x.org', 'these requests count nothing');
+    is_refused($test, 'a@x.org', too_many('test ', $one, 2), 'the third invitation is refused');
+    $replayed->('a replay after that is answered');
     $apart->ctl('org', 'quota', 'Org', 0);
     is(invite($live, 'q@x.org')->code, 403, "the quota is used up: $_") for 1 .. 3;
     $apart->ctl('org', 'quota', 'Org', 1000);
     is_invited($live, 'q@x.org', "what the quota refused was not counted: $_") for 1, 2;
-    is_refused($live, 'q@x.org', too_many('', $one, 2), 'what was sent is');
+    is_refused($live, 'q@x.org', too_many('', $one, 2), 'invitations that were sent are counted');
     serve('', 'SigreqMailLimit test-recipient=2/h');    # which has forgotten the key
     $replayed->("replay $_") for 1 .. 3;
     is_invited($test, 'a@x.org', "nothing of this was counted: $_") for 1, 2;
 };
 
-subtest 'sent again on request' => sub {
+subtest 'invitations that are repeated' => sub {
     serve('', 'SigreqMailLimit test-recipient=2/h');
     my $row_of = sub {    # the history's row of the invitation of a submission
         my $query = { submissionId => shift, event => 'invitation' };
@@ -139,11 +141,11 @@ subtest 'sent again on request' => sub {
     my $again = sub { $test->post("/webhooks/history/$_[0]/redeliver") };
     my @rows  = map { $row_of->(is_invited($test, $_, "to $_")->json->{uuid}) } 'a@x.org', 'b@x.org', 'b@x.org';
     is($again->($rows[0]{eventId})->code, 202, 'an invitation is sent again');
-    is_refused($test, 'a@x.org', too_many('test ', $one, 2), 'it was counted');
+    is_refused($test, 'a@x.org', too_many('test ', $one, 2), 'the repetition is counted');
     my $res = $again->($rows[1]{eventId});
     is_error($res, 429, too_many('test ', $one, 2), 'one too many is refused');
     cmp_ok($res->headers->header('Retry-After'), '>', 60, '… with Retry-After');
-    is_error($again->('00000000-0000-4000-8000-000000000000'), 404, 'Not found', 'no event');
+    is_error($again->('00000000-0000-4000-8000-000000000000'), 404, 'Not found', 'an unknown event is not found');
 };
 
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Broken multipart bodies, one row each: a plain refusal, nothing stored, the server goes on. And odd ones that are
-# right.
+# Broken multipart bodies, one row each: they are refused, nothing is stored, and the server works. Also unusual bodies
+# that are valid.
 use strict;
 use warnings;
 use Mojo::JSON 'encode_json';
@@ -193,13 +193,13 @@ is_text($org->{test}->create(body => of_type(@$_)), 400, 'Only PDF files are sup
     for [undef, 'no PDF', 'no type, and no PDF'], ['', 'no PDF', 'an empty type, and no PDF'],
     ['application/octet-stream', pdf(), 'another type, whatever it holds'], ['text/plain', pdf(), 'text/plain'];
 
-# --- what comes encoded
+# --- encoded bodies
 
 my $coded = sub { $org->{test}->create(body => $whole, headers => { 'Content-Encoding' => $_[0] }) };
 my $gzip  = $coded->('gzip');
 is_error($gzip, 415, 'Content-Encoding is not supported: send the body as it is', 'gzip');
-is($gzip->headers->header('Accept-Encoding'), 'identity', '… says what is');
-is($coded->('identity')->code, 201, 'identity is no coding');
+is($gzip->headers->header('Accept-Encoding'), 'identity', '… Accept-Encoding lists what is supported');
+is($coded->('identity')->code, 201, 'identity is accepted');
 is_error($org->{test}->post('/tokens', json => { name => 'x' }, headers => { 'Content-Encoding' => 'br' }),
-    415, qr/^Content-Encoding/, 'br, of JSON');
+    415, qr/^Content-Encoding/, 'br of a JSON body is refused');
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# PgBouncer between httpd and PostgreSQL, in transaction mode and configured as conf/sigreq.conf says: everything works
-# through it, sigreqctl too, and goes on when PostgreSQL or PgBouncer was restarted.
+# PgBouncer between httpd and PostgreSQL, in transaction mode and configured as conf/sigreq.conf says: everything works,
+# also sigreqctl, and also after a restart of PostgreSQL or PgBouncer.
 use strict;
 use warnings;
 use File::Temp 'tempdir';
@@ -55,9 +55,9 @@ my @alter = ('-h', $postgres, '-U', 'postgres', '-d', 'postgres', '-c',
     "ALTER ROLE sigreq IN DATABASE $database SET statement_timeout = '5s'");
 is(system('psql', '-qX', @alter), 0, 'the role has a statement_timeout');
 ok(bouncer_start(), 'PgBouncer') or diag path("$dir/log")->slurp;
-is(`psql -qXAt '$params' -c 'SHOW statement_timeout' 2>&1`, "5s\n", '… in force through it');
+is(`psql -qXAt '$params' -c 'SHOW statement_timeout' 2>&1`, "5s\n", '… it applies through PgBouncer');
 like(`psql -qXAt "$params options='-c statement_timeout=5000'" -c 'SELECT 1' 2>&1`,
-    qr/unsupported startup parameter/, '… where options are refused');
+    qr/unsupported startup parameter/, '… because PgBouncer refuses options');
 
 my $apart = Sigreq::Apart->new(params => $params);    # db init, and more
 is($apart->ctl('db', 'upgrade')->{current}, Mojo::JSON->true, 'sigreqctl db upgrade');
@@ -77,7 +77,7 @@ sub sign_some {    # 20 submissions: all created, all signed
     @new = map { $_->json } grep { $_->code == 201 } @new;
     my @signers = map { signers_of($_, connections => 0) } @new;
     my @signed = $crowd->parallel(scalar @signers, 8, sub { $signers[$_[0]]->sign_p });
-    is(scalar(grep { $_->code == 200 } @signed), 20, '… signed') or diag join "\n", map { $_->body } @signed;
+    is(scalar(grep { $_->code == 200 } @signed), 20, '… and signed') or diag join "\n", map { $_->body } @signed;
     push @made, @new;
 }
 
@@ -87,11 +87,11 @@ sub is_whole {    # everything is listed, once, as completed, and was told once
     my %times;
     $times{ $_->{uuid} }++ for @$listed;
     is_deeply([sort keys %times], [sort map { $_->{uuid} } @made], "$name: the list has them");
-    is(scalar(grep { $_ != 1 } values %times), 0, '… once');
+    is(scalar(grep { $_ != 1 } values %times), 0, '… each once');
     my %events;
     $events{ $_->{body}{eventId} }++ for $receiver->wait_for(2 * @made);
     is(scalar(keys %events), 2 * @made, '… their webhooks are called');
-    is(scalar(grep { $_ != 1 } values %events), 0, '… once');
+    is(scalar(grep { $_ != 1 } values %events), 0, '… each once');
 }
 
 sub again {    # waits until all is well; before, there are only 503s
@@ -103,7 +103,7 @@ sub again {    # waits until all is well; before, there are only 503s
                 $codes{ $_->code }++ for @answers;
                 return !grep { $_->code != 200 } @answers;
             }),
-        "$name: healed");
+        "$name: the service works again");
     is(scalar(grep { !/^(?:200|503)$/ } keys %codes), 0, '… other answers than 503 there were none')
         or diag explain \%codes;
 }
@@ -119,9 +119,9 @@ again('PostgreSQL restarted');
 sign_some('second');
 bouncer_stop();
 is($client->get('/signatures')->code, 503, 'without PgBouncer');
-ok(bouncer_start(), 'it is started');
+ok(bouncer_start(), 'PgBouncer is started');
 again('PgBouncer restarted');
 sign_some('third');
-is_whole('after all');
+is_whole('at the end');
 $apart->stop;
 done_testing;

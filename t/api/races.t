@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The same document from many at once, refused for some and kept for others, collected while creations run: what was
-# acknowledged can be downloaded, always.
+# The same document in many creations at the same time, some of which are refused, while gc runs: every submission that
+# was acknowledged can be downloaded.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';

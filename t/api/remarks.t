@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `warnings` of a creation: what was passed over, and areas outside of their page; and the area that answers give back.
+# `warnings` of a creation: ignored parts and members, and areas outside of their page. Also the area that answers
+# return.
 use strict;
 use warnings;
 use utf8;
@@ -17,7 +18,7 @@ sub warned {    # creates with these options; the warnings, which GET and the li
     my $res = $client->create(%o);
     is($res->code, 201, "$name: created") or diag $res->body;
     my $made = $res->json;
-    is($client->get("/signatures/$made->{uuid}")->body, $res->body, '… and shown in the same words');
+    is($client->get("/signatures/$made->{uuid}")->body, $res->body, '… GET shows the same warnings');
     return $made->{warnings};
 }
 
@@ -27,14 +28,14 @@ sub with_areas {
     return Sigreq::Client::signers({ fields => \@fields });
 }
 
-is(warned('what the contract shows'), undef, '… no member without any');
+is(warned('what the contract shows'), undef, '… without a warning there is no member');
 is(warned('an empty file field', more => [part('file', '', filename => '', type => 'application/octet-stream')]),
-    undef, '… of a form is no mistake');
+    undef, '… an empty part is not reported');
 is_deeply(
     warned('form parts', more => [map { part($_, 'true') } 'sendemail', 'x' x 100, 'sendemail', '', "a\tb"]),
     ['unknown form part sendemail', 'unknown form part ' . 'x' x 64 . '…', 'unknown form part without a name',
         "unknown form part a\x{FFFD}b"],
-    '… each once, short and printable');
+    '… each name is reported once, short and printable');
 is_deeply(
     warned('files', more => [part('file', pdf()), part('sendEmail', 'true', filename => 'blob')]),
     ['form part file has no file name: it was passed over', 'form part sendEmail is a file: it was passed over'],
@@ -48,8 +49,8 @@ is_deeply(
         'Signer 2, Field 1: unknown member unit of its area'],
     '… with their places');
 my $many = warned('many', more => [map { part("p$_", 'x') } 1 .. 30]);
-is(scalar @$many, 21, '… are some');
-is($many->[20], 'and 10 more', '… and the number of the others');
+is(scalar @$many, 21, '… twenty warnings are shown');
+is($many->[20], 'and 10 more', '… the last one has the number of the others');
 
 # --- areas
 
@@ -77,10 +78,10 @@ my $area = $made->{submitters}[0]{fields}[0]{area};
 is_deeply($area, { x => 10.25, y => -3, w => 100, h => 20, page => 1, origin => 'top-left' }, 'an area is given back');
 my $again = $client->create(@pages, signers => with_areas($area))->json;
 is_deeply([@{ $again->{submitters}[0]{fields}[0] }{qw(area percent rect)}],
-    [@{ $made->{submitters}[0]{fields}[0] }{qw(area percent rect)}], '… and sent again gives the same place');
+    [@{ $made->{submitters}[0]{fields}[0] }{qw(area percent rect)}], '… if it is sent again, it gives the same place');
 sub origin { $_[0]->create(signers => with_areas(\%on))->json('/submitters/0/fields/0/area/origin') }
-is(origin($client), 'user-space', 'the origin is named');
-is(origin($client->with(base => place('/topleft'))), 'top-left', '… where the server has another default, too');
+is(origin($client), 'user-space', 'the area has its origin');
+is(origin($client->with(base => place('/topleft'))), 'top-left', '… also if the server has another default');
 
 # --- numbers
 
@@ -100,6 +101,6 @@ is_text($client->create(signers => $far), 400, 'Index page unknown', 'a page tha
 my %key  = (headers => { 'Idempotency-Key' => "warned $$" });
 my $one  = $client->create(%key, more => [part('sendemail', 'true')]);
 my $next = $client->create(%key);
-is_deeply($one->json('/warnings'), ['unknown form part sendemail'], 'the first answer warns');
-is($next->body, $one->body, '… and so does its repetition');
+is_deeply($one->json('/warnings'), ['unknown form part sendemail'], 'the first answer has a warning');
+is($next->body, $one->body, '… its repetition has the same warning');
 done_testing;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What one organisation has uploaded is new to every other, and to its own other environment: a helper is asked, and
-# what it reports is kept for the one who asked alone. So nobody learns what others have, and what a hostile document
-# has made a helper say reaches nobody else.
+# A document of one organisation is new to every other organisation, and in its own other environment: a helper reads it
+# again, and its report is only for the organisation that has uploaded it. So nobody learns what others have, and a
+# report that a hostile document has forged affects only its owner.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -34,14 +34,14 @@ subtest 'the same bytes' => sub {
         is($asked, !$known, '… ' . ($known ? 'and nobody is asked' : 'and a helper is asked'));
         return $answer->json('/documents/0/sha256');
     };
-    my $sha256 = $post->($first->{test}, 0, 'new to all');
-    is(scalar(my @one = reports($sha256)), 1, 'one report');
-    $post->($first->{test},  1, 'seen before');
-    $post->($first->{live},  0, 'seen in the other environment');
-    $post->($second->{test}, 0, 'seen by another organisation');
-    $post->($_, 1, 'seen before') for $first->{live}, $second->{test};
-    is(scalar(my @three = reports($sha256)), 3, 'a report for each');
-    is(documents(), $before + 1, 'and one document');
+    my $sha256 = $post->($first->{test}, 0, 'a new document needs a helper');
+    is(scalar(my @one = reports($sha256)), 1, 'there is one report');
+    $post->($first->{test},  1, 'a document that was seen before needs no helper');
+    $post->($first->{live},  0, 'a document that was seen in the other environment needs a helper');
+    $post->($second->{test}, 0, 'a document that another organisation has needs a helper');
+    $post->($_, 1, 'a document that was seen before needs no helper') for $first->{live}, $second->{test};
+    is(scalar(my @three = reports($sha256)), 3, 'each has a report');
+    is(documents(), $before + 1, 'the document is stored once');
 };
 
 subtest 'a request that fails leaves no report' => sub {
@@ -51,29 +51,29 @@ subtest 'a request that fails leaves no report' => sub {
     for my $try (1, 2) {
         my ($answer, $asked) = asks(sub { $poor->{live}->create(files => [['a.pdf', $bytes]]) });
         is($answer->code, 403, "try $try: no quota");
-        ok($asked, '… and a helper is asked');
+        ok($asked, '… a helper reads the document');
     }
     is(scalar(my @one = reports($known->json('/documents/0/sha256'))), 1, 'the report of the other is the only one');
 };
 
-# A report may name what the document was rewritten as: it is taken where the organisation has that itself.
-subtest 'a report that names the document of another' => sub {
+# A report may refer to the rewritten document. It is used only if the organisation itself has that document.
+subtest 'a report that refers to a document of another organisation' => sub {
     my ($own, $foreign) = (without_end(pdf(nonce => nonce())), pdf(nonce => nonce()));
     my $made   = $first->{test}->create(files => [['a.pdf', $own]]);
     my $other  = $second->{live}->create(files => [['a.pdf', $foreign]]);
     my ($file) = reports($made->json('/documents/0/sha256'));
     my $report = decode_json(path($file)->slurp);
-    my $right  = $report->{normalised}{sha256};
-    $report->{normalised} = { sha256 => $other->json('/documents/0/sha256'), size => length $foreign };
+    my $right  = $report->{rewritten}{sha256};
+    $report->{rewritten} = { sha256 => $other->json('/documents/0/sha256'), size => length $foreign };
     unlink $file;
     open my $to, '>', $file or die "$file: $!\n";
     print {$to} encode_json($report);
     close $to;
     my $again = $first->{test}->create(files => [['a.pdf', $own]]);
-    is($again->code, 201, 'the document once more');
+    is($again->code, 201, 'the document is uploaded again');
     my $shown = $first->{test}
         ->get('/signatures/' . $again->json('/uuid') . '/documents/' . $again->json('/documents/0/uuid'));
-    ok($shown->body ne $foreign, 'is not what the other has');
-    is($shown->headers->etag, qq("$right"), 'but what it was rewritten as');
+    ok($shown->body ne $foreign, 'the download is not the document of the other organisation');
+    is($shown->headers->etag, qq("$right"), 'the download is the rewritten document');
 };
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What GET answers is rendered from the records of the database: one that an older program has stored is rendered again,
-# alone and in lists, and says the same as before, whatever has happened to the submission.
+# The answer of GET is rendered from the records of the database. A representation that an older program has stored is
+# rendered again, alone and in lists, and is the same as before, in every state of the submission.
 use strict;
 use warnings;
 use Sigreq::Here   qw(suite organisation sql wait_for);
@@ -50,25 +50,27 @@ for my $name (sort keys %made) {
     my $uuid = $made{$name};
     is(sql("SELECT state FROM submission WHERE uuid = '$uuid'"), $states{$name}, "$name: its state is a column");
     is(sql("SELECT access_epoch FROM submission WHERE uuid = '$uuid'"), $states{$name} eq 'open' ? 0 : 1,
-        '… and closing has raised its epoch');
+        '… closing has raised access_epoch');
     my $before = $client->get("/signatures/$uuid")->body;
     my $stored = sql("SELECT representation FROM submission WHERE uuid = '$uuid'");
     sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$uuid'");
-    is($client->get("/signatures/$uuid")->body, $before, '… one of an older version is rendered again, the same');
-    is(sql("SELECT representation FROM submission WHERE uuid = '$uuid'"), $stored, '… and stored');
-    isnt(sql("SELECT representation_version FROM submission WHERE uuid = '$uuid'"), 0, '… with its version');
-    is($client->get("/signatures/$uuid")->body, $before, '… and read');
+    is($client->get("/signatures/$uuid")->body, $before,
+        '… a representation of an older version is rendered again and is the same');
+    is(sql("SELECT representation FROM submission WHERE uuid = '$uuid'"), $stored, '… it is stored');
+    isnt(sql("SELECT representation_version FROM submission WHERE uuid = '$uuid'"), 0,
+        '… it is stored with its version');
+    is($client->get("/signatures/$uuid")->body, $before, '… the stored one is read');
 }
 
 my $list = $client->get('/signatures')->body;
 sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$_'") for values %made;
-is($client->get('/signatures')->body, $list, 'a list of older ones is the same');
-is(sql('SELECT count(*) FROM submission WHERE representation_version = 0'), 0, '… and they are all stored');
+is($client->get('/signatures')->body, $list, 'a list of older representations is the same');
+is(sql('SELECT count(*) FROM submission WHERE representation_version = 0'), 0, '… all of them are stored');
 
 my $foreign = organisation()->{test};
 sql("UPDATE submission SET representation = '{}', representation_version = 0 WHERE uuid = '$made{new}'");
-is($foreign->get("/signatures/$made{new}")->code, 404, 'an older one of somebody else is not there');
-is(sql("SELECT representation FROM submission WHERE uuid = '$made{new}'"), '{}', '… and is not rendered for them');
+is($foreign->get("/signatures/$made{new}")->code, 404, 'an older representation of another user is not found');
+is(sql("SELECT representation FROM submission WHERE uuid = '$made{new}'"), '{}', '… it is not rendered');
 for ('initiated', 'sent', 'opened', 'completed') {
     my %want = (initiated => 0, sent => 2, opened => 2, completed => 2);
     is($client->get('/signatures', query => { status => $_ })->json('/pagination/count'), $want{$_}, "filtered by $_");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The seal's files: whatever would make bad signatures is said by `httpd -t` and at the start in one line that names the
-# file; the parent alone reads the key; a restart reads it anew, and by way of `httpd -t` never ends a running server.
+# The files of the seal: `httpd -t` and the start report everything that would make bad signatures, in one line that
+# names the file. Only the parent reads the key. A restart reads it again, and because `httpd -t` runs first, it never
+# ends a running server.
 use strict;
 use warnings;
 use File::Temp 'tempdir';
@@ -76,14 +77,14 @@ for my $row (@wrong) {
         isnt($said->[1], 0, "$name: $said->[0] refuses");
         my @lines = lines($said->[2]);
         is(scalar @lines, 1, '… in one line') or diag $said->[2];
-        like($lines[0], $expected, '… that says why');
+        like($lines[0], $expected, '… the line has the reason');
     }
 }
 my ($status, $said) = Sigreq::Httpd->new(seal => '', place => 'Sigreq Off')->test;
-is($status, 0, 'off, it asks for none') or diag $said;
+is($status, 0, 'without a service no seal is needed') or diag $said;
 ($status, $said) = Sigreq::Httpd->new(place => "Sigreq On\n" . pair($ours))->test;
 isnt($status, 0, 'in a <Location>');
-like($said, qr/SigreqSealCertificate/, '… which is said');
+like($said, qr/SigreqSealCertificate/, '… the message says so');
 
 sub healthy { Sigreq::Here::client(base => $_[0]->base)->get('/health')->code == 200 }
 
@@ -99,40 +100,42 @@ sub seals_with {    # whether the server takes what this pair has signed for its
 subtest 'the key is read once, by the parent' => sub {
     my $pair  = create('mine');
     my $httpd = Sigreq::Httpd->new(seal => pair($pair))->start;
-    is(sprintf('%o', (stat "$pair/seal.key")[2] & 07777), '600', 'the key was for its owner alone');
+    is(sprintf('%o', (stat "$pair/seal.key")[2] & 07777), '600', 'the key is readable only for its owner');
     my $signed = signed(pdf(), $pair, 'Ann');
     unlink "$pair/seal.key", "$pair/seal.crt";
-    ok(healthy($httpd), 'it serves without the files');
+    ok(healthy($httpd), 'the server works without the files of the seal');
     my @before = children($httpd->pid);
     kill KILL => @before;
-    my $anew = sub {
+    my $renewed = sub {
         my %now = map { $_ => 1 } children($httpd->pid);
         return %now && !grep { $now{$_} } @before;
     };
-    ok(wait_for($anew),                           'and so does another child');
-    ok(wait_for(sub { eval { healthy($httpd) } }), '… that came later');
-    ok(seals_with($httpd, $signed),                   '… and has the pair');
+    ok(wait_for($renewed),                        'the children were replaced');
+    ok(wait_for(sub { eval { healthy($httpd) } }), '… a child that started later works, too');
+    ok(seals_with($httpd, $signed),                   '… it seals with the same certificate');
 };
-subtest 'a pair for tests' => sub {
+subtest 'the seal of the test environment' => sub {
     my $httpd = Sigreq::Httpd->new->start;
-    ok(healthy($httpd), 'serves without one');
-    like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'and says that it made one');
+    ok(healthy($httpd), 'the server works without a test seal');
+    like($httpd->log, qr/:info\].* SR0401: without SigreqTestSealCertificate/, 'the log says that one was made');
     is(scalar(() = $httpd->log =~ /SR0401/g), 1, 'once');
-    unlike($httpd->log, qr/SR0402/, 'nothing expires');
+    unlike($httpd->log, qr/SR0402/, 'there is no warning about expiry');
     my $client = organisation(client => { base => $httpd->base })->{test};
     my $made   = $client->create->json;
     is((signers_of($made))[0]->sign('Ann')->code, 200, 'a document is signed');
     my $signed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     my $found  = $client->post('/verify', body => $signed, headers => { 'Content-Type' => 'application/pdf' })->json;
-    is_deeply([$found->{conclusion}, $found->{signatures}[0]{ours}], ['signed', Mojo::JSON->true], 'by that pair');
-    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding", 'whose name says so');
+    is_deeply([$found->{conclusion}, $found->{signatures}[0]{ours}], ['signed', Mojo::JSON->true],
+        'the signature is of that certificate');
+    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding",
+        'the name of the certificate says that it is for tests');
     $httpd = Sigreq::Httpd->new(seal => pair($ours) . "\n" . pair("$folder/soon", 'SigreqTestSeal'))->start;
-    ok(healthy($httpd), 'serves with one');
-    unlike($httpd->log, qr/SR0401/, 'and makes none');
+    ok(healthy($httpd), 'the server works with a test seal');
+    unlike($httpd->log, qr/SR0401/, 'it does not make one then');
     like(
         $httpd->log,
         qr/:warn\].* SR0402: the seal's certificate "Sigreq" expires at \d{4}-\d\d-\d\dT.* httpd does not start/,
-        'one that is about to expire is spoken of');
+        'there is a warning about a certificate that expires soon');
 };
 subtest 'restarts' => sub {
     my $pair  = create('changing');
@@ -143,20 +146,20 @@ subtest 'restarts' => sub {
         return wait_for(sub { (() = $httpd->log =~ /SR0401/g) > $count || !-e "/proc/" . $httpd->pid });
     };
     my ($first, $second) = map { signed(pdf(), $_, 'Ann') } $pair, $other;
-    ok(seals_with($httpd, $first) && !seals_with($httpd, $second), 'at first it has its first pair');
+    ok(seals_with($httpd, $first) && !seals_with($httpd, $second), 'at first the server uses its first certificate');
     copy("$other/$_", "$pair/$_") for qw(seal.crt seal.key);
-    ok($again->(), 'with another pair');
-    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }), '… it has that one');
+    ok($again->(), 'a restart with another certificate');
+    ok(wait_for(sub { eval { seals_with($httpd, $second) && !seals_with($httpd, $first) } }), '… uses the other one');
     my $pid = $httpd->pid;
     write_file("$pair/seal.crt", 'broken');
     my ($code) = $httpd->test;
     isnt($code, 0, 'with a bad file httpd -t, which apachectl asks first, refuses');
-    ok(healthy($httpd), '… and the server goes on');
+    ok(healthy($httpd), '… the server works as before');
     my $before = length $httpd->log;
     kill USR1 => $pid;
-    ok(wait_for(sub { !kill 0, $pid }), 'a bare signal ends it');
+    ok(wait_for(sub { !kill 0, $pid }), 'a signal without httpd -t ends the server');
     my @lines = grep {/SR0400/} split /\n/, substr $httpd->log, $before;
-    is(scalar @lines, 1, '… not silently') or diag $httpd->log;
-    like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… but with the reason in its log');
+    is(scalar @lines, 1, '… the log has an error') or diag $httpd->log;
+    like($lines[0], qr{$both[0]: \Q$pair\E/seal\.crt: it holds no certificate}, '… the error has the reason');
 };
 done_testing;

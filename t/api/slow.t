@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Slow clients: bodies that arrive slowly keep half of the threads at most (of MPMs without threads: of the children).
-# Further ones are refused at once, and everybody else is answered. Bodies that are there at once are not counted.
+# Slow clients: bodies that arrive slowly use at most half of the threads (or half of the children, for MPMs without
+# threads). More of them are refused at once, and all other requests are answered. Bodies that arrive at once are not
+# counted.
 use strict;
 use warnings;
 use Mojo::UserAgent;
@@ -56,19 +57,19 @@ for my $name (sort keys %starts) {
         my $least   = $prefork ? 4 : 24 - $places;
         my @refused = refusals($least, @slow);
         cmp_ok(scalar @refused, '>=', $least, @refused . ' of 24 are refused');
-        is(join(' ', sort keys %{ { map { $_->code => 1 } @refused } }), '503', 'with 503');
-        is((grep { ($_->headers->header('Retry-After') // '') eq '5' } @refused), @refused, '… and Retry-After');
+        is(join(' ', sort keys %{ { map { $_->code => 1 } @refused } }), '503', 'refusals are 503');
+        is((grep { ($_->headers->header('Retry-After') // '') eq '5' } @refused), @refused, '… with Retry-After');
         my @codes = map { $client->get("/signatures/$made->{uuid}")->code } 1 .. 20;
-        is("@codes", join(' ', (200) x 20), 'twenty others are answered');
-        is($client->post('/tokens', json => { name => 'x' })->code, 201, 'a body that is there at once is read');
-        is($client->create->code, 201, 'a creation too');
+        is("@codes", join(' ', (200) x 20), 'twenty other requests are answered');
+        is($client->post('/tokens', json => { name => 'x' })->code, 201, 'a body that arrives at once is read');
+        is($client->create->code, 201, 'a creation is accepted, too');
         $_->close for @slow;
-        ok(wait_for(sub { posts() }), 'when they have gone, slow bodies are read again');
+        ok(wait_for(sub { posts() }), 'after the slow clients have disconnected, slow bodies are read again');
     };
 }
 
 # Those that are refused do not keep the other half of the threads for long either.
-subtest 'a crowd' => sub {
+subtest 'many slow clients' => sub {
     plan skip_all => 'without threads, httpd keeps a child for 2 s after each refusal' if $prefork;
     my @slow = map { Sigreq::Raw->new($httpd->{port}) } 1 .. 120;
     $_->send($starts{'JSON to a link'}) for @slow;
@@ -82,7 +83,7 @@ sub posts {
     my $raw = Sigreq::Raw->new($httpd->{port});
     $raw->send("POST $path HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n");
     for my $piece ('{"acti', 'on":"x', '"}') { select undef, undef, undef, 0.05; $raw->send($piece) }
-    my $res = $raw->answer(30);
+    my $res = $raw->answer;
     return $res && $res->code == 400;
 }
 

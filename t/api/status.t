@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is counted: by the handler sigreq-metrics and on mod_status's page; over children, kills and restarts; without a
-# database; and signing links on neither page, nor in an access log.
+# Metrics: the handler sigreq-metrics and the page of mod_status. They count over all children, kills and restarts, and
+# need no database. Neither page nor an access log shows signing links.
 use strict;
 use warnings;
 use IO::Socket::IP;
@@ -78,22 +78,22 @@ sub requests {
     return grown(qq(sigreq_requests_total{method="$method",route="$route",code="$code"}));
 }
 
-subtest 'the page of figures' => sub {
+subtest 'the page of metrics' => sub {
     my $res = fetch(GET => '/metrics');
-    is($res->code, 200, 'is there');
-    is($res->headers->content_type, 'text/plain; version=0.0.4; charset=utf-8', 'as Prometheus wants it');
-    is($res->headers->cache_control, 'no-store', 'and is not kept');
+    is($res->code, 200, 'the page of metrics is there');
+    is($res->headers->content_type, 'text/plain; version=0.0.4; charset=utf-8', 'its type is that of Prometheus');
+    is($res->headers->cache_control, 'no-store', 'it must not be cached');
     my %kind = $res->body =~ /^# TYPE (\w+) (\w+)$/mg;
     my %help = $res->body =~ /^# HELP (\w+) (.+)$/mg;
-    is_deeply([sort keys %help], [sort keys %kind], 'each figure is explained');
+    is_deeply([sort keys %help], [sort keys %kind], 'each metric has a description');
     for my $name (map { s/\{.*//r } keys %{ figures() }) {
         my $of = $name =~ s/_(?:bucket|sum|count)$//r;
         $kind{$name} // $kind{$of} or fail("$name has a type");
     }
-    is($res->body =~ /sigreq_build_info\{version="(\S+)"\} 1$/m ? $1 : '', '0.1.0', 'which version');
+    is($res->body =~ /sigreq_build_info\{version="(\S+)"\} 1$/m ? $1 : '', '0.1.0', 'the version is a metric');
     is(fetch(HEAD => '/metrics')->headers->content_length > 1000, 1, 'HEAD');
     $res = fetch(POST => '/metrics');
-    is($res->code, 405, 'it takes nothing');
+    is($res->code, 405, 'POST is refused');
     like($res->headers->header('Allow'), qr/\bGET\b/, '… but gives');
     unlike($res->headers->header('Allow'), qr/POST/, '… alone');
 };
@@ -108,41 +108,39 @@ subtest 'requests' => sub {
     fetch($_->[0] => $_->[1]) for [GET => '/api/v3/nix'], [PUT => '/api/v3/signatures'], [GET => '/sign/nobody'];
     fetch(GET => '/elsewhere');
     seen();
-    is(requests(POST => '/api/v3/signatures', 201), 1, 'one that was made');
-    is(requests(POST => '/api/v3/signatures', 413), 1, '… and one that was too large');
-    is(requests(GET => '/api/v3/signatures', 401), 1, 'by nobody');
+    is(requests(POST => '/api/v3/signatures', 201), 1, 'one creation succeeded');
+    is(requests(POST => '/api/v3/signatures', 413), 1, '… one was too large');
+    is(requests(GET => '/api/v3/signatures', 401), 1, 'a request without a token');
     is(requests(GET => '/api/v3/signatures', 200), 4, '200, HEAD with GET');
-    is(requests(GET => '/sign/{uuid}', 404), 1, 'a link that is none');
-    is(requests(other => 'other', 404), 1, 'what is no route');
-    is(requests(other => 'other', 405), 1, 'nor method');
+    is(requests(GET => '/sign/{uuid}', 404), 1, 'an unknown link');
+    is(requests(other => 'other', 404), 1, 'an unknown path');
+    is(requests(other => 'other', 405), 1, 'an unknown method');
     my $of = '{method="GET",route="/api/v3/signatures"}';
-    is(grown("sigreq_request_duration_seconds_count$of"), 5, 'as many durations');
+    is(grown("sigreq_request_duration_seconds_count$of"), 5, 'the number of durations is that of the requests');
     my $mean = grown("sigreq_request_duration_seconds_sum$of") / 5;
     ok($mean > 0 && $mean < 1, sprintf 'of %.1f ms', $mean * 1000);
-    is((grep {/route="\/elsewhere/} keys %$now), 0, 'what is not ours is not counted');
+    is((grep {/route="\/elsewhere/} keys %$now), 0, 'requests outside of the service are not counted');
     ok(grown('sigreq_database_duration_seconds_count') >= 6, 'transactions');
     cmp_ok($now->{sigreq_helper_starts_total}, '>=', 1, 'helpers');
 };
 
-subtest 'by all children, whatever becomes of them' => sub {
+subtest 'counts of all children, also of those that ended' => sub {
     begin();
     my $crowd = $client->crowd;
     $crowd->parallel(60, 12, sub { $crowd->request_p('GET', '/tokens/current') });
     seen();
-    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'each one');
+    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'each request is counted');
     kill KILL => $_ for children($httpd->pid);
     ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }), 'the children are killed');
     is(figures()->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'},
-        $now->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'}, 'nothing is lost');
-    my %old = map { $_ => 1 } children($httpd->pid);
-    kill USR1 => $httpd->pid;
-    ok(wait_for(sub { my @new = grep { !$old{$_} } children($httpd->pid); @new >= 2 }), 'a graceful restart');
+        $now->{'sigreq_requests_total{method="GET",route="/api/v3/tokens/current",code="200"}'}, 'no count is lost');
+    ok($httpd->graceful, 'a graceful restart');
     ok(wait_for(sub { eval { (fetch(GET => "/metrics")->code // 0) == 200 } }), '…');
     seen();
-    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'loses none either');
+    is(requests(GET => '/api/v3/tokens/current', 200), 60, 'a graceful restart loses no count');
     $client->get('/tokens/current');
     seen();
-    is(requests(GET => '/api/v3/tokens/current', 200), 61, 'and it goes on');
+    is(requests(GET => '/api/v3/tokens/current', 200), 61, 'counting continues');
 };
 
 my $receiver = Sigreq::Receiver->new;
@@ -167,12 +165,12 @@ subtest 'seals and deliveries' => sub {
     wait_for(sub { seen(); !grep { grown("sigreq_deliveries_total$_") < $wanted{$_} } keys %wanted });
     is(grown("sigreq_deliveries_total$_"), $wanted{$_}, $_) for sort keys %wanted;
     is(grown('sigreq_delivery_duration_seconds_count{kind="webhook"}'), 3, 'durations of calls');
-    is(grown('sigreq_delivery_delay_seconds_count{kind="webhook"}'), 3, '… and of what was before');
+    is(grown('sigreq_delivery_delay_seconds_count{kind="webhook"}'), 3, '… the counts before are included');
     is(grown('sigreq_seals_total{environment="test",result="sealed"}'), 2, 'the document and its certificate');
-    is(grown('sigreq_seal_duration_seconds_count'), 2, '… took their time');
+    is(grown('sigreq_seal_duration_seconds_count'), 2, '… have durations');
     cmp_ok($now->{'sigreq_seal_certificate_expiry_timestamp_seconds{environment="production"}'}, '>', time + 86400,
-        'until when documents can be sealed');
-    is(grown('sigreq_seals_total{environment="production",result="sealed"}'), 0, 'none of the other');
+        'the metric of the seal has its time of expiry');
+    is(grown('sigreq_seals_total{environment="production",result="sealed"}'), 0, 'the test seal has no such metric');
 };
 
 subtest 'the queue' => sub {
@@ -189,16 +187,17 @@ subtest 'the queue' => sub {
     # on a busy machine the first calls have been given up when the last event is there
     my $ended = sub { my $sum = 0; $sum += grown($_) for grep {/^sigreq_deliveries_total/} keys %$now; return $sum };
     ok(wait_for(sub { sleep 0.2; seen(); $queue->('waiting') + $queue->('under-way') + $ended->() == $many }),
-        'all are seen') or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
-    ok(wait_for(sub { sleep 0.2; seen(); $queue->('under-way') >= 1 }), 'some are under way, the others wait');
+        'all jobs are counted') or diag explain { map { $_ => $now->{$_} } grep {/queue/} keys %$now };
+    ok(wait_for(sub { sleep 0.2; seen(); $queue->('under-way') >= 1 }),
+        'some calls are under way, and the others wait');
     cmp_ok($now->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'}, '>=', int $begun,
         'which was seen after that');
     ok(wait_for(sub { sleep 0.2; seen()->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} > 1 }),
-        'the oldest one grows older');
+        'the age of the oldest job grows');
     kill KILL => $hung->{pid};
     ok(wait_for(sub { sleep 0.2; seen(); !$queue->('under-way') && !$queue->('waiting') }),
-        'when the receiver dies all is over');
-    is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… and nothing is old');
+        'when the receiver ends, no job waits');
+    is($now->{'sigreq_delivery_queue_oldest_seconds{server="main"}'} + 0, 0, '… the age of the oldest job is 0');
 };
 
 subtest 'helpers' => sub {
@@ -208,8 +207,8 @@ subtest 'helpers' => sub {
     kill STOP => workers(children($httpd->pid));
     $client->parallel(16, 16, $fresh);
     seen();
-    cmp_ok(grown('sigreq_helper_restarts_total{reason="late"}'), '>=', 1, 'who hangs is replaced');
-    cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, '… by another');
+    cmp_ok(grown('sigreq_helper_restarts_total{reason="late"}'), '>=', 1, 'a helper that hangs is replaced');
+    cmp_ok(grown('sigreq_helper_starts_total'), '>=', 1, '… a new helper was started');
     cmp_ok(grown('sigreq_helper_question_duration_seconds_count{operation="probe"}'), '>=', 5, 'questions');
     kill CONT => workers(children($httpd->pid));
 };
@@ -220,17 +219,17 @@ subtest 'mod_status' => sub {
     cmp_ok(scalar keys %said, '>', 10, 'lines for programs');
     seen();
     my $of = 'sigreq_deliveries_total{kind="webhook",outcome="rejected"}';
-    is($said{SigreqDeliveriesRejected}, $now->{$of}, 'with the same figures');
+    is($said{SigreqDeliveriesRejected}, $now->{$of}, 'the values are the same');
     my $all = 0;
     $all += $now->{$_} for grep {/^sigreq_requests_total/} keys %$now;
-    is($said{SigreqRequests}, $all, '… and their sum');
+    is($said{SigreqRequests}, $all, '… with the sum');
     my $page = fetch(GET => '/server-status')->body;
     ok($page =~ m{<h2>mod_sigreq</h2>}, 'a section for people');
     ok($page =~ m{<td>POST /api/v3/signatures</td>}, '… with routes');
     ok($page =~ m{GET /server-status HTTP}, 'requests are listed there');
 };
 
-subtest 'a client that goes away' => sub {
+subtest 'a client that disconnects' => sub {
     my $raw = IO::Socket::IP->new(
         PeerHost => '127.0.0.1', PeerPort => $httpd->{port}, Sockopts => [[SOL_SOCKET, SO_RCVBUF, 4096]]);
     setsockopt $raw, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0;    # close is a reset
@@ -242,10 +241,10 @@ subtest 'a client that goes away' => sub {
         return figures()->{qq(sigreq_requests_total{method="GET",route="/api/v3/openapi.json",code="$_[0]"})} // 0;
     };
     ok(wait_for(sub { $counted->('aborted') }), 'a response that was cut is counted');
-    cmp_ok($counted->('aborted') + $counted->(200), '<', 100, '… those that were not begun are not');
+    cmp_ok($counted->('aborted') + $counted->(200), '<', 100, '… responses that were not begun are not counted');
 };
 
-subtest 'no link is shown' => sub {
+subtest 'signing links are not shown' => sub {
     my $secret = $made->{submitters}[0]{signatureLink} =~ m{/sign/([^/?]+)} ? $1 : die;
     my $short = substr($secret, 0, 8) . '...';
     my $encoded = sprintf('%%%02x', ord $secret) . substr $secret, 1;
@@ -278,14 +277,15 @@ subtest 'without a database' => sub {
     my $figures;
     wait_for(sub { $figures = figures($other); $figures->{$answered} });    # counted when the answer is sent
     cmp_ok($figures->{'sigreq_database_errors_total{reason="no-connection"}'}, '>=', 1, 'an error is counted');
-    is($figures->{$answered}, 1, '… and its answer');
-    is($figures->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'} + 0, 0, 'nobody has seen the queue');
+    is($figures->{$answered}, 1, '… its answer is counted');
+    is($figures->{'sigreq_delivery_queue_seen_timestamp_seconds{server="main"}'} + 0, 0,
+        'the queue has no metrics yet');
 };
 
-subtest 'where there is no service' => sub {
+subtest 'without a service' => sub {
     my $other = Sigreq::Httpd->new(%settings, place => 'Sigreq Off', server => $watched, seal => '');
     $other->start;
-    is(fetch(GET => '/metrics', $other)->code, 200, 'figures are there');
-    unlike(fetch(GET => '/server-status', $other)->body, qr/mod_sigreq</, 'mod_status says nothing of it');
+    is(fetch(GET => '/metrics', $other)->code, 200, 'the metrics are there');
+    unlike(fetch(GET => '/server-status', $other)->body, qr/mod_sigreq</, 'mod_status does not show them');
 };
 done_testing;

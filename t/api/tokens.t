@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tokens by the API: made, shown, listed, revoked; in the scope of the token that asks; the secret once.
+# Tokens by the API: made, shown, listed and revoked in the scope of the token of the request. The secret is shown once.
 use strict;
 use warnings;
 use Sigreq::Here qw(organisation place is_error);
@@ -14,8 +14,9 @@ is($current->{environment}, 'test',                   'environment');
 is_deeply($current->{user},
     { uuid => $org->{user_uuid}, firstname => 'Kim', lastname => 'Roe', email => $org->{email} }, 'user');
 is_deeply($current->{organization},               { uuid => $org->{uuid}, name => $org->{name} }, 'organization');
-is_deeply([@{$current}{qw(expiresAt revokedAt)}], [undef, undef],                                 'for ever');
-is($current->{parent}, undef, 'the administrator made it');
+is_deeply([@{$current}{qw(expiresAt revokedAt)}], [undef, undef],
+    'the token does not expire');
+is($current->{parent}, undef, 'the token was made by the administrator');
 
 for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
     my ($asks, $environment, $prefix) = @$case;
@@ -24,23 +25,25 @@ for my $case ([$client, 'test', 'test'], [$live, 'production', 'live']) {
     my $made = $res->json;
     is($res->headers->location, place("/api/v3/tokens/$made->{uuid}"), 'Location');
     is($made->{name},           "billing \x{20AC}",                    'name');
-    is($made->{environment},    $environment,                          'in the environment of the token that asks');
-    is($made->{parent},         $asks->get('/tokens/current')->json('/uuid'), 'made by that token');
-    like($made->{token}, qr/^sigreq_${prefix}_/, '… its prefix says so');
+    is($made->{environment},    $environment,
+        'the new token has the environment of the token of the request');
+    is($made->{parent},         $asks->get('/tokens/current')->json('/uuid'),
+        'the new token has that token as its parent');
+    like($made->{token}, qr/^sigreq_${prefix}_/, '… it has the prefix of the environment');
     my $new = $asks->with(token => $made->{token});
-    is($new->get('/tokens/current')->json('/uuid'), $made->{uuid}, 'it works');
+    is($new->get('/tokens/current')->json('/uuid'), $made->{uuid}, 'the new token is accepted');
     delete $made->{token};
-    is_deeply($asks->get("/tokens/$made->{uuid}")->json, $made, 'inspected: the same without the secret');
+    is_deeply($asks->get("/tokens/$made->{uuid}")->json, $made, 'GET shows the same without the secret');
     my $submission = $new->create()->json('/uuid');
-    is($asks->get("/signatures/$submission")->code, 200, 'the user sees what it made');
+    is($asks->get("/signatures/$submission")->code, 200, 'another token of the user can read it');
 
     is($asks->delete("/tokens/$made->{uuid}")->code, 204, 'revoked');
-    is_error($new->get('/tokens/current'), 401, 'User not founded for this API Token', '… at once');
+    is_error($new->get('/tokens/current'), 401, 'User not founded for this API Token', '… it is refused at once');
     my $revoked = $asks->get("/tokens/$made->{uuid}")->json;
     ok($revoked->{revokedAt}, 'revokedAt');
     is($asks->delete("/tokens/$made->{uuid}")->code,            204,                   'revoking again');
-    is($asks->get("/tokens/$made->{uuid}")->json('/revokedAt'), $revoked->{revokedAt}, '… keeps the first time');
-    is($asks->get("/signatures/$submission")->code,             200,                   'the submission stays');
+    is($asks->get("/tokens/$made->{uuid}")->json('/revokedAt'), $revoked->{revokedAt}, '… does not change the time');
+    is($asks->get("/signatures/$submission")->code,             200,                   'the submission still exists');
 }
 
 $client->post('/tokens', json => { name => "t$_" }) for 1 .. 12;
@@ -49,12 +52,13 @@ is(join(' ', map { $_->{name} } @{ $first->{data} }), 't12 t11 t10 t9 t8', 'the 
 my $second = $client->get('/tokens', query => { limit => 5, after => $first->{pagination}{next} })->json;
 is(join(' ', map { $_->{name} } @{ $second->{data} }), 't7 t6 t5 t4 t3', 'the next page');
 is_deeply($client->get('/tokens', query => { limit => 5, after => $second->{pagination}{prev} })->json->{data},
-    $first->{data}, 'and back');
+    $first->{data}, 'the previous page');
 is($client->get('/tokens', query => { limit => 100 })->json('/pagination/count'), 14,
-    'all of this environment, the revoked one too');
-unlike($client->get('/tokens', query => { limit => 100 })->body, qr/sigreq_/, 'no secrets');
-is_error($client->get('/tokens', query => { limit  => 0 }),      400, qr/limit/, 'a bad limit');
-is_error($client->get('/tokens', query => { status => 'sent' }), 400, qr/./,     'a parameter of another list');
+    'all tokens of this environment are listed, also the revoked one');
+unlike($client->get('/tokens', query => { limit => 100 })->body, qr/sigreq_/, 'the list has no secrets');
+is_error($client->get('/tokens', query => { limit  => 0 }),      400, qr/limit/, 'a wrong limit is refused');
+is_error($client->get('/tokens', query => { status => 'sent' }), 400, qr/./,
+    'a parameter of another list is refused');
 
 my $future = $client->post('/tokens', json => { name => 'x', expiresAt => '2100-01-01T00:00:00+02:00' })->json;
 is($future->{expiresAt}, '2099-12-31T22:00:00.000Z', 'expiresAt, in UTC');
@@ -66,12 +70,13 @@ is_error($client->post('/tokens', json => { name => 'x' x 101 }),            400
 is_error($client->post('/tokens', json => { name => "x\n" }),                400, qr/^name/, 'a line end in the name');
 is_error($client->post('/tokens', json => { name => 'x', expiresAt => $_ }), 400, qr/^expiresAt/, "expiresAt $_")
     for 'tomorrow', '2020-01-01', 5, '', '2026-02-30T00:00:00Z';
-is($client->get('/tokens', query => { limit => 100 })->json('/pagination/count'), $count, 'nothing of that was stored');
+is($client->get('/tokens', query => { limit => 100 })->json('/pagination/count'), $count,
+    'refused requests store nothing');
 
 my $self = $client->post('/tokens', json => { name => 'self' })->json;
 my $own  = $client->with(token => $self->{token});
 is($own->delete("/tokens/$self->{uuid}")->code, 204, 'a token may revoke itself');
-is_error($own->get('/tokens'),               401,     'User not founded for this API Token', '… and is out');
+is_error($own->get('/tokens'),               401,     'User not founded for this API Token', '… it is refused then');
 is_error($client->delete('/tokens/current'), $_->[0], $_->[1], 'DELETE /tokens/current') for [404, 'Not found'];
 
 # --- tokens end with those they made
@@ -84,17 +89,18 @@ for (qw(ab bc)) {
 is($made{c}{parent}, $made{b}{uuid}, 'c was made by b');
 sub alive { join '', grep { $client->get("/tokens/$made{$_}{uuid}")->json('/revokedAt') ? 0 : 1 } sort keys %made }
 my $family = "/tokens/$made{a}{uuid}";
-is($client->delete($family, query => { children => 'false' })->code, 204, 'revoked alone');
-is(alive(), 'bc', '… it is the only one');
+is($client->delete($family, query => { children => 'false' })->code, 204, 'the token is revoked without its children');
+is(alive(), 'bc', '… no other token is revoked');
 is_error($client->delete($family, query => { children => "yes" }), 400, qr{^children}, "children=yes");
 is_error($client->delete($family, query => { childen  => 'true' }), 400, qr/parameter/, 'mistyped');
 is_error($live->delete($family, query => { children => 'true' }),
     404, 'Not found', 'by a token of another environment');
-is(alive(), 'bc', 'nothing of that revoked any');
+is(alive(), 'bc', 'these requests revoke nothing');
 is($client->delete($family, query => { children => 'true' })->code, 204, 'children of a revoked token');
-is(alive(), '', '… end, and the children of these too');
-is_error($client->with(token => $made{c}{token})->get('/tokens'), 401, qr{^User not founded}, 'at once');
-is($client->get('/tokens/current')->code, 200, 'their common parent lives');
+is(alive(), '', '… are revoked, and so are their children');
+is_error($client->with(token => $made{c}{token})->get('/tokens'), 401, qr{^User not founded},
+    'they are refused at once');
+is($client->get('/tokens/current')->code, 200, 'their common parent is still valid');
 
 # --- SigreqMaxTokenAge
 
@@ -106,10 +112,11 @@ my $expires = $end->($short->{expiresAt}) - 2 * 86400;
 ok($expires >= $began && $expires <= time, 'no expiresAt: the latest that is allowed');
 my $soon = Mojo::Date->new($began + 86400)->to_datetime;
 is($bound->post('/tokens', json => { name => 'x', expiresAt => $soon })->json('/expiresAt'), $soon =~ s/Z/.000Z/r,
-    'an earlier end');
+    'an earlier expiresAt is accepted');
 my $late = Mojo::Date->new($began + 3 * 86400)->to_datetime;
 is_error($bound->post('/tokens', json => { name => 'x', expiresAt => $late }),
-    400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z on this server$/, 'a later one');
-is($bound->post('/tokens', json => { name => 'x', expiresAt => undef })->json('/expiresAt') && 1, 1, 'null is no end');
+    400, qr/^expiresAt must not be later than 2\d\d\d-\S+Z on this server$/, 'a later expiresAt is refused');
+is($bound->post('/tokens', json => { name => 'x', expiresAt => undef })->json('/expiresAt') && 1, 1,
+    'null means no expiresAt');
 
 done_testing;

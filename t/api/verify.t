@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# POST /verify: what the signatures of a PDF are, whoever made them, and whether the file is one of the caller's. The
-# signed documents are made here by the engine, with the suite's own pairs and with a stranger's.
+# POST /verify: the signatures of any PDF, and whether the file is one of the caller's. The signed documents are made
+# here by the engine, with the certificates of the suite and with others.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -37,7 +37,7 @@ my $unknown = { known => $no, submission => undef, document => undef };
 
 my $plain = pdf(nonce => "verify $$");
 my $ours  = signed($plain, $test, 'Ann Lee');
-subtest 'signed here' => sub {
+subtest 'signed by the engine' => sub {
     my $res = raw($client, $ours);
     is($res->code, 200, 'status');
     my $found = $res->json;
@@ -52,29 +52,32 @@ subtest 'signed here' => sub {
         {   state  => 'intact', fault => undef, whole => $yes, covers => length $ours, laterUpdates => 0, ours => $yes,
             name   => 'Ann Lee', claimedAt => '2026-11-20T18:09:23.000Z', algorithm => 'P-256 with SHA-256',
             trust  => 'unknown', expired => $no },
-        'what it is');
-    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding", 'by which certificate');
-    is(form($client, file($ours))->body, $res->body, 'as a form: the same answer');
+        'the signature has its members');
+    is($found->{signatures}[0]{signer}{name}, "Sigreq TEST \x{2014} not legally binding",
+        'the signature has its certificate');
+    is(form($client, file($ours))->body, $res->body, 'a form gets the same answer');
     is(form($client, part('note', 'x' x 9999), file($ours, 'ö.bin', 'application/octet-stream'))->body, $res->body,
-        '… whatever it is called, and beside other parts');
+        '… with any file name, and beside other parts');
 };
-subtest 'signed by two' => sub {
+subtest 'signed by two signers' => sub {
     my $both  = signed($plain, $test, 'Ann', "Zo\xC3\xAB");
     my $found = raw($client, $both)->json;
     is_deeply([map { [@$_{qw(name state whole laterUpdates)}] } @{ $found->{signatures} }],
         [['Ann', 'intact', $no, 1], ["Zo\xEB", 'intact', $yes, 0]], 'the first does not cover the second');
-    is($found->{conclusion}, 'signed', 'and all is well');
+    is($found->{conclusion}, 'signed', 'both signatures are intact');
 };
-subtest 'whose' => sub {
+subtest 'seals of the environments' => sub {
     my ($legal, $foreign) = map { signed($plain, $_, 'Ann') } $live, $stranger;
     my $one = sub { my $found = raw(@_)->json; [$found->{conclusion}, @{ $found->{signatures}[0] }{qw(state ours)}] };
     is_deeply($one->($org->{live}, $legal),   ['signed', 'intact', $yes], 'the seal, with a production token');
-    is_deeply($one->($org->{live}, $ours),    ['signed', 'intact', $no],  'the test seal is not for production');
-    is_deeply($one->($client,      $legal),   ['signed', 'intact', $no],  'nor the other way round');
+    is_deeply($one->($org->{live}, $ours),    ['signed', 'intact', $no],
+        'a production token does not recognise the test seal');
+    is_deeply($one->($client,      $legal),   ['signed', 'intact', $no],
+        'a test token does not recognise the seal of production');
     is_deeply($one->($client,      $foreign), ['signed', 'intact', $no],  "a stranger's");
-    is(raw($client, $foreign)->json('/signatures/0/signer/subject'), 'CN=Stranger', '… who is named');
+    is(raw($client, $foreign)->json('/signatures/0/signer/subject'), 'CN=Stranger', '… its certificate is shown');
 };
-subtest 'not as it was' => sub {
+subtest 'changed documents' => sub {
     (my $changed = $ours) =~ s/verify \w/verify x/ or die;
     my $found = raw($client, $changed)->json;
     is($found->{conclusion}, 'broken', 'a changed byte');
@@ -85,7 +88,7 @@ subtest 'not as it was' => sub {
     $found = raw($client, "$ours% more\n")->json;
     is($found->{conclusion}, 'extended', 'something appended');
     is_like($found->{signatures}[0], { state => 'intact', whole => $no, ours => $yes, covers => length $ours },
-        '… is not covered');
+        '… is not covered by the signature');
     my $start = $ours =~ /.*startxref\n(\d+)/s ? $1 : die;
     my $more  = length $ours;
     my $update = "9999 0 obj\n(x)\nendobj\n";
@@ -109,20 +112,20 @@ subtest 'changed between two signatures' => sub {
     $found = raw($client, signed($ours, $stranger, 'Mallory'))->json;
     is_deeply([@$found{qw(conclusion reason)}],
         ['signed', "$others; every signature is intact, and nothing was added after the last"],
-        'a signature more is no change');
+        'another signature is not a change');
 };
 subtest 'unsigned' => sub {
     my %none = (conclusion => 'unsigned', signatures => [], reason => 'it has no signatures', %$unknown);
     is_like(raw($client, $plain)->json, \%none, 'plain');
 };
-subtest 'one of ours' => sub {
+subtest 'a document of this service' => sub {
     my $made = $client->create(files => [['b.pdf', pdf(nonce => "b $$")], ['a.pdf', $plain]]);
     is($made->code, 201, 'a submission') or diag $made->body;
     my ($document) = grep { $_->{name} eq 'a.pdf' } @{ $made->json('/documents') };
     my %it = (known => $yes, submission => $made->json('/uuid'),
         document => { uuid => $document->{uuid}, name => 'a.pdf' });
     is_like(raw($client, $plain)->json, \%it, 'the upload is known');
-    is_like(raw($client, $plain . "\n")->json, $unknown, 'one byte more is not');
+    is_like(raw($client, $plain . "\n")->json, $unknown, 'the upload with another byte is not known');
     my $colleague = Sigreq::Here::user({ uuid => $org->{uuid}, name => $org->{name} });
     is_like(raw($_->[0], $plain)->json, $unknown, "to $_->[1] it is not known")
         for [$org->{live}, 'the other environment'], [$colleague->{test}, 'another user'],
@@ -141,16 +144,18 @@ subtest 'signed through a link' => sub {
             my $found = raw($who, $revisions[$i])->json;
             is_like($found, { conclusion => 'signed', %it }, "revision $i is known");
             my @seals = map { [@$_{qw(state ours)}] } @{ $found->{signatures} };
-            is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… and sealed here, each time');
+            is_deeply(\@seals, [(['intact', $yes]) x ($i + 1)], '… all signatures are of this service');
             is($_->{contact}, "$org->{name}, submission $made->{uuid}", '… for whom') for @{ $found->{signatures} };
         }
-        is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown }, 'with more it is not');
+        is_like(raw($who, "$revisions[1]\n")->json, { conclusion => 'extended', %$unknown },
+            'a revision with appended bytes is not known');
         my $found = raw($who, $who->get("/signatures/$made->{uuid}/certificate")->body)->json;
-        is_like($found, { conclusion => 'signed', %it, document => undef }, 'and the certificate of completion is');
+        is_like($found, { conclusion => 'signed', %it, document => undef }, 'the certificate of completion is known');
         is($found->{signatures}[0]{ours}, $yes, '… sealed here, too');
         my $other = $who == $client ? $org->{live} : $client;
-        is_like(raw($other, $revisions[1])->json, $unknown, 'nor in the other environment');
-        is_deeply(raw($other, $revisions[1])->json('/signatures/0/ours'), $no, '… where the seal is another');
+        is_like(raw($other, $revisions[1])->json, $unknown, 'the document is not known in the other environment');
+        is_deeply(raw($other, $revisions[1])->json('/signatures/0/ours'), $no,
+            '… the other environment has another seal');
     }
 };
 
@@ -190,24 +195,24 @@ nothing_happens($org, 'refusals', sub {
     is_error(form($small, file('x'), part('note', 'x' x 140_000)), 413, 'The request must be at most 131072 bytes',
         'too large a form');
     is($small->get('/verify')->code, 405, 'GET');
-    is(raw($small, pdf_of_size(65536))->code, 200, 'not too large');
-    is(raw($client, $ours)->code, 200, 'and what is right stores nothing, either');
+    is(raw($small, pdf_of_size(65536))->code, 200, 'a file of the maximal size is accepted');
+    is(raw($client, $ours)->code, 200, 'verifying stores nothing');
 });
 subtest 'chunked' => sub {
     my $raw = Sigreq::Raw->new(suite->{port});
     my $head = "POST /small/api/v3/verify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $client->{token}\r\n"
         . "Content-Type: application/pdf\r\nTransfer-Encoding: chunked\r\n\r\n";
     $raw->send($head . sprintf "%x\r\n%s\r\n0\r\n\r\n", length $ours, $ours);
-    my $res = $raw->answer(10);
+    my $res = $raw->answer;
     is($res->json('/conclusion'), 'signed', 'read') or diag $res->body;
     $raw->send($head . sprintf "%x\r\n%s\r\n", length $large, $large);
-    is($raw->answer(10)->code, 413, 'or stopped on its way');
+    is($raw->answer->code, 413, 'or stopped on its way');
 };
 subtest 'a helper that does not work' => sub {
     my $httpd = Sigreq::Httpd->new(helper => '/bin/true')->start;
     my $res   = raw(Sigreq::Here::client(base => $httpd->base, token => $client->{token}), $ours);
-    is($res->code, 503, 'is no verdict');
-    ok($res->headers->header('Retry-After'), '… and passing');
+    is($res->code, 503, 'a helper that dies is no result');
+    ok($res->headers->header('Retry-After'), '… and the 503 is temporary');
 };
 # A document with so many signatures, each of them so many bytes of small things that take OpenSSL far more memory.
 sub tlv {

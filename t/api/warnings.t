@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a document may show or do besides its pages stands in the answer, in the evidence and on the signing page, in the
-# reader's language; SigreqActiveContent refuse refuses it. A document without it is answered as ever.
+# What a document may show or do that is not visible on its pages is in the answer, in the audit trail and, in the
+# reader's language, on the signing page. SigreqActiveContent refuse refuses such a document. Other documents have no
+# warnings.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -28,7 +29,7 @@ sub on {    # a signer with a field on each
 
 my $plain = $client->create(files => [['a.pdf', pdf(nonce => nonce())]]);
 ok(!exists $plain->json('/documents/0')->{warnings}, 'a plain document has no warnings');
-unlike($plain->body, qr/warnings/, '… nor has the answer');
+unlike($plain->body, qr/warnings/, '… the answer has no warnings');
 
 for my $what ('as it is', 'rewritten') {
     my $bytes = pdf(nonce => nonce(), catalog => $script);
@@ -37,27 +38,27 @@ for my $what ('as it is', 'rewritten') {
         files   => [['plain.pdf', pdf(nonce => nonce())], ['script.pdf', $bytes]],
         signers => on('plain.pdf', 'script.pdf'));
     is($made->code, 201, "$what: accepted") or next;
-    is_deeply($made->json('/documents/1/warnings'), \@said, '… and said');
+    is_deeply($made->json('/documents/1/warnings'), \@said, '… the answer has the warning');
     is_deeply($client->get('/signatures/' . $made->json('/uuid'))->json('/documents'), $made->json('/documents'),
-        '… and said again');
+        '… GET has the warning');
     my $evidence = $client->get('/signatures/' . $made->json('/uuid') . '/audit')->json('/events/0/detail/documents');
-    is_deeply($evidence->[1]{warnings}, \@names, '… and recorded');
-    ok(!exists $evidence->[0]{warnings}, '… of that document alone');
+    is_deeply($evidence->[1]{warnings}, \@names, '… the audit trail has the warning');
+    ok(!exists $evidence->[0]{warnings}, '… only for that document');
     my ($signer) = signers_of($made->json);
     my $state = $signer->state;
-    is_deeply([map { $_->{warnings} } @{ $state->{documents} }], [undef, \@said], 'the signer is told');
+    is_deeply([map { $_->{warnings} } @{ $state->{documents} }], [undef, \@said], 'the signing page shows the warning');
     for my $language (qw(en de fr es)) {
         my $texts = decode_json(path(suite->{source} . "/src/web/assets/texts/$language.json")->slurp)->{page};
         my %asks  = (Accept => 'text/html', 'Accept-Language' => $language);
         my $page  = $signer->get('', headers => \%asks)->text;
         for my $name (@names) {
             my $text = $texts->{"warning.$name"} =~ s/'/&#39;/gr;
-            is(scalar(my @times = $page =~ /\Q$text\E/g), 1, "… in words of their own ($language, $name)");
+            is(scalar(my @times = $page =~ /\Q$text\E/g), 1, "… in their language ($language, $name)");
         }
     }
     my $again = $client->create(files => [['script.pdf', $bytes]], signers => on('script.pdf'));
     is($again->json('/documents/0/warnings/0'), $said[0],
-        'the same of a document that is known');
+        'a known document has the same warnings');
 }
 
 # an update of page 1, as anybody can append it
@@ -83,13 +84,14 @@ sub altered {
         return $made->json('/documents/0/warnings');
     };
     is($said->($ann),            undef, 'a signature that covers everything needs no warning');
-    is($said->("$ann% more\n"),  undef, 'nor does a comment behind it');
-    is($said->($again->($ann)),  undef, 'nor do two signatures');
+    is($said->("$ann% more\n"),  undef, 'a comment after the signature needs no warning');
+    is($said->($again->($ann)),  undef, 'two signatures need no warning');
     is_deeply($said->(altered($ann)),
-        ['It was changed after its last signature: its signatures do not cover all that it shows'], 'changed after it');
+        ['It was changed after its last signature: its signatures do not cover all that it shows'],
+            'a change after the signature is reported');
     is_deeply($said->($again->(altered($ann))),
         ['It was changed between its signatures, and they do not explain the change: not all cover what it shows'],
-        'changed between two');
+        'a change between two signatures is reported');
 }
 
 my $strict = $org->{test}->with(base => place('/strict'));
@@ -102,5 +104,5 @@ nothing_happens($org, 'where active content is refused', sub {
             400, "Document a.pdf cannot be signed: $reason");
     }
 });
-is($strict->create(files => [['a.pdf', pdf(nonce => nonce())]])->code, 201, 'others are taken there');
+is($strict->create(files => [['a.pdf', pdf(nonce => nonce())]])->code, 201, 'documents without warnings are accepted');
 done_testing;

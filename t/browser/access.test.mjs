@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// access.test.mjs: for every person: axe in each state, on a small and a large screen; text that is read and selected;
+// access.test.mjs: accessibility: axe in each state, on a small and a large screen, text that can be read and selected,
 // zoom, motion, directions, languages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// browser.mjs: what the tests of the signing page share: submissions, a browser, and what must never happen in it.
+// browser.mjs: shared by the tests of the signing page: submissions, a browser, and errors that must never occur in it.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -97,7 +97,7 @@ export const chromiumOnly = why => ({ skip: isFirefox && why })
 
 const launch = {
     chromium: () => chromium.launch({
-        executablePath: '/usr/bin/chromium',
+        executablePath: '/usr/bin/chromium-headless-shell',
         args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
             '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
             '--host-resolver-rules=MAP *.test 127.0.0.1'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// flow.test.mjs: from the link to the signed document, in every way there is to sign.
+// flow.test.mjs: from the link to the signed document, by every way to sign.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
@@ -17,10 +17,14 @@ const three = { ...ann, fields: [field(0), field(1, { x: 300 }), field(1, { y: 4
 
 test('drawn with a mouse, once for three fields', async () => {
     const made = await create({ signers: [three] })
-    await visit(made.links[0], {}, async page => {
+    // Firefox's own reader opens the download from a file, and warns of its URL
+    await visit(made.links[0], { expected: [/Invalid absolute docBaseUrl/] }, async page => {
         await ready(page)
         await shoot(page, 'desktop-intro')
         assert.match(await page.locator('.lead').innerText(), /Kim.*Roe.*from.*Browser.*has asked you to sign/)
+        assert.match(await page.locator('.from').innerText(), /browser\d+@example\.org · \d+ \w+ \d{4}/)
+        const [upload] = await Promise.all([page.waitForEvent('download'), page.locator('.intro .get').click()])
+        assert.equal(upload.suggestedFilename(), 'Lease.pdf', 'the document can be kept before it is signed')
         await openSignature(page)
         await page.getByText('Use for all 3 signature fields').click()
         await page.getByRole('tab', { name: 'Draw' }).click()
@@ -40,6 +44,7 @@ test('drawn with a mouse, once for three fields', async () => {
         await shoot(page, 'desktop-placed')
         await finish(page)
         await assertAccessible(page, 'done')
+        assert.match(await page.locator('.lead').innerText(), /You can come back to this link at any time/)
         await shoot(page, 'desktop-done')
         const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Lease.pdf').click()])
         assert.equal(download.suggestedFilename(), 'Lease - signed.pdf')
@@ -96,6 +101,44 @@ test('uploaded', async () => {
     })
     const [submitter] = await assertSealed(made, 1)
     assert.equal(submitter.signerInformation.signatureType, 'uploaded')
+})
+
+test('an image is rotated; on a phone the camera is offered', touch, async () => {
+    const made = await create()
+    await visit(made.links[0], devices.phone, async page => {
+        await ready(page)
+        await openSignature(page)
+        await page.getByRole('tab', { name: 'Upload' }).tap()
+        assert.ok(await page.getByRole('button', { name: 'Take a photo' }).isVisible())
+        assert.equal(await page.locator('#camera').getAttribute('capture'), 'environment')
+        const turn = page.getByRole('button', { name: 'Rotate' })
+        assert.ok(await turn.isHidden(), 'there is no image')
+        const url = await page.evaluate(() => { // a wide line on white
+            const canvas = Object.assign(document.createElement('canvas'), { width: 400, height: 200 })
+            const context = canvas.getContext('2d')
+            context.fillStyle = '#fff'
+            context.fillRect(0, 0, 400, 200)
+            context.fillStyle = '#00c'
+            context.fillRect(50, 90, 300, 20)
+            return canvas.toDataURL()
+        })
+        const preview = async work => {
+            const [answer] = await Promise.all([page.waitForResponse(/\/preview$/), work()])
+            const { width, height } = await answer.json()
+            return width / height
+        }
+        const buffer = Buffer.from(url.split(',')[1], 'base64')
+        const chosen = await preview(() =>
+            page.locator('#upload').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer }))
+        assert.ok(chosen > 2, `wider than high: ${chosen}`)
+        const turned = await preview(() => turn.tap())
+        assert.ok(Math.abs(turned * chosen - 1) < 0.1, `as high as it was wide: ${turned}`)
+        await settled(page)
+        await page.locator('[data-adopt]').tap()
+        await page.locator('.field.signed').waitFor()
+        await finish(page)
+    })
+    await assertSealed(made, 1)
 })
 
 /** Tab until an element has the focus; what it passes is not pressed. */
@@ -173,7 +216,7 @@ test('without JavaScript', scripts, async () => {
     await visit(made.links[0], { javaScriptEnabled: false }, async page => {
         await shown(page, 'Lease for 12 Harbour Road')
         await page.locator('.page img').first().scrollIntoViewIfNeeded()
-        assert.ok(await page.getByText(/Lease\.pdf.*, page 1/).isVisible(), 'it says where he signs')
+        assert.ok(await page.getByText(/Lease\.pdf.*, page 1/).isVisible(), 'it says where the signer signs')
         assert.ok(await page.locator('[data-next]').isHidden(), 'nothing that needs a script')
         await shoot(page, 'desktop-plain')
         await page.locator('#plain-typed').fill('Ann Lee')

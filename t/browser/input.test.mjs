@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// input.test.mjs: what real people and bad luck put in: long names, emoji, other directions; documents of many, tiny
-// and huge pages.
+// input.test.mjs: unusual input: long names, emoji, other directions, documents of many, tiny and huge pages.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

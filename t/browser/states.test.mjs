@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// states.test.mjs: what else may happen on the way: reloads, two tabs, lost connections, links that are done with.
+// states.test.mjs: other situations: reloads, two tabs, lost connections, closed links.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tap.mjs: a reporter for node's test runner: TAP that t/run reads, as Test::More writes it: what failed is told in
-// comments, where node's own reporter has YAML that TAP::Parser does not know.
+// tap.mjs: a reporter for node's test runner: TAP that t/run reads, in the form of Test::More. Failures are described
+// in comments, because TAP::Parser cannot read the YAML of node's own reporter.
 const told = error => {
     const cause = error.cause ?? error
     // eslint-disable-next-line no-control-regex -- node writes colours

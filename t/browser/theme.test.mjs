@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// theme.test.mjs: SigreqTheme and SigreqFrameAncestors: another name, logo and colours, other words; in a frame of an
-// allowed site, which is told what became of it, and of no other.
+// theme.test.mjs: SigreqTheme and SigreqFrameAncestors: another name, logo and colours, other texts. The page in a
+// frame of an allowed site reports its result to this site, and to no other.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'

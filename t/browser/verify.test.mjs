@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify.test.mjs: the page where anybody checks a document: chosen or dropped, on a small and a large screen, without
-// JavaScript, in two languages; axe finds nothing in any state.
+// verify.test.mjs: the verification page: a document is chosen or dropped, on a small and a large screen, without
+// JavaScript, in two languages. axe finds nothing in any state.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ann, ask, assertAccessible, create, devices, isWide, place, settled, shoot, shown, visit } from './browser.mjs'

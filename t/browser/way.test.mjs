@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// way.test.mjs: the way through: how many clicks it takes, clicks that come twice, what is said before anything is
-// sent, browsers that lack something, small windows, and what must not get lost on the way.
+// way.test.mjs: the steps of the page: the number of clicks, double clicks, messages before anything is sent, browsers
+// without some features, small windows, and input that must not get lost.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# sigreqctl gc in a folder where somebody else may have put links, and with root's rights.
+# sigreqctl gc, run by root in a folder where somebody else may have put links.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -30,7 +30,7 @@ sub run {    # (exit code, all it said)
 sub gc { return run(@_, $program, @database, '--json', 'gc', '--documents', $documents, '--unused', 0,
         '--quarantine-days', 0, '--reserved', 0) }
 
-is((run($program, @database, 'db', 'init'))[0], 0, 'a database');
+is((run($program, @database, 'db', 'init'))[0], 0, 'the database is made');
 mkdir for $documents, $elsewhere, "$documents/ab";
 my @victims = map { spit("$elsewhere/$_", 'x') } $hash, "$hash.0123456789abcdef", "$hash.1.0.800.png",
     '00000000-0000-4000-8000-000000000000', 'passwd';
@@ -40,7 +40,7 @@ my %link = ('tmp' => $elsewhere, 'quarantine' => $elsewhere, 'ab/ab' => $elsewhe
 for my $name (sort keys %link) {
     symlink $link{$name}, "$documents/$name" or die "$name: $!\n";
     gc();
-    is(scalar(grep { -e } @victims), scalar @victims, "a link as $name: nothing behind it is deleted");
+    is(scalar(grep { -e } @victims), scalar @victims, "a link instead of $name: nothing in its target is deleted");
     unlink "$documents/$name";
 }
 mkdir "$elsewhere/ab";
@@ -49,33 +49,36 @@ push @victims, spit("$elsewhere/ab/ab/$hash.1.0.800.png", 'x');
 utime 1e9, 1e9, @victims;
 symlink $elsewhere, "$documents/cache";
 my ($code, $said) = gc();
-ok(-e $victims[-1], 'a link as cache: nothing behind it is deleted');
-is($code, 4, '… gc refuses');
-like($said, qr{documents/cache is a link}, '… and says why');
+ok(-e $victims[-1], 'a link instead of cache: nothing in its target is deleted');
+is($code, 4, '… gc fails');
+like($said, qr{documents/cache is a link}, '… the message has the reason');
 unlink "$documents/cache";
-is((gc())[0], 0, 'without it gc goes on');
+is((gc())[0], 0, 'without the link gc succeeds');
 
 # A folder that belongs to another database
 my @other = ('--driver', 'sqlite3', '--params', "$folder/other", '--documents', $documents);
-is((run($program, @other, 'db', 'init'))[0], 0, 'another database');
-is((run($program, @other, 'documents', 'adopt'))[0], 0, 'the folder becomes its own');
-like((run($program, @other, 'documents', 'adopt'))[1], qr/^database +[0-9a-f-]{36}$/m, '… of which it says the uuid');
-is((run($program, @other, 'gc'))[0], 0, 'it collects there');
+is((run($program, @other, 'db', 'init'))[0], 0, 'another database is made');
+is((run($program, @other, 'documents', 'adopt'))[0], 0, 'it adopts the folder');
+like((run($program, @other, 'documents', 'adopt'))[1], qr/^database +[0-9a-f-]{36}$/m,
+    '… the message has the uuid of the database');
+is((run($program, @other, 'gc'))[0], 0, 'gc with this database succeeds');
 mkdir "$documents/quarantine";
 my $removed = spit("$documents/quarantine/$hash.0123456789abcdef", 'x');
 for my $command ('gc', 'check') {
     ($code, $said) = run($program, @database, $command, '--documents', $documents);
     is($code, 4, "the first database is refused by $command");
-    like($said, qr/belongs to the database [0-9a-f-]{36}, and this is [0-9a-f-]{36}: nothing was/, '… which says why');
+    like($said, qr/belongs to the database [0-9a-f-]{36}, and this is [0-9a-f-]{36}: nothing was/,
+        '… the message has the reason');
 }
 ok(-e $removed, '… and deletes nothing');
-is((run($program, @database, '--documents', $documents, 'documents', 'adopt'))[0], 0, 'it is adopted back');
-is((gc())[0], 0, '… and collected');
-ok(!-e $removed, '… what was removed before');
+is((run($program, @database, '--documents', $documents, 'documents', 'adopt'))[0], 0,
+    'the first database adopts the folder again');
+is((gc())[0], 0, '… gc succeeds');
+ok(!-e $removed, '… it deletes what was removed before');
 ($code, $said) = run($program, @database, 'documents', 'adopt');
 is($code, 2, 'adopting needs a folder');
 ($code, $said) = run($program, @database, '--documents', "$folder/none", 'documents', 'adopt');
-is($code, 5, '… that is there');
+is($code, 5, '… that exists');
 
 # Quarantine days of the configuration
 my $config = spit("$folder/httpd.conf",
@@ -89,15 +92,15 @@ spit($config, slurp($config) . "SigreqQuarantineDays 19\n");
 like((configured('--dry-run'))[1], qr/"quarantine_deleted": 1\b/, 'SigreqQuarantineDays is read');
 ok(-e $removed, '… a dry run deletes nothing');
 configured('--quarantine-days', 21);
-ok(-e $removed, '… an option stands before it');
+ok(-e $removed, '… an option has precedence over it');
 configured();
-ok(!-e $removed, '… and it is deleted then');
+ok(!-e $removed, '… the file is deleted then');
 spit($config, slurp($config) . "SigreqQuarantineDays soon\n");
 ($code, $said) = configured();
 is($code, 2, 'a configuration that httpd would refuse');
 like($said, qr/SigreqQuarantineDays soon must be/, '… is refused');
 
-# Root of a user namespace, in which all other users are one that this root cannot become.
+# Root of a user namespace, in which all other users are mapped to one that this root cannot become.
 SKIP: {
     my @root = ('unshare', '--user', '--map-root-user');
     skip 'no user namespaces here', 3 if system("@root true 2>/dev/null") != 0;
@@ -105,7 +108,7 @@ SKIP: {
     my ($owner) = grep { -d && (stat)[4] != $> } '/var/empty', '/usr', '/root';
     skip 'no folder of another user', 2 if !$owner;
     ($code, $said) = run(@root, $program, @database, 'gc', '--documents', $owner);
-    is($code, 1, "as root, in somebody else's folder: refused where this root cannot become the owner");
-    like($said, qr/belongs to user \d+, whose rights cannot be taken on/, '… and says why');
+    is($code, 1, "as root, in the folder of another user: refused if this root cannot become the owner");
+    like($said, qr/belongs to user \d+, whose rights cannot be taken on/, '… the message has the reason');
 }
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sigreqctl seal and verify: making what documents are sealed with, saying what it is, and checking signed documents by
-# exit code, as text and as JSON. The documents are signed here by the openssl command.
+# sigreqctl seal and verify: making and showing the seal, and checking signed documents by exit code, as text and as
+# JSON. The documents are signed here by the openssl command.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -40,48 +40,52 @@ sub json { my ($code, $name, @arguments) = @_; return decode_json((exits($code, 
 # --- create
 umask 0;
 my $made = json(0, 'create', qw(seal create --name Ours --days 30 --out), "$folder/ours");
-is($made->{name}, 'Ours', 'its name');
-is($made->{key}, 'P-256', 'its key');
-is(mode("$folder/ours/seal.key"), '600', 'the key is for its owner alone');
-is(mode("$folder/ours/seal.crt"), '644', 'the certificate for everybody');
+is($made->{name}, 'Ours', 'the certificate has the name');
+is($made->{key}, 'P-256', 'the key has the type');
+is(mode("$folder/ours/seal.key"), '600', 'only the owner can read the key');
+is(mode("$folder/ours/seal.crt"), '644', 'everybody can read the certificate');
 my $key = slurp("$folder/ours/seal.key");
 exits(4, 'a second time', qw(seal create), "$folder/ours");
 unlink "$folder/ours/seal.crt";
 exits(4, 'where only the key is left', qw(seal create), "$folder/ours");
-is(slurp("$folder/ours/seal.key"), $key, 'it stays as it was');
-ok(!-e "$folder/ours/seal.crt", 'and no other certificate lies beside it');
+is(slurp("$folder/ours/seal.key"), $key, 'an existing file is not replaced');
+ok(!-e "$folder/ours/seal.crt", 'no other certificate is made');
 unlink "$folder/ours/seal.key";
 json(0, 'made again', qw(seal create --name Ours --out), "$folder/ours");
 spit("$folder/lone.crt", 'x');
 mkdir "$folder/lone";
 spit("$folder/lone/seal.crt", 'x');
 exits(4, 'where only a certificate is', qw(seal create), "$folder/lone");
-ok(!-e "$folder/lone/seal.key", 'no key is left there');
-is(json(0, 'for tests', qw(seal create --test), "$folder/test")->{name}, "Sigreq $suffix", 'the name says so');
-is(json(0, 'for tests, named', qw(seal create --test --name A --out), "$folder/a")->{name}, "A $suffix", 'and so');
+ok(!-e "$folder/lone/seal.key", 'no key is left');
+is(json(0, 'for tests', qw(seal create --test), "$folder/test")->{name}, "Sigreq $suffix",
+    'the name says that it is for tests');
+is(json(0, 'for tests, named', qw(seal create --test --name A --out), "$folder/a")->{name}, "A $suffix",
+    'and the option does the same');
 exits(1, 'in no folder', qw(seal create), "$folder/no/such");
 exits(2, 'a name too long', qw(seal create --name), 'x' x 65, '--out', "$folder/x");
 exits(2, 'a test name too long', qw(seal create --test --name), 'x' x 40, '--out', "$folder/x");
 exits(2, "$_ days", qw(seal create --days), $_, '--out', "$folder/x") for '0', '-1', '36501', 'many', '', '9' x 30;
-ok(!-e "$folder/x", 'nothing was made');
+ok(!-e "$folder/x", 'no file was made');
 
 # --- show
 my @ours = ('--certificate', "$folder/ours/seal.crt");
 my ($text) = exits(0, 'show', qw(seal show), @ours, '--key', "$folder/ours/seal.key");
-like($text, qr/^name +Ours\n(?:.*\n)*usable +yes$/m, 'as text');
-is(json(0, 'show a certificate alone', qw(seal show), @ours)->{usable}, undef, 'which says nothing of use');
+like($text, qr/^name +Ours\n(?:.*\n)*usable +yes$/m, 'the text output');
+is(json(0, 'show a certificate alone', qw(seal show), @ours)->{usable}, undef,
+    'the message of a file that is no certificate');
 my (undef, $error) = exits(1, 'another key', qw(seal show), @ours, '--key', "$folder/test/seal.key");
-like($error, qr{ours/seal\.crt: it is not the certificate of the key in .*/test/seal\.key}, 'says which');
+like($error, qr{ours/seal\.crt: it is not the certificate of the key in .*/test/seal\.key},
+    'the message has the name of the file');
 exits(3, 'no such file', qw(seal show --certificate), "$folder/none.crt");
 (undef, $error) = exits(1, 'no certificate', qw(seal show --certificate), "$folder/lone/seal.crt");
-like($error, qr/it holds no certificate/, 'says so');
+like($error, qr/it holds no certificate/, 'the message has the reason');
 my $config = spit("$folder/sigreq.conf", <<"CONF");
 DBDParams \${X}
 SigreqSealCertificate "$folder/ours/seal.crt"
   sigreqsealkey '$folder/ours/seal.key'
 SigreqHelper $helper
 CONF
-is(json(0, 'show by configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true, 'finds both');
+is(json(0, 'show by configuration', qw(seal show --config), $config)->{usable}, JSON::PP::true, 'shows both');
 exits(2, 'a configuration without', qw(seal show --config), spit("$folder/e.conf", "\n"));
 
 # --- verify
@@ -92,10 +96,10 @@ exits(5, 'no helper', 'verify', 't/data/sample.pdf', '--helper', "$folder/none")
 exits(3, 'no such anchors', 'verify', 't/data/sample.pdf', @helper, '--trust', "$folder/none.crt");
 exits(2, 'no file', 'verify', @helper);
 ($text) = exits(1, 'an unsigned one', 'verify', 't/data/sample.pdf', @helper);
-is($text, "t/data/sample.pdf: unsigned: it has no signatures\n", 'as text');
+is($text, "t/data/sample.pdf: unsigned: it has no signatures\n", 'the text output');
 my $none = json(1, 'no PDF', 'verify', spit("$folder/no.pdf", 'hello'), @helper);
-is($none->{conclusion}, 'unreadable', 'as JSON');
-is_deeply($none->{signatures}, [], 'no signatures');
+is($none->{conclusion}, 'unreadable', 'the JSON output');
+is_deeply($none->{signatures}, [], 'a PDF without signatures');
 
 # One page and one signature field, signed by the openssl command.
 sub signed_pdf {
@@ -135,39 +139,41 @@ SKIP: {
     is($found->{conclusion}, 'signed', 'the conclusion');
     my $one = $found->{signatures}[0];
     is_deeply([@$one{qw(field state whole laterUpdates ours trust fault)}],
-        ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef], 'its signature');
+        ['One', 'intact', JSON::PP::true, 0, JSON::PP::false, 'unknown', undef], 'the signature');
     is($one->{signer}{name}, 'Ours',                     'who');
     is($one->{claimedAt},   '2026-11-20T12:00:00.000Z', 'when');
-    unlike((exits(0, 'as text', 'verify', $pdf, @helper))[0], qr/\e/, 'no escape sequence reaches the terminal');
+    unlike((exits(0, 'the text output', 'verify', $pdf, @helper))[0], qr/\e/,
+        'no escape sequence reaches the terminal');
     $one = json(0, 'ours', 'verify', $pdf, @helper, @ours)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'is one of ours');
+    is($one->{ours}, JSON::PP::true, 'the signature is of the given certificate');
     ($text) = exits(0, 'by configuration', 'verify', $pdf, '--config', $config);
-    like($text, qr/One: intact, by this service\n +covers +the whole document\n/, 'as text');
-    like($text, qr/^ +says contact +Ltd/m, 'for whom');
+    like($text, qr/One: intact, by this service\n +covers +the whole document\n/, 'the text output');
+    like($text, qr/^ +says contact +Ltd/m, 'the text has the contact');
     is(json(0, 'trusted', 'verify', $pdf, @helper, '--trust', "$folder/ours/seal.crt")->{signatures}[0]{trust},
-        'trusted', 'its chain leads there');
+        'trusted', 'its chain leads to the authority');
     $one = json(1, 'not trusted', 'verify', $pdf, @helper, '--trust', "$folder/test/seal.crt")->{signatures}[0];
-    is_deeply([@$one{qw(state trust)}], [qw(intact untrusted)], 'intact all the same');
-    ok(length $one->{distrust}, 'with the reason');
+    is_deeply([@$one{qw(state trust)}], [qw(intact untrusted)], 'the signature is still intact');
+    ok(length $one->{distrust}, 'the output has the reason');
 
     my $bytes = slurp($pdf);
     my $more = json(1, 'something appended', 'verify', spit("$folder/more.pdf", "$bytes%\n"), @helper);
     is($more->{conclusion}, 'extended', 'the conclusion');
     $one = $more->{signatures}[0];
-    is_deeply([@$one{qw(state whole covers)}], ['intact', JSON::PP::false, length $bytes], 'what it covers');
+    is_deeply([@$one{qw(state whole covers)}], ['intact', JSON::PP::false, length $bytes],
+        'the size that the signature covers');
     (my $other = $bytes) =~ s/0 0 9 9/0 0 9 8/;
     my $changed = json(1, 'something changed', 'verify', spit("$folder/changed.pdf", $other), @helper, @ours);
     is($changed->{conclusion}, 'broken', 'the conclusion');
     is($changed->{signatures}[0]{fault}, 'the document is not the one that was signed', 'the reason');
-    is($changed->{signatures}[0]{ours}, JSON::PP::false, 'not ours any more');
+    is($changed->{signatures}[0]{ours}, JSON::PP::false, 'it is not of the given certificate any more');
     my $foreign = signed_pdf("$folder/foreign.pdf", "$folder/test");
     $one = json(0, 'of another seal', 'verify', $foreign, @helper, @ours)->{signatures}[0];
-    is($one->{ours}, JSON::PP::false, 'not ours');
+    is($one->{ours}, JSON::PP::false, 'it is not of the given certificate');
     my @test = ('--test-certificate', "$folder/test/seal.crt");
     $one = json(0, 'of the test seal', 'verify', $foreign, @helper, @ours, @test)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'ours, too');
+    is($one->{ours}, JSON::PP::true, 'it is of one of the given certificates');
     spit($config, slurp($config) . qq{SigreqTestSealCertificate "$folder/test/seal.crt"\n});
     $one = json(0, 'of both, by configuration', 'verify', $foreign, '--config', $config)->{signatures}[0];
-    is($one->{ours}, JSON::PP::true, 'ours, too');
+    is($one->{ours}, JSON::PP::true, 'it is of one of the given certificates');
 }
 done_testing;

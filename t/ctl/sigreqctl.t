@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# sigreqctl as an administrator and as a script use it: help, exit codes, --json, and where the database is. On SQLite,
-# and on PostgreSQL where SIGREQ_TEST_PGSQL holds DBDParams of a database whose schema `sigreq` may be dropped.
+# sigreqctl as administrators and scripts use it: help, exit codes, --json, and finding the database. On SQLite, and on
+# PostgreSQL if SIGREQ_TEST_PGSQL has the DBDParams of a database whose schema `sigreq` may be dropped.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -46,27 +46,29 @@ sub json { my ($name, @arguments) = @_; return decode_json((exits(0, $name, '--j
 
 # --- help
 my ($out) = exits(0, 'help', '--help');
-my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'user create',
-    'user list', 'token create', 'token list', 'token revoke', 'token webhooks', 'gc', 'check', 'documents adopt',
-    'seal create', 'seal show', 'verify');
+my @commands = ('db init', 'db upgrade', 'db status', 'org create', 'org list', 'org quota', 'org rename', 'org delete',
+    'user create', 'user list', 'user disable', 'user enable', 'user delete', 'token create', 'token list',
+    'token revoke', 'token webhooks', 'submission list', 'submission show', 'submission cancel', 'submission hold',
+    'submission release', 'submission delete', 'export', 'delivery list', 'delivery redeliver', 'gc', 'check',
+    'documents adopt', 'seal create', 'seal show', 'verify');
 for my $command (@commands) {
     like($out, qr/^  sigreqctl $command\b/m, "help names $command");
     my ($one) = exits(0, "help of $command", split(/ /, $command), '--help');
-    like($one, qr/^Usage:\n  sigreqctl $command\b/m, "and tells its usage");
-    like($one, qr/Exit codes: 0 done/, 'and the exit codes');
+    like($one, qr/^Usage:\n  sigreqctl $command\b/m, "help shows its usage");
+    like($one, qr/Exit codes: 0 done/, 'help shows the exit codes');
 }
 ($out) = exits(0, 'help of a group', 'token', '--help');
-like($out, qr/\(ps\).*--config.*PGPASSFILE.*service=/s, 'help says where a password belongs');
-like($out, qr/token create.*token list.*token revoke/s, 'has its commands');
-unlike($out, qr/org create/, 'and no others');
+like($out, qr/\(ps\).*--config.*PGPASSFILE.*service=/s, 'help says where to put a password');
+like($out, qr/token create.*token list.*token revoke/s, 'help of a group has its commands');
+unlike($out, qr/org create/, 'it has no other commands');
 my ($code, $nothing, $text) = run();
-is($code, 2, 'no command');
-like($text, qr/^Usage:/m, 'gives the help');
+is($code, 2, 'without a command the exit code is that of a usage error');
+like($text, qr/^Usage:/m, 'without a command help is printed');
 
 # --- wrong command lines
 my @db = ('--driver', 'sqlite3', '--params', "$folder/a.db");
 my @wrong = (
-    [['frobnicate'], 'there is no command frobnicate'], [['org', 'delete'], 'there is no command org delete'],
+    [['frobnicate'], 'there is no command frobnicate'], [['org', 'nosuch'], 'there is no command org nosuch'],
     [['org', 'list', '--nosuch'], 'there is no option --nosuch'], [['org', 'list', '-x'], 'no option -x'],
     [['org', 'create'], '--name is required'], [['org', 'create', '--name'], '--name needs a value'],
     [['org', 'create', ' '], '--name must not be blank'], [['org', 'create', "a\nb"], 'control characters'],
@@ -81,18 +83,28 @@ my @wrong = (
     [['token', 'create', 'a', 'u', 'live', 'n'], 'test or production'],
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', 'tomorrow'], 'must be a date'],
     [['token', 'create', 'a', 'u', 'test', 'n', '--expires', '2001-01-01'], 'in the past'],
-    [['token', 'revoke', 'first'], 'must be a uuid'], [['org', 'list', '--json=yes'], 'has no value'],
-    [['gc'], 'no folder of documents'],
+    [['token', 'revoke', 'first'], 'must be a uuid'],
+    [['token', 'revoke'], '--uuid, --user or --organization'],
+    [['token', 'revoke', '--children', '--user', 'a'], 'name one token'],
+    [['org', 'rename', 'a'], '--name is required'], [['user', 'delete'], '--user is required'],
+    [['org', 'list', '--json=yes'], 'has no value'],
+    [['submission', 'list', '--status', 'sent'], 'must be open, completed'],
+    (map { [['delivery', 'list', '--limit', $_], 'from 1 to 10000'] } '0', '10001', 'x'),
+    [['submission', 'hold', 'x'], '--reason is required'],
+    [['export', 'ann@x.org'], '--out is required'], [['export', 'ann', 'x'], '--email must be of the form'],
+    [['export', 'ann@x.org', 'x'], 'no folder of documents'],
+    [['org', 'delete', 'a', '--erase'], 'no folder of documents'],
+    [['submission', 'show', 'x'], 'must be a uuid'], [['gc'], 'no folder of documents'],
     [['gc', '--history-days', '0'], 'must be a number from 1'],
     (map { [['gc', '--unused', $_], 'from 0 to 36500'] } '-1', '', '36501', '9' x 30, 'x', '1d'),
 );
 exits(0, 'a database', @db, 'db', 'init');
 for my $case (@wrong) {
     my (undef, $error) = exits(2, "refused: @{$case->[0]}", @db, @{ $case->[0] });
-    like($error, qr/\Q$case->[1]/, 'for the right reason');
+    like($error, qr/\Q$case->[1]/, 'the message has the reason');
 }
 
-# --- several at once
+# --- several processes at the same time
 sub at_once {    # runs the same COUNT times: their exit codes
     my ($count, @arguments) = @_;
     my @pids = map {
@@ -109,8 +121,8 @@ sub at_once {    # runs the same COUNT times: their exit codes
 
 for my $round (1 .. 5) {
     my @new = ('--driver', 'sqlite3', '--params', "$folder/new$round.db");
-    is(join(' ', at_once(3, @new, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
-    is(json('status', @new, 'db', 'status')->{current}, JSON::PP::true, '… the tables are there');
+    is(join(' ', at_once(3, @new, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at the same time');
+    is(json('status', @new, 'db', 'status')->{current}, JSON::PP::true, '… the tables exist');
 }
 
 # --- killed at any moment (t/unit/store_upgrade.c: at each statement)
@@ -142,9 +154,9 @@ killed_upgrades(sub { }, '--driver', 'sqlite3', '--params', sub {"$folder/killed
 
 # --- where the database is
 (undef, my $error) = exits(2, 'no database named', 'org', 'list');
-like($error, qr/--config FILE, or --driver and --params/, 'says how');
+like($error, qr/--config FILE, or --driver and --params/, 'the message says how to name a database');
 exits(5, 'no such file', '--driver', 'sqlite3', '--params', "$folder/no.db", 'org', 'list');
-ok(!-e "$folder/no.db", 'and none is made');
+ok(!-e "$folder/no.db", 'no database is made');
 exits(5, 'no such folder', '--driver', 'sqlite3', '--params', "$folder/no/no.db", 'db', 'init');
 exits(2, 'an unknown driver', '--driver', 'mysql', '--params', 'x', 'org', 'list');
 exits(5, 'no server', '--driver', 'pgsql', '--params', "host=$folder connect_timeout=2", 'org', 'list');
@@ -160,16 +172,16 @@ SigreqHelper \${WHERE}/sigreq-pdfd
 </IfModule>
 SigreqDocuments '$folder/documents'
 CONF
-is(json('init by configuration', '--config', $config, 'db', 'init')->{current}, JSON::PP::true, 'the tables are there');
-ok(-e "$folder/b b.db", 'in the file with a space in its name');
+is(json('init by configuration', '--config', $config, 'db', 'init')->{current}, JSON::PP::true, 'the tables exist');
+ok(-e "$folder/b b.db", 'the database is in the file whose name has a space');
 {
     local $ENV{SIGREQ_CONFIG} = $config;
-    is(json('by the environment', 'gc')->{kept}, 0, 'gc finds its folder');
+    is(json('by the environment', 'gc')->{kept}, 0, 'gc finds the documents folder');
     exits(5, 'options go before it', '--params', "$folder/no.db", 'org', 'list');
 }
 my $variable = spit("$folder/v.conf", "DBDriver sqlite3\nDBDParams \${X}/b.db\n");
 (undef, $error) = exits(2, 'a variable', '--config', $variable, 'org', 'list');
-like($error, qr/v\.conf line 2: DBDParams/, 'is named by its line');
+like($error, qr/v\.conf line 2: DBDParams/, 'the message names the line');
 exits(2, 'a configuration without a database', '--config', spit("$folder/e.conf", "DBDriver sqlite3\n"), 'org', 'list');
 
 # --- documents that the database does not know
@@ -181,17 +193,18 @@ my @stored = map { spit("$folder/documents/ab/ab/$_", 'x' x 10) } @names;
 spit("$folder/documents/ab/ab/readme.txt", 'x');
 my $freed = json('gc', '--config', $config, 'gc', '--history-days', '7', '--reserved', 0, '--quarantine-days', 0);
 is_deeply([@$freed{qw(kept deleted quarantine_deleted history_deleted)}], [0, 0, 0, 0], 'gc removes none of them');
-is(scalar(grep { -e } @stored), 3, 'they are there');
+is(scalar(grep { -e } @stored), 3, 'the files exist');
 ($code, my $said, $error) = run('--config', $config, '--json', 'check');
 is($code, 1, 'check finds them');
 my $found = decode_json($said);
-is_deeply([@$found{qw(documents missing damaged foreign)}], [0, 0, 0, 3], '… counts them');
+is_deeply([@$found{qw(documents missing damaged foreign)}], [0, 0, 0, 3], '… the result has their number');
 is_deeply([sort map {"$_->{problem} $_->{key}"} @{ $found->{problems} }], [map {"foreign $_"} @names],
-    '… and names them');
+    '… and their names');
 ($code, $said) = run('--config', $config, 'check');
-like($said, qr/^foreign +3\n.*^foreign +\Q$names[0]\E +the database does not know this file\n/ms, '… in words, too');
+like($said, qr/^foreign +3\n.*^foreign +\Q$names[0]\E +the database does not know this file\n/ms,
+    '… the text output has them, too');
 unlink @stored;
-is_deeply(json('check', '--config', $config, 'check')->{problems}, [], 'without them all is well');
+is_deeply(json('check', '--config', $config, 'check')->{problems}, [], 'without them check succeeds');
 
 # --- images of pages
 mkdir for map {"$folder/documents/cache$_"} '', '/ab', '/ab/ab';
@@ -201,26 +214,26 @@ utime $month + 60, $month + 60, $image;
 is_deeply([@{ json('gc with a cache', '--config', $config, 'gc') }{qw(cache_kept cache_deleted)}], [1, 0],
     'an image is kept for 30 days');
 is(json('gc --unused 29', '--config', $config, 'gc', '--unused', 29, '--dry-run')->{cache_freed_bytes}, 10,
-    'or less, as said');
+    'or for the time of the option');
 utime $month - 60, $month - 60, $image;
-is(json('gc with a cache', '--config', $config, 'gc')->{cache_deleted}, 1, 'and goes then');
-ok(!-e $image, 'it is gone');
+is(json('gc with a cache', '--config', $config, 'gc')->{cache_deleted}, 1, 'then gc deletes it');
+ok(!-e $image, 'the image does not exist any more');
 spit($config, slurp($config) . "SigreqCache $folder/elsewhere\n");
 mkdir for map {"$folder/elsewhere$_"} '', '/ab', '/ab/ab';
 spit("$folder/elsewhere/ab/ab/$hash.1.0.800.png", 'x');
 is(json('gc with SigreqCache', '--config', $config, 'gc', '--unused', 0)->{cache_deleted}, 1, 'SigreqCache is read');
 
-# --- the work, on each database
+# --- the commands, on each database
 sub organizations {
     my @to = @_;
     my $org = json('org create', @to, 'org', 'create', '--name', "Caf\xc3\xa9 \"A\"", '--quota', '5');
-    like($org->{uuid}, qr/^[0-9a-f-]{36}$/, 'a uuid');
-    is_deeply([@$org{qw(name quota used)}], ["Caf\xe9 \"A\"", 5, 0], 'its values');
-    like($org->{created_at}, qr/^20\d\d-\d\d-\d\dT[\d:.]+Z$/, 'its time');
+    like($org->{uuid}, qr/^[0-9a-f-]{36}$/, 'the result has a uuid');
+    is_deeply([@$org{qw(name quota used)}], ["Caf\xe9 \"A\"", 5, 0], 'the result has the values');
+    like($org->{created_at}, qr/^20\d\d-\d\d-\d\dT[\d:.]+Z$/, 'the result has the time');
     exits(4, 'its name is taken', @to, 'org', 'create', "Caf\xc3\xa9 \"A\"");
     is(json('org create by a word', @to, 'org', 'create', 'Org B')->{quota}, undef, 'unlimited');
     is(json('quota', @to, 'org', 'quota', 'Org B', '7')->{quota}, 7, 'set');
-    is(json('quota 0', @to, 'org', 'quota', 'Org B', '0')->{quota}, 0, 'set to none');
+    is(json('quota 0', @to, 'org', 'quota', 'Org B', '0')->{quota}, 0, 'the quota is removed');
     is(json('quota unlimited', @to, 'org', 'quota', $org->{uuid}, 'unlimited')->{quota}, undef, 'unlimited');
     exits(3, 'quota of nobody', @to, 'org', 'quota', 'nobody', '7');
     is_deeply([map { $_->{name} } @{ json('org list', @to, 'org', 'list') }], ["Caf\xe9 \"A\"", 'Org B'], 'both');
@@ -230,11 +243,12 @@ sub organizations {
 sub users {
     my ($org, @to) = @_;
     my $user = json('user create', @to, 'user', 'create', '--org', 'Org B', qw(Ann Lee Ann@x.org));
-    is_deeply([@$user{qw(firstname lastname email)}], [qw(Ann Lee Ann@x.org)], 'its values');
+    is_deeply([@$user{qw(firstname lastname email)}], [qw(Ann Lee Ann@x.org)], 'the result has the values');
     exits(4, 'its email is taken', @to, 'user', 'create', '--org', 'Org B', qw(Ann Lee ann@X.ORG));
     exits(3, 'user of nobody', @to, 'user', 'create', '--org', 'nobody', qw(Ann Lee ann@x.org));
-    is(@{ json('user list', @to, 'user', 'list') }, 1, 'one user');
-    is(@{ json('user list of one', @to, 'user', 'list', '--organization', $org->{uuid}) }, 0, 'none of the other');
+    is(@{ json('user list', @to, 'user', 'list') }, 1, 'the organisation has one user');
+    is(@{ json('user list of one', @to, 'user', 'list', '--organization', $org->{uuid}) }, 0,
+        'the other organisation has no user');
     exits(3, 'users of nobody', @to, 'user', 'list', '--org', 'nobody');
     return $user;
 }
@@ -244,58 +258,104 @@ sub tokens {
     my @create = (@to, 'token', 'create', '--org', 'Org B');
     my $token = json('token create', @create, '--user', 'ann@x.org', '--env=production', 'first token', '--expires',
         '2099-01-31');
-    like($token->{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'the secret');
+    like($token->{token}, qr/^sigreq_live_[0-9A-Za-z]{36}$/, 'the secret is printed');
     is_deeply([@$token{qw(name environment user_uuid expires_at)}],
-        ['first token', 'production', $user->{uuid}, '2099-01-31T00:00:00.000Z'], 'its values');
+        ['first token', 'production', $user->{uuid}, '2099-01-31T00:00:00.000Z'], 'the result has the values');
     my $other = json('token create, test', @create, '--user', $user->{uuid}, 'test', 'second');
-    like($other->{token}, qr/^sigreq_test_/, 'the other environment');
+    like($other->{token}, qr/^sigreq_test_/, 'a token of the other environment');
     exits(3, 'token for nobody', @create, '--user', 'no@x.org', 'test', 'n');
     exits(3, 'token of nobody', @to, qw(token create nobody ann@x.org test n));
     my $list = json('token list', @to, 'token', 'list');
-    is(@$list, 2, 'two tokens');
-    ok(!grep({ defined } map { @$_{qw(token secret_hash)} } @$list), 'no secret in the list');
+    is(@$list, 2, 'the list has two tokens');
+    ok(!grep({ defined } map { @$_{qw(token secret_hash)} } @$list), 'the list has no secrets');
     my $revoked = json('token revoke', @to, 'token', 'revoke', $token->{uuid});
     like($revoked->{revoked_at}, qr/^20/, 'revoked');
     is(json('revoking twice', @to, 'token', 'revoke', $token->{uuid})->{revoked_at}, $revoked->{revoked_at},
-        'keeps the first time');
+        'revoking again does not change the time');
     my $with = json('revoke with children', @to, 'token', 'revoke', $token->{uuid}, '--children');
-    is_deeply([map { $_->{uuid} } @$with], [$token->{uuid}], 'gives a list');
+    is_deeply([map { $_->{uuid} } @$with], [$token->{uuid}], 'the result is a list');
     my @hooks = (@to, 'token', 'webhooks', $other->{uuid});
-    is(json('webhooks', @hooks)->{sent_webhook_url}, undef, 'no URL');
+    is(json('webhooks', @hooks)->{sent_webhook_url}, undef, 'there is no URL');
     my $set = json('webhooks, set', @hooks, '--sent', 'https://x.org/1', '--completed=https://x.org/3');
     is_deeply([@$set{qw(sent_webhook_url signed_webhook_url completed_webhook_url)}],
         ['https://x.org/1', undef, 'https://x.org/3'], 'set');
     $set = json('webhooks, one removed', @hooks, '--sent', 'none');
-    is_deeply([@$set{qw(sent_webhook_url completed_webhook_url)}], [undef, 'https://x.org/3'], 'one is removed');
+    is_deeply([@$set{qw(sent_webhook_url completed_webhook_url)}], [undef, 'https://x.org/3'], 'one URL is removed');
     my ($shown) = exits(0, 'webhooks as text', @hooks);
     like($shown, qr{^completed_webhook_url +https://x\.org/3$}m, 'shown');
     $set = json('webhooks, cleared', @hooks, '--clear');
     is(scalar(grep { defined } @$set{qw(sent_webhook_url signed_webhook_url completed_webhook_url)}), 0, 'cleared');
-    exits(2, 'no URL', @hooks, '--sent', 'ftp://x.org/');
+    exits(2, 'there is no URL', @hooks, '--sent', 'ftp://x.org/');
     exits(3, 'webhooks of nothing', @to, 'token', 'webhooks', '00000000-0000-4000-8000-000000000000', '--clear');
     exits(3, 'revoking nothing', @to, 'token', 'revoke', '00000000-0000-4000-8000-000000000000');
     return $token;
 }
 
+# Users and organisations that leave, without submissions (t/api/people.t: with them).
+sub leaving {
+    my @to = @_;
+    my %of;
+    for my $name ('Org C', 'Org D') {
+        my $org = json('org create', @to, 'org', 'create', $name);
+        my $user = json('user create', @to, 'user', 'create', $name, qw(Bob Kay bob@x.org));
+        my @tokens = map { json('token create', @to, 'token', 'create', $name, 'bob@x.org', 'test', $_) } 1, 2;
+        $of{$name} = { org => $org, user => $user, tokens => [map { $_->{uuid} } @tokens] };
+    }
+    my ($c, $d) = @of{'Org C', 'Org D'};
+    is($c->{user}{disabled_at}, undef, 'a new user is not disabled');
+    (undef, my $error) = exits(4, 'a user of two organisations', @to, 'user', 'disable', 'bob@x.org');
+    like($error, qr/2 organizations have a user with this email: give --organization/, 'the message says what to do');
+    exits(3, 'no such user', @to, 'user', $_, 'no@x.org') for qw(disable enable delete);
+    exits(3, 'no such organisation', @to, 'user', 'disable', 'bob@x.org', '--org', 'nobody');
+    my $disabled = json('user disable', @to, 'user', 'disable', 'BOB@x.org', '--org', 'Org C');
+    like($disabled->{disabled_at}, qr/^20/, 'disabled');
+    is(json('disabling twice', @to, 'user', 'disable', $c->{user}{uuid})->{disabled_at}, $disabled->{disabled_at},
+        'disabling again does not change the time');
+    my @bobs = grep { $_->{email} eq 'bob@x.org' } @{ json('user list', @to, 'user', 'list') };
+    is_deeply([map { $_->{disabled_at} } @bobs], [$disabled->{disabled_at}, undef], 'the list shows it');
+    is(json('user enable', @to, 'user', 'enable', $c->{user}{uuid})->{disabled_at}, undef, 'enabled') for 1, 2;
+
+    my $revoked = json('revoke of a user', @to, 'token', 'revoke', '--user', $d->{user}{uuid});
+    is_deeply([map { $_->{uuid} } @$revoked], $d->{tokens}, 'all tokens of a user are revoked');
+    is_deeply(json('again', @to, 'token', 'revoke', '--user', $d->{user}{uuid}), [], 'the second time there is none');
+    $revoked = json('revoke of an organisation', @to, 'token', 'revoke', '--organization', 'Org C');
+    is_deeply([map { $_->{uuid} } @$revoked], $c->{tokens}, 'all tokens of an organisation are revoked');
+    exits(3, 'tokens of nobody', @to, 'token', 'revoke', $_, 'nobody') for '--user', '--org';
+
+    exits(4, 'a name that is taken', @to, 'org', 'rename', 'Org C', 'Org D');
+    exits(3, 'renaming nobody',      @to, 'org', 'rename', 'nobody', 'Org E');
+    is(json('org rename', @to, 'org', 'rename', 'Org C', 'Org E')->{name}, 'Org E', 'renamed');
+    is(json('org rename', @to, 'org', 'rename', $c->{org}{uuid}, 'Org E')->{name}, 'Org E', 'again');
+
+    is(json('user delete', @to, 'user', 'delete', 'bob@x.org', '--org', 'Org D')->{uuid}, $d->{user}{uuid}, 'deleted');
+    exits(3, 'a user that is deleted', @to, 'user', 'delete', $d->{user}{uuid});
+    is_deeply(json('tokens', @to, 'token', 'list', '--org', 'Org D'), [], 'the tokens are deleted');
+    is(json('org delete', @to, 'org', 'delete', $_)->{name}, $_, 'deleted') for 'Org D', 'Org E';
+    exits(3, 'an organisation that is deleted', @to, 'org', 'delete', 'Org E');
+    is(scalar(grep { $_->{email} eq 'bob@x.org' } @{ json('user list', @to, 'user', 'list') }), 0,
+        'its users are deleted');
+}
+
 sub work {
     my @to = @_;
     my ($status, $report) = run(@to, 'db', 'status', '--json');
-    is($status, 1, 'status before init') and is(decode_json($report)->{version}, 0, 'is version 0');
+    is($status, 1, 'status before init') and is(decode_json($report)->{version}, 0, 'a new database has version 0');
     my $init = json('init', @to, 'db', 'init');
     cmp_ok(scalar @{ $init->{applied} }, '>', 0, 'migrations were applied');
-    is_deeply(json('upgrade', @to, 'db', 'upgrade')->{applied}, [], 'nothing is left to apply');
-    is(json('status', @to, 'db', 'status')->{version}, $init->{latest}, 'the version is the latest');
+    is_deeply(json('upgrade', @to, 'db', 'upgrade')->{applied}, [], 'there is nothing to apply');
+    is(json('status', @to, 'db', 'status')->{version}, $init->{latest}, 'the version is the latest one');
     my $org = organizations(@to);
     my $token = tokens(users($org, @to), @to);
+    leaving(@to);
     my ($table) = exits(0, 'as text', @to, 'token', 'list', '--organization', 'Org B');
-    like($table, qr/^uuid +organization_name .*\n\Q$token->{uuid}\E  Org B /, 'a table');
-    is(($table =~ tr/\n//), 3, 'of three lines');
+    like($table, qr/^uuid +organization_name .*\n\Q$token->{uuid}\E  Org B /, 'the list is a table');
+    is(($table =~ tr/\n//), 3, 'the table has three lines');
     ($table) = exits(0, 'one as text', @to, 'org', 'quota', 'Org B', 'unlimited');
-    like($table, qr/^quota +unlimited$/m, 'a line each');
+    like($table, qr/^quota +unlimited$/m, 'there is a line for each');
     return $token;
 }
 
-# Tables or functions of another build.
+# Tables or functions that another build has made.
 sub another_build {
     my ($sql, @to) = @_;
     $sql->("UPDATE %schema_version SET checksum = 'x' || checksum WHERE version = 1");
@@ -304,17 +364,17 @@ sub another_build {
     my $status = decode_json($report);
     is($status->{version}, $status->{latest}, 'of the same version');
     is($status->{current}, JSON::PP::false, 'are not current');
-    like($status->{problem}, qr/another build: its migration 1 differs/, 'and the reason is said');
+    like($status->{problem}, qr/another build: its migration 1 differs/, 'the message has the reason');
     my (undef, $error) = exits(4, 'db upgrade refuses them', @to, 'db', 'upgrade');
-    like($error, qr/Install the build that made it/, 'and says what to do');
+    like($error, qr/Install the build that made it/, 'the message says what to do');
     (undef, $error) = exits(5, 'no work is done on them', @to, 'org', 'list');
-    like($error, qr/migration 1/, 'for that reason');
+    like($error, qr/migration 1/, 'the message has that reason');
     $sql->('UPDATE %schema_version SET checksum = substr(checksum, 2) WHERE version = 1');
-    is(json('right again', @to, 'db', 'status')->{problem}, undef, 'no problem');
+    is(json('right again', @to, 'db', 'status')->{problem}, undef, 'there is no problem');
     $sql->("UPDATE %installation SET definitions_checksum = 'x'");
     ($code, $report) = exits(1, 'functions of another build', @to, 'db', 'status');
-    like($code, qr/^problem .*another build's, run: sigreqctl db upgrade$/m, 'with what to do');
-    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
+    like($code, qr/^problem .*another build's, run: sigreqctl db upgrade$/m, 'the message says what to do');
+    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at the same time');
     is(json('status', @to, 'db', 'status')->{current}, JSON::PP::true, 'they are this build\'s');
 }
 
@@ -334,7 +394,7 @@ subtest 'pgsql' => sub {
     my @to = ('--driver', 'pgsql', '--params', $params);
     killed_upgrades(sub { system('psql', '-qX', $params, '-c', $drop) }, @to);
     $sql->($drop);
-    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at once');
+    is(join(' ', at_once(3, @to, 'db', 'upgrade')), '0 0 0', 'db upgrade three times at the same time');
     $sql->($drop);
     work(@to);
     another_build($sql, @to);

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const sr_mail_t mail = {.url = "smtp://127.0.0.1:25",
                                 .from_name = parts[2],
                                 .from_address = "sign@example.org",
-                                .templates = {parts[4], parts[5]}};
+                                .templates = {{{parts[4], parts[5]}, {parts[4], parts[5]}}}};
         const char *fault;
         CURL *easy = sr_mail_begin(call, &mail, body_of(parts, pool), &fault, pool);
         fuzz_must(!easy == (fault != NULL));

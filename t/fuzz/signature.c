@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signature.c: what a signer sends as his signature: whatever is accepted is within the limits, whatever is not has an
- * answer in words. */
+/* signature.c: signatures as signers send them. Everything that is accepted is within the limits, and every refusal
+ * has a message. */
 #include "fuzz.h"
 #include "model/model.h"
 

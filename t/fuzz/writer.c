@@ -173,7 +173,7 @@ static void check_listed(const pdf_t *pdf, const char *field, apr_pool_t *pool)
     fuzz_must(is_listed(signatures, field, pdf->size));
 }
 
-/* Whether a creation would have had the upload written anew, or refused it, before a field was added to it. */
+/* True if a creation would rewrite the upload, or refuse it, before a field is added. */
 static bool is_stopped_before(const pdf_t *upload, apr_pool_t *pool)
 {
     const sr_pdfd_bytes_t bytes = {(const unsigned char *)upload->data, upload->size};

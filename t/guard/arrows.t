@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The layers' arrows (src/README.md): which folder may include the headers of which, and use their symbols; httpd's
-# headers end at the line. No two files of a folder use each other.
+# The dependencies of src/README.md: which folder may include the headers of which other one and use its symbols.
+# httpd's headers may be included only above the line. No two files of a folder use each other.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -22,7 +22,7 @@ my %allowed = (
     conf    => [qw(model base)],
     api     => [qw(http service model base embed)],
     web     => [qw(http service model base embed)],
-    run     => [qw(jobs conf store pdf model metrics base)],
+    run     => [qw(jobs conf store blobs pdf model metrics base)],
     pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
     ctl     => [qw(service store blobs pdf model base)],
     ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c

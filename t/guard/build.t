@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A clean build of a release, as `make dist` makes it, outside of its tree, without npm, with warnings as errors and the
-# caller's flags; what is made again when flags change. clang builds it where it is installed, without optimisation,
-# which its warnings do not need: .ci/run has gcc build the tree with optimisation and WERROR=1.
+# A clean build of a release archive of `make dist`, outside of its tree, without npm, with warnings as errors and the
+# caller's flags, and what is built again when flags change. If clang is installed, it builds the archive without
+# optimisation, which its warnings do not need. .ci/run builds the tree with gcc, with optimisation and WERROR=1.
 use strict;
 use warnings;
 use Cwd 'abs_path';

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# clang compiles the programs of the tests without a warning (those of the release: build.t). Its warnings need neither
-# optimisation nor an object.
+# clang compiles the programs of the tests without a warning (build.t does this for those of the release). Its warnings
+# need neither optimisation nor objects.
 use strict;
 use warnings;
 use Cwd 'abs_path';

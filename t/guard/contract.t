@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every row of the contract's error tables is named in t/api/errors.t, and docs/api.md has the tables whole. Where the
-# project's copy of the contract lies beside the checkout, docs/api.md is compared with it too.
+# Every row of the contract's error tables is tested in t/api/errors.t, and docs/api.md has all rows. If the project's
+# copy of the contract is beside the checkout, docs/api.md is compared with it, too.
 use strict;
 use warnings;
 use lib 't/lib';

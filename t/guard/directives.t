@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# conf/sigreq.conf names every directive of src/conf/directives.def, with its default, and no other.
+# conf/sigreq.conf has every directive of src/conf/directives.def with its default, and no others.
 use strict;
 use warnings;
 use lib 't/lib';

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What documents and comments cite is in the repository: files, links and their headings. The glossary says which is
-# which of all files of src/ that share a name, and the index of decisions has every record.
+# Files, links and headings that documents and comments refer to exist. The glossary distinguishes all files of src/
+# that share a name, and the index of decisions has every record.
 use strict;
 use warnings;
 use lib 't/lib';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# All C and C++ files are as clang-format makes them: `make format`.
+# All C and C++ files are formatted by clang-format (`make format`).
 use strict;
 use warnings;
 use Test::More;

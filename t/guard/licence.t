@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each source file names its licence at its top: line 1, or line 2 after a #! line.
+# Each source file names its licence in line 1, or in line 2 after a #! line.
 use strict;
 use warnings;
 use File::Find 'find';

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# tools/lint: a file that is not as it must be fails the check for its language, and a good one passes it. Where a
-# finding is no mistake, its check is named, and why.
+# tools/lint: a bad file fails the check for its language, and a good one passes it. If a finding is not a mistake, the
+# source names the check and the reason.
 use strict;
 use warnings;
 use Cwd 'abs_path';

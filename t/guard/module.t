@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the module exports and is linked with, what `make install` puts where and `make uninstall` removes, and what
-# `make help` lists. Nothing is built here: build.t does that.
+# The exported symbols and the libraries of the module, what `make install` installs and `make uninstall` removes, and
+# the list of `make help`. Nothing is built here, because build.t does that.
 use strict;
 use warnings;
 use File::Temp 'tempdir';

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/monitoring.md has every figure of src/metrics/metrics.def and every tag of the error log, and no other; a tag
-# stands for messages of one file.
+# docs/monitoring.md has every metric of src/metrics/metrics.def and every tag of the error log, and no others. A tag is
+# used by one file.
 use strict;
 use warnings;
 use lib 't/lib';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# src/api/openapi.json: equal to the route table, strict enough to catch drift, its examples true.
+# src/api/openapi.json agrees with the route table, is strict enough to detect differences, and its examples are valid.
 use strict;
 use warnings;
 use lib 't/lib';

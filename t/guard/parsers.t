@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What parses foreign signatures is linked into the helper, and neither into the module, which has the key of the seal,
-# nor into sigreqctl. A static library's object is linked if something refers to it.
+# The parsers of foreign signatures are linked into the helper, but neither into the module, which has the key of the
+# seal, nor into sigreqctl. An object of a static library is linked if something refers to it.
 use strict;
 use warnings;
 use Test::More;

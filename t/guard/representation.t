@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Columns are the truth (docs/decisions/0014-records-are-the-truth.md): nobody looks for states or links in JSON text,
-# in C or in SQL, and only the renderers know the names of the members of the API's submission.
+# Columns are the truth (docs/decisions/0014-records-are-the-truth.md): neither C nor SQL searches JSON text for states
+# or links, and only the renderers know the names of the members of the API's submission.
 use strict;
 use warnings;
 use lib 't/lib';
@@ -26,6 +26,7 @@ sub collect {
 }
 collect($schemas->{Submission});
 delete @members{qw(createdAt updatedAt)};    # which tokens and events have too
+delete @members{qw(expiresAt externalId redirectUrl)};    # which requests have too
 ok($members{$_}, "$_ is a member") for qw(signatureLink signedDocuments signerInformation refusalReason);
 my $names = join '|', sort keys %members;
 

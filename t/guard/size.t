@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# No file over 500 lines, no function over 60, no line over 120 characters; each file says at its top what it is. The
-# line of the licence, which licence.t looks for, does not count.
+# No file has more than 500 lines, no function more than 60, no line more than 120 characters. Each file begins with a
+# comment that describes it. The line of the licence, which licence.t checks, does not count.
 use strict;
 use warnings;
 use lib 't/lib';

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tools/sql2c names what is wrong with the .sql files by file and line, and prints the same table each time.
+# tools/sql2c reports mistakes in the .sql files by file and line, and prints the same table each time.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -10,6 +10,7 @@ my $here = abs_path('.');
 my $sql = 'src/store/sqlite3/engine.sql';
 my $tokens = 'src/store/sqlite3/tokens.sql';
 my $jobs = 'src/store/sqlite3/jobs.sql';
+my $submissions = 'src/store/sqlite3/submissions.sql';
 my $functions = 'src/store/pgsql/tokens.sql';
 
 # Runs it over a copy of the sources, changed by a function of path and text; (exit code, output, message).
@@ -76,6 +77,13 @@ my @cases = (
     ['a percent sign', $sql, sub { $_[0] =~ s/(\@op ping.*?)'ok'/$1'%d'/sr }, qr/:\d+: write %% for a percent sign$/],
     ['several statements that are no write', $tokens, sub { $_[0] =~ s/(\@op token_revoke.*) write/$1/r },
         qr/:\d+: op TOKEN_REVOKE has several statements and is no "write"$/],
+    ['a condition on an argument that is none', $submissions, sub { $_[0] =~ s/\@if timers/\@if timer/r },
+        qr/^\Q$submissions\E:\d+: the operation has no argument timer that may be NULL$/],
+    ['a condition on an argument that is always there', $submissions, sub { $_[0] =~ s/\@if timers/\@if blobs/r },
+        qr/:\d+: the operation has no argument blobs that may be NULL$/],
+    ['an answer that may be skipped', $submissions,
+        sub { $_[0] =~ s/-- \@answer\n(SELECT 'ok', NULL)/-- \@if timers\n-- \@answer\n$1/r },
+        qr/:\d+: the last statement of op SUBMISSION_CREATE must be the \@answer$/],
     ['no answer', $tokens, sub { $_[0] =~ s/-- \@answer\n(SELECT 'unauthorized')/$1/r },
         qr/:\d+: the last statement of op WEBHOOK_SET must be the \@answer$/],
     ['the same definition twice', $jobs, sub { $_[0] =~ s/(CREATE VIEW listener.*?\n\n)/$1$1/sr },

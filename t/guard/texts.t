@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The texts of page and mail: every language says all that English says, with the same places to be filled in and the
-# plural categories that it has (CLDR), in its own words and its own punctuation; the pieces of HTML, the script and the
-# mail ask for nothing that is not there, and nothing is there that nobody asks for.
+# The texts of pages and mail. Every language has all texts of English, with the same placeholders and the plural
+# categories of CLDR, and with its own words and punctuation. The HTML templates, the script and the mail use only texts
+# that exist, and all texts are used.
 use strict;
 use warnings;
 use utf8;
@@ -51,6 +51,29 @@ sub fault {
     return 'quotes of another language' if $rest =~ /[“”„«»‘「」]/;
     return;
 }
+
+# What readers have refused: phrases that were translated word by word, are too technical, or say more than is so.
+# "Aufgehoben" also means annulled.
+my %refused = (
+    en => ['refuse', 'read and sign', 'all signed', 'next field', 'leads nowhere', 'that did not work', 'anew',
+        'nothing was changed', 'no image that', 'asks you to sign', 'yours alone', 'need not answer', 'somebody else',
+        'not available at the moment', 'nothing left to sign', 'with the next step', 'in all places', 'you have signed',
+        'whoever'],
+    de => ['aufgehoben', 'nicht unterschreiben', 'bittet um die Unterschrift', 'wer Sie gebeten hat', 'zurücknehmen',
+        'nötig', 'tippen', 'durchsichtig', 'für alle geschlossen', 'wie eine von Hand', 'Art meines Browsers'],
+    fr => ['saisir', 'votre nom, comme signature', 'reçoivent votre signature', 'achèvement', 'nulle part',
+        'tout est signé', 'n’engage à rien', 'case d’accord', 'rien n’est perdu', 'je veux que',
+        'le type de mon navigateur'],
+    es => ['tiene ahora su firma', 'firma puesta', 'reciben su firma', 'pide a ', 'no firmar', 'ha rechazado firmar',
+        'cerrado para todos', 'a ninguna parte', 'mejor sobre', 'podrá firmar ya'],
+);
+for my $code (sort keys %refused) {
+    my @texts = map { forms($_) } map { ref $_ ? values %$_ : () } values %{ $texts{$code} };
+    cmp_ok(scalar @texts, '>', 200, "$code: its texts");
+    my @found = grep { my $phrase = $_; grep {/\Q$phrase\E/i} @texts } @{ $refused{$code} };
+    is(join(', ', @found), '', "$code: no phrase that native readers have refused");
+}
+isnt($texts{de}{page}{'draw.undo'}, $texts{de}{page}{back}, 'de: to undo is not to go back');
 
 # Words that are the same in both languages, or that nothing need be said of.
 my %same = map { my ($code, @keys) = split; map { ("$code $_" => 1) } @keys } split /\n/, <<'END';
@@ -115,7 +138,7 @@ my %asked  = map { $_ => 1 } $html =~ /\{\{:([\w.]+)\}\}/g;
 my @warnings = slurp('src/model/warnings.def') =~ /^SR_WARNING\(\w+, "([\w-]+)"/gm;
 ok(@warnings > 5, 'there are warnings');
 $asked{"warning.$_"} = 1 for @warnings;
-$asked{$_} = 1 for 'brand', map { ("$_.title", "$_.text") } qw(404 409 503 other);    # by html.c
+$asked{$_} = 1 for 'brand', map { ("$_.title", "$_.text") } qw(404 409 410 503 other);    # by html.c
 my @findings = map {"verify.$_"} qw(signed extended validation changed broken unchecked incomparable unsigned),
     qw(encrypted refused unreadable);
 $asked{$_} = 1 for 'verify.title', (map {"verify.$_"} qw(none large many busy failed)),    # by verify.c
@@ -124,7 +147,7 @@ is_deeply([sort keys %asked], [sort keys %{ $texts{en}{page} }], 'the HTML and h
 my @unused = grep { $script !~ /'\Q$_\E'/ } sort keys %{ $texts{en}{script} };
 is("@unused", '', 'the script uses all of its texts');
 my $completion = slurp('src/model/completion.c');
-my @kinds      = map {"event.$_"} qw(created opened signed refused completed);
+my @kinds      = map {"event.$_"} qw(created due opened signed refused completed extended replaced reminded);
 my @said       = grep { exists $texts{en}{certificate}{$_} } $completion =~ /"([\w.]+)"/g, @kinds;
 is_deeply([sort keys %{ { map { $_ => 1 } @said } }], [sort keys %{ $texts{en}{certificate} }],
     'the certificate of completion uses all of its texts');
@@ -133,7 +156,7 @@ my @unsaid = grep { !exists $texts{en}{certificate}{$_} }
 is("@unsaid", '', 'and no others');
 my @unknown = grep { !exists $texts{en}{script}{$_} } $script =~ /\btext\('([\w.]+)'/g;
 is("@unknown", '', 'and no others');
-my $mail = join '', map { slurp("src/jobs/invitation.$_") } 'txt', 'html';
+my $mail = join '', map { (slurp("src/jobs/invitation.$_"), slurp("src/jobs/reminder.$_")) } 'txt', 'html';
 my %said = map { $_ => 1 } $mail =~ /\{\{:([\w.]+)\}\}/g, 'test';
 delete @said{qw(pages privacy)};    # the page's
 is_deeply([sort keys %said], [sort keys %{ $texts{en}{mail} }], 'the mail has all of its texts, and no others');

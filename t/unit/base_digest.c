@@ -14,19 +14,19 @@ int main(void)
 
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    is_str(sr_sha256_hex("abc", 3, pool), abc, "abc");
-    is_str(sr_sha256_hex("", 0, pool), empty, "nothing");
+    is_str(sr_sha256_hex("abc", 3, pool), abc, "the digest of a text at once");
+    is_str(sr_sha256_hex("", 0, pool), empty, "the digest of an empty text");
 
     state = sr_sha256_begin(pool);
-    is_str(sr_sha256_end_hex(state, pool), empty, "nothing, by parts");
+    is_str(sr_sha256_end_hex(state, pool), empty, "the digest of no parts");
     state = sr_sha256_begin(pool);
     sr_sha256_update(state, "a", 1);
     sr_sha256_update(state, "", 0);
     sr_sha256_update(state, "bc", 2);
-    is_str(sr_sha256_end_hex(state, pool), abc, "abc, by parts");
+    is_str(sr_sha256_end_hex(state, pool), abc, "the digest of three parts");
     state = sr_sha256_begin(pool);
     for (i = 0; i < 100000; i++) sr_sha256_update(state, "aaaaaaaaaa", 10);
-    is_str(sr_sha256_end_hex(state, pool), million, "a million times a");
+    is_str(sr_sha256_end_hex(state, pool), million, "the digest of a million letters");
 
     apr_pool_destroy(pool);
     apr_terminate();

@@ -19,15 +19,15 @@ static void test_uuid(void)
                  && strspn(uuid, "0123456789abcdef-") == SR_UUID_LENGTH;
         apr_hash_set(seen, uuid, APR_HASH_KEY_STRING, uuid);
     }
-    ok(formed, "each UUID is lower case, of version 4 and variant 10");
-    is_int(apr_hash_count(seen), 10000, "no UUID comes twice");
+    ok(formed, "each UUID has lower-case letters, version 4 and variant 10");
+    is_int(apr_hash_count(seen), 10000, "10,000 UUIDs are all different");
 
-    ok(sr_uuid_valid("0F8FAD5B-D9CB-469F-A165-70867728950E"), "upper case is valid");
-    ok(!sr_uuid_valid(""), "nothing is not");
-    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950"), "too short is not");
-    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950e0"), "too long is not");
-    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950g"), "g is not");
-    ok(!sr_uuid_valid("0f8fad5bd9cb-469f-a165-70867728950e-"), "a misplaced hyphen is not");
+    ok(sr_uuid_valid("0F8FAD5B-D9CB-469F-A165-70867728950E"), "a UUID in upper case is valid");
+    ok(!sr_uuid_valid(""), "an empty text is not a UUID");
+    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950"), "a text that is too short is not a UUID");
+    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950e0"), "a text that is too long is not a UUID");
+    ok(!sr_uuid_valid("0f8fad5b-d9cb-469f-a165-70867728950g"), "a text with a g is not a UUID");
+    ok(!sr_uuid_valid("0f8fad5bd9cb-469f-a165-70867728950e-"), "a text with a misplaced hyphen is not a UUID");
 }
 
 int main(void)

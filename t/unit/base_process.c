@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose a claim is: a process that was killed is dead at once, also before its parent has asked for it; one that is
- * stopped lives; and of what is not certain nobody is called dead. */
+/* base_process.c: tests of src/base/process.c. A killed process is dead at once, also before its parent has waited
+ * for it. A stopped process is alive. If it is not certain that a process is dead, it counts as alive. */
 #include "base/base.h"
 #include "tap.h"
 
@@ -13,7 +13,7 @@
 
 static apr_pool_t *pool;
 
-/* A process that waits, and its name. */
+/* Starts a process that waits, and sets its name. */
 static pid_t start(char name[256])
 {
     int ends[2];
@@ -39,33 +39,35 @@ int main(void)
     apr_initialize();
     apr_pool_create(&pool, NULL);
     const char *own = sr_process_name(pool);
-    ok(!strchr(own, '.') && *own != '-', "a name: %s", own);
-    ok(!sr_process_is_dead(own, own), "we live");
+    ok(!strchr(own, '.') && *own != '-', "the name of this process has the right form: %s", own);
+    ok(!sr_process_is_dead(own, own), "this process is alive");
     const pid_t pid = start(name);
     ok(pid > 0 && strcmp(name, own) != 0, "another process has another name: %s", name);
-    ok(!sr_process_is_dead(own, name), "it lives");
+    ok(!sr_process_is_dead(own, name), "the other process is alive");
     kill(pid, SIGSTOP);
     waitpid(pid, &status, WUNTRACED);
-    ok(!sr_process_is_dead(own, name), "stopped it lives");
+    ok(!sr_process_is_dead(own, name), "a stopped process is alive");
     kill(pid, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-    ok(sr_process_is_dead(own, name), "killed it is dead, though its parent does not know yet");
+    ok(sr_process_is_dead(own, name), "a killed process is dead before its parent has waited for it");
     waitpid(pid, &status, 0);
-    ok(sr_process_is_dead(own, name), "and when it does");
-    /* its process id, used again: another time of start */
+    ok(sr_process_is_dead(own, name), "it is dead after its parent has waited for it");
+    /* the process id was used again: the start time is another one */
     const char *place = apr_pstrndup(pool, own, strcspn(own, "-"));
     ok(sr_process_is_dead(own, apr_psprintf(pool, "%s-%ld-1-x", place, (long)getpid())),
-       "its number belongs to another");
-    ok(!sr_process_is_dead(own, apr_psprintf(pool, "000000000000-%ld-1-x", (long)pid)), "of another machine's nothing");
+       "a process whose id belongs to another process is dead");
+    ok(!sr_process_is_dead(own, apr_psprintf(pool, "000000000000-%ld-1-x", (long)pid)),
+       "a process of another machine counts as alive");
     ok(!sr_process_is_dead(apr_psprintf(pool, "-1-1-x"), apr_psprintf(pool, "-%ld-1-x", (long)pid)),
-       "nor without a place of our own");
+       "without an own machine every process counts as alive");
     static const char *const odd[] = {"", "x", "-", "--", "-1-1-x", "%s"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
-        ok(!sr_process_is_dead(own, odd[i]), "not a name: \"%s\"", odd[i]);
-    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s-0-1-x", place)), "no process");
-    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s--5-1-x", place)), "nor a group of them");
-    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s-x-1-x", place)), "nor a word");
+        ok(!sr_process_is_dead(own, odd[i]), "a text that is not a name counts as alive: \"%s\"", odd[i]);
+    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s-0-1-x", place)), "process id 0 counts as alive");
+    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s--5-1-x", place)), "a process group counts as alive");
+    ok(!sr_process_is_dead(own, apr_psprintf(pool, "%s-x-1-x", place)),
+       "a word instead of a process id counts as alive");
     apr_pool_destroy(pool);
     return done();
 }

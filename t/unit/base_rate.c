@@ -27,38 +27,39 @@ static void check_allowance(void)
     sr_rate_state_t state;
     ok(key != other, "the kind is part of the key");
     ok(key != sr_rate_key("token", "a", 1, NULL), "the limit is part of the key");
-    ok(sr_rate_has(NULL, key, &ten, start), "nothing is counted at first");
-    is_int(take(key, &ten, start, 15), 10, "ten of fifteen are allowed at once");
-    ok(!sr_rate_has(NULL, key, &ten, start), "and no more");
+    ok(sr_rate_has(NULL, key, &ten, start), "a new key has its whole limit");
+    is_int(take(key, &ten, start, 15), 10, "ten of fifteen requests at the same time are allowed");
+    ok(!sr_rate_has(NULL, key, &ten, start), "nothing is left of the limit");
     is_int(take(other, &ten, start, 1), 1, "another key has its own count");
     ok(!sr_rate_take(&state, key, &ten, start), "the eleventh is refused");
-    is_int((int)state.wait, 100000, "for as long as one takes to come back");
-    is_int((int)state.left, 0, "none is left");
-    is_int(take(key, &ten, start + 100000, 3), 1, "one comes back");
-    is_int(take(key, &ten, start + 600000, 30), 5, "five more after half a second");
-    ok(sr_rate_take(&state, key, &ten, start + 5 * APR_USEC_PER_SEC), "all are back in the end");
+    is_int((int)state.wait, 100000, "it has to wait until one is allowed again");
+    is_int((int)state.left, 0, "the state says that none is left");
+    is_int(take(key, &ten, start + 100000, 3), 1, "one is allowed after 0.1 s");
+    is_int(take(key, &ten, start + 600000, 30), 5, "five more are allowed after half a second");
+    ok(sr_rate_take(&state, key, &ten, start + 5 * APR_USEC_PER_SEC),
+       "after some seconds the whole limit is available");
     is_int((int)state.left, 9, "nine are left");
-    is_int((int)state.whole, 100000, "and the tenth is back in 0.1 s");
-    is_int(take(key, &ten, start - apr_time_from_sec(3600), 15), 10, "a clock that is put back locks nobody out");
+    is_int((int)state.whole, 100000, "the whole limit is available again in 0.1 s");
+    is_int(take(key, &ten, start - apr_time_from_sec(3600), 15), 10, "if the clock is set back, nobody is refused");
     const sr_rate_t none = {0, 0};
-    is_int(take(sr_rate_key("x", "a", 1, &none), &none, start, 1000), 1000, "no limit");
+    is_int(take(sr_rate_key("x", "a", 1, &none), &none, start, 1000), 1000, "without a limit all requests are allowed");
 }
 
 static void check_some(void)
 {
     const apr_uint64_t key = sr_rate_key("mail", "some", 4, &ten);
     sr_rate_state_t state;
-    ok(!sr_rate_take_some(NULL, key, &ten, 11, start), "eleven of ten are never allowed");
-    ok(sr_rate_take_some(&state, key, &ten, 6, start), "six at once are");
+    ok(!sr_rate_take_some(NULL, key, &ten, 11, start), "eleven at once exceed a limit of ten");
+    ok(sr_rate_take_some(&state, key, &ten, 6, start), "six at once are allowed");
     is_int((int)state.left, 4, "four are left");
-    ok(!sr_rate_take_some(&state, key, &ten, 6, start), "six more are not");
-    is_int((int)state.wait, 200000, "until two have come back");
-    is_int((int)state.left, 4, "what is refused takes nothing");
-    ok(sr_rate_take_some(NULL, key, &ten, 6, start + 200000), "then they are");
+    ok(!sr_rate_take_some(&state, key, &ten, 6, start), "six more are refused");
+    is_int((int)state.wait, 200000, "they have to wait until two are allowed again");
+    is_int((int)state.left, 4, "a refusal counts nothing");
+    ok(sr_rate_take_some(NULL, key, &ten, 6, start + 200000), "after that time six more are allowed");
     sr_rate_give_back(key, &ten, 5, start + 200000);
-    is_int(take(key, &ten, start + 200000, 9), 5, "what is given back is allowed again");
+    is_int(take(key, &ten, start + 200000, 9), 5, "what was subtracted is allowed again");
     sr_rate_give_back(key, &ten, 1000, start + 200000);
-    is_int(take(key, &ten, start + 200000, 15), 10, "but not more than ever");
+    is_int(take(key, &ten, start + 200000, 15), 10, "subtracting more than was counted does not raise the limit");
     sr_rate_give_back(sr_rate_key("mail", "unknown", 7, &ten), &ten, 1, start);
 }
 
@@ -66,24 +67,25 @@ static void check_memory(void)
 {
     const apr_uint64_t key = sr_rate_key("known", "b", 1, NULL);
     const apr_interval_time_t hour = apr_time_from_sec(3600);
-    ok(!sr_rate_remembers(key, hour, start), "unknown at first");
+    ok(!sr_rate_remembers(key, hour, start), "a new key is not remembered");
     sr_rate_remember(key, hour, start);
-    ok(sr_rate_remembers(key, hour, start + hour - 1), "remembered for an hour");
-    ok(!sr_rate_remembers(key, hour, start + hour), "not longer");
+    ok(sr_rate_remembers(key, hour, start + hour - 1), "a key is remembered for an hour");
+    ok(!sr_rate_remembers(key, hour, start + hour), "a key is not remembered longer");
     sr_rate_remember(key, hour, start + hour / 2);
-    ok(sr_rate_remembers(key, hour, start + hour), "unless it comes again");
+    ok(sr_rate_remembers(key, hour, start + hour), "a key that is used again is remembered for another hour");
     sr_rate_forget(key);
     ok(!sr_rate_remembers(key, hour, start + hour), "forgotten");
 }
 
-/* A flood of other keys does not free the one that is limited for the longest. */
+/* Many other keys do not remove the key that is refused for the longest time. */
 static void check_flood(void)
 {
     const sr_rate_t slow = {5, apr_time_from_sec(60)};
     const apr_uint64_t key = sr_rate_key("failures", "victim", 6, &slow);
     take(key, &slow, start, 5);
     for (int i = 0; i < 200000; i++) take(sr_rate_key("failures", &i, sizeof i, &slow), &slow, start, 1);
-    ok(!sr_rate_has(NULL, key, &slow, start), "200,000 keys that are counted once do not free one that is full");
+    ok(!sr_rate_has(NULL, key, &slow, start),
+       "200,000 keys that were counted once do not remove a key whose limit is used up");
 }
 
 static void *take_many(void *sum)
@@ -101,7 +103,7 @@ static void check_threads(void)
         pthread_join(threads[i], NULL);
         all += sums[i];
     }
-    ok(all >= 10 && all <= 20, "eight threads have ten together, or a few more where all come first at once");
+    ok(all >= 10 && all <= 20, "eight threads together get ten, or a few more if all are the first at the same time");
 }
 
 static void check_processes(void)
@@ -112,10 +114,10 @@ static void check_processes(void)
     if (!fork()) _exit(take(key, &ten, start, 7));
     int status;
     wait(&status);
-    is_int(WEXITSTATUS(status), 7, "seven in a child");
-    is_int(take(key, &ten, start, 7), 3, "leave three for its parent");
+    is_int(WEXITSTATUS(status), 7, "a child counts seven");
+    is_int(take(key, &ten, start, 7), 3, "its parent gets the other three");
     sr_rate_use(block);
-    is_int(sr_rate_key("token", "processes", 9, &ten) == key, 1, "a block that was used keeps its keys");
+    is_int(sr_rate_key("token", "processes", 9, &ten) == key, 1, "a memory block that is used again keeps its keys");
 }
 
 static void check_texts(apr_pool_t *pool)
@@ -124,7 +126,7 @@ static void check_texts(apr_pool_t *pool)
     sr_rate_t rate;
     ok(sr_rate_parse(&rate, "100/s") && rate.times == 100 && rate.period == APR_USEC_PER_SEC, "100/s");
     ok(sr_rate_parse(&rate, "60/min") && rate.times == 60 && rate.period == apr_time_from_sec(60), "60/min");
-    is_str(sr_rate_text(&rate, pool), "60 per minute", "in words");
+    is_str(sr_rate_text(&rate, pool), "60 per minute", "the text of a rate");
     ok(sr_rate_parse(&rate, "999999/h") && rate.period == apr_time_from_sec(3600), "999999/h");
     ok(sr_rate_parse(&rate, "1/d") && rate.period == apr_time_from_sec(86400), "1/d");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

@@ -16,16 +16,17 @@ static const struct {
     {"GET /sign/" UUID " HTTP/1.1", UUID, "GET /sign/01234567... HTTP/1.1", "a link"},
     {"GET /sign/" UUID "/" UUID "?" UUID, UUID, "GET /sign/01234567.../01234567...?01234567...",
      "a link several times"},
-    {"GET /sign/12345678... HTTP/1.1", "12345678...", "GET /sign/... HTTP/1.1", "what looks hidden already"},
+    {"GET /sign/12345678... HTTP/1.1", "12345678...", "GET /sign/... HTTP/1.1",
+     "a text that looks like a shortened link"},
     {"GET /sign/......... HTTP/1.1", ".........", "GET /sign/... HTTP/1.1", "nine dots"},
     {"GET /sign/.................... HTTP/1.1", "....................", "GET /sign/... HTTP/1.1", "twenty dots"},
-    {"GET /sign/aaaaaaaa...?x=1", "aaaaaaaa...", "GET /sign/...?x=1", "with a query"},
-    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaa", ".........a", "three times without a gap"},
-    {"GET /sign/" UUID "x", UUID "x", "GET /sign/...", "a link with more: none of it is shown"},
-    {"GET /sign/assets/page.js", "assets", "GET /sign/assets/page.js", "what is too short for a link"},
-    {"GET / HTTP/1.1", UUID, "GET / HTTP/1.1", "a line without it"},
-    {"", UUID, "", "no text"},
-    {"/sign/", "", "/sign/", "no secret"},
+    {"GET /sign/aaaaaaaa...?x=1", "aaaaaaaa...", "GET /sign/...?x=1", "a shortened link with a query"},
+    {"aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaa", ".........a", "a secret three times in sequence"},
+    {"GET /sign/" UUID "x", UUID "x", "GET /sign/...", "a link with more characters: nothing of it is shown"},
+    {"GET /sign/assets/page.js", "assets", "GET /sign/assets/page.js", "a text that is too short for a link"},
+    {"GET / HTTP/1.1", UUID, "GET / HTTP/1.1", "a line without the secret"},
+    {"", UUID, "", "an empty line"},
+    {"/sign/", "", "/sign/", "an empty secret"},
 };
 
 static const struct {
@@ -34,13 +35,13 @@ static const struct {
     {"GET /a/sign/" UUID " HTTP/1.1", "GET /a/sign/01234567... HTTP/1.1", "a link"},
     {"/sign/" UUID "/sign/" OTHER "?/sign/" UUID "/x", "/sign/01234567.../sign/fedcba98...?/sign/01234567.../x",
      "three"},
-    {"/sign/12345678... x", "/sign/... x", "what looks hidden already"},
+    {"/sign/12345678... x", "/sign/... x", "a text that looks like a shortened link"},
     {"/sign/......... x", "/sign/... x", "nine dots"},
-    {"/sign/assets/page.js", "/sign/assets/page.js", "what is too short for a link"},
+    {"/sign/assets/page.js", "/sign/assets/page.js", "a text that is too short for a link"},
     {"/sign/sign/" UUID " x", "/sign/sign/01234567... x", "prefixes that overlap"},
-    {"/sign/%zz" UUID, "/sign/...", "no uuid"},
-    {"GET / HTTP/1.1", "GET / HTTP/1.1", "none"},
-    {"/sign/", "/sign/", "an empty one"},
+    {"/sign/%zz" UUID, "/sign/...", "a secret that is not a uuid"},
+    {"GET / HTTP/1.1", "GET / HTTP/1.1", "a line without the prefix"},
+    {"/sign/", "/sign/", "an empty secret after the prefix"},
 };
 
 static void test_tables(void)
@@ -53,22 +54,22 @@ static void test_tables(void)
                prefixed[i].name);
     const char *line = "GET / HTTP/1.1";
     ok(sr_secret_hide(line, UUID, pool) == line && sr_secret_hide_after(line, "/sign/", pool) == line,
-       "nothing hidden: the same pointer");
+       "a line without secrets is returned itself");
 }
 
-/* Lines far longer than httpd's limit, of nothing but secrets. With quadratic work this would not end. */
+/* Lines that consist of secrets and are much longer than httpd's limit. With quadratic time this would not end. */
 static void test_long(void)
 {
     enum { COUNT = 100000 };
     char *line = apr_palloc(pool, COUNT * 16 + 1);
     for (int i = 0; i < COUNT; i++) memcpy(line + 16 * i, "/sign/123456789.", 17);
-    ok(strlen(sr_secret_hide_after(line, "/sign/", pool)) == COUNT * 9, "a long line of prefixes");
-    ok(strlen(sr_secret_hide(line, "123456789.", pool)) == COUNT * 9, "a long line of secrets");
+    ok(strlen(sr_secret_hide_after(line, "/sign/", pool)) == COUNT * 9, "a long line of prefixes is shortened");
+    ok(strlen(sr_secret_hide(line, "123456789.", pool)) == COUNT * 9, "a long line of secrets is shortened");
 }
 
 int main(void)
 {
-    alarm(60); /* the loop that this file is about would never end */
+    alarm(60); /* a loop without an end would otherwise block the test */
     apr_initialize();
     apr_pool_create(&pool, NULL);
     test_tables();

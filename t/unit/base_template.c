@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base_template.c: tests of src/base/template.c: places, sections, texts with plurals, and what is escaped. */
+/* base_template.c: tests of src/base/template.c: values, sections, texts with plurals, and escaping. */
 #include "base/base.h"
 #include "tap.h"
 
@@ -47,7 +47,8 @@ static void test_places(void)
         is_str(sr_template_fill(cases[i].text, values(), &plain, pool), cases[i].plain, "… as text");
     }
     const sr_template_t keep = {.keep_unknown = true};
-    is_str(sr_template_fill("{{nothing}}{{count}}", values(), &keep, pool), "{{nothing}}2", "what is unknown can stay");
+    is_str(sr_template_fill("{{nothing}}{{count}}", values(), &keep, pool), "{{nothing}}2",
+           "an unknown name can be kept");
 }
 
 static void test_texts(void)
@@ -64,9 +65,10 @@ static void test_texts(void)
     plurals[101] = 'f';
     const sr_template_t template = {.texts = texts, .plurals = plurals};
     const sr_template_t together = {.texts = texts, .plurals = plurals, .together = true};
-    is_str(sr_template_fill("{{:said}}", values(), &template, pool), "&lt;" ISOLATE "inner" END "&gt; 2", "a text");
+    is_str(sr_template_fill("{{:said}}", values(), &template, pool), "&lt;" ISOLATE "inner" END "&gt; 2",
+           "a text of the catalogue");
     is_str(sr_template_fill("{{:said}}", values(), &together, pool), "&lt;inner&gt; 2", "… without isolation");
-    is_str(sr_template_fill("{{:unknown}}", values(), &template, pool), "", "no text");
+    is_str(sr_template_fill("{{:unknown}}", values(), &template, pool), "", "an unknown text is empty");
     static const struct {
         int count;
         const char *text;
@@ -81,14 +83,14 @@ static void test_texts(void)
     is_str(sr_template_fill("{{:pages}}", values(), &none, pool), "other 2", "without plural rules");
 }
 
-/* Nobody's template ends the process. */
+/* No template ends the process. */
 static void test_depth(void)
 {
     apr_array_header_t *parts = apr_array_make(pool, 100000, sizeof(const char *));
     for (int i = 0; i < 100000; i++) APR_ARRAY_PUSH(parts, const char *) = "{{#of}}";
     const char *text = apr_pstrcat(pool, apr_array_pstrcat(pool, parts, 0), "x{{/of}}", NULL);
     const sr_template_t template = {.keep_unknown = true};
-    ok(sr_template_fill(text, values(), &template, pool) != NULL, "sections within sections, without an end");
+    ok(sr_template_fill(text, values(), &template, pool) != NULL, "nested sections that do not end");
 }
 
 int main(void)

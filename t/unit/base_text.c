@@ -44,12 +44,12 @@ static void test_utf8(void)
 
     for (i = 0; i < sizeof good_utf8 / sizeof good_utf8[0]; i++)
         right += sr_text_is_utf8(good_utf8[i], strlen(good_utf8[i])) ? 1 : 0;
-    is_int(right, sizeof good_utf8 / sizeof good_utf8[0], "good UTF-8 is known");
+    is_int(right, sizeof good_utf8 / sizeof good_utf8[0], "valid UTF-8 is accepted");
     for (i = 0, right = 0; i < sizeof bad_utf8 / sizeof bad_utf8[0]; i++)
         right += sr_text_is_utf8(bad_utf8[i], strlen(bad_utf8[i])) ? 0 : 1;
-    is_int(right, sizeof bad_utf8 / sizeof bad_utf8[0], "bad UTF-8 is known");
-    ok(!sr_text_is_utf8("a\0b", 3), "NUL is none");
-    ok(!sr_text_is_utf8("\xE2\x82\xAC", 2), "a character cut off by the length is none");
+    is_int(right, sizeof bad_utf8 / sizeof bad_utf8[0], "invalid UTF-8 is refused");
+    ok(!sr_text_is_utf8("a\0b", 3), "a text with NUL is refused");
+    ok(!sr_text_is_utf8("\xE2\x82\xAC", 2), "a character that the length cuts off is refused");
 }
 
 static void test_next(void)
@@ -59,29 +59,29 @@ static void test_next(void)
     apr_size_t i, right = 0;
 
     for (i = 0; i < sizeof want / sizeof want[0]; i++) right += sr_text_next(&text) == want[i] ? 1 : 0;
-    is_int(right, sizeof want / sizeof want[0], "each character in turn, and it stays at the end");
+    is_int(right, sizeof want / sizeof want[0], "each character is returned in turn, and then the end");
     is_int(sr_text_length("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), 4, "length counts characters");
-    is_int(sr_text_length(""), 0, "none has none");
+    is_int(sr_text_length(""), 0, "an empty text has length 0");
 }
 
 static void test_blank(void)
 {
-    ok(sr_text_is_blank(""), "nothing is blank");
-    ok(sr_text_is_blank(" \t\r\n"), "ASCII white space is");
-    ok(sr_text_is_blank("\xC2\xA0\xE2\x80\x83\xE3\x80\x80\xE2\x80\xA8"), "Unicode spaces are");
-    ok(sr_text_is_blank("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD"), "characters without width are");
-    ok(!sr_text_is_blank("  x "), "a letter is not");
+    ok(sr_text_is_blank(""), "an empty text is blank");
+    ok(sr_text_is_blank(" \t\r\n"), "ASCII white space is blank");
+    ok(sr_text_is_blank("\xC2\xA0\xE2\x80\x83\xE3\x80\x80\xE2\x80\xA8"), "Unicode spaces are blank");
+    ok(sr_text_is_blank("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD"), "characters without width are blank");
+    ok(!sr_text_is_blank("  x "), "a letter is not blank");
     ok(!sr_text_is_blank("\xE2\x80\x8B"
                          "0"),
-       "a digit is not");
-    ok(!sr_text_is_blank("\xF0\x9F\x98\x80"), "an emoji is not");
+       "a digit is not blank");
+    ok(!sr_text_is_blank("\xF0\x9F\x98\x80"), "an emoji is not blank");
 }
 
 static void test_printable(void)
 {
     const char *clean = "Ann\xC3\xA9 \xE2\x82\xAC \xEF\xBF\xBD";
 
-    ok(sr_text_printable(clean, pool) == clean, "what is clean is given back itself");
+    ok(sr_text_printable(clean, pool) == clean, "a printable text is returned itself");
     is_str(sr_text_printable("a\r\nb\x7F", pool),
            "a\xEF\xBF\xBD\xEF\xBF\xBD"
            "b\xEF\xBF\xBD",
@@ -95,10 +95,12 @@ static void test_fold(void)
     is_str(sr_text_fold("ANN Lee 42", pool), "ann lee 42", "ASCII");
     is_str(sr_text_fold("\xC3\x89lo\xC3\xAFse \xC3\x98rsted", pool), "\xC3\xA9lo\xC3\xAFse \xC3\xB8rsted", "Latin");
     is_str(sr_text_fold("\xD0\x96\xD0\xAE", pool), "\xD0\xB6\xD1\x8E", "Cyrillic");
-    is_str(sr_text_fold("\xCE\xA3\xCF\x82\xCF\x83", pool), "\xCF\x83\xCF\x83\xCF\x83", "the three sigmas are one");
-    is_str(sr_text_fold("\xC8\xBA", pool), "\xE2\xB1\xA5", "a lower case longer than its upper case");
-    is_str(sr_text_fold("\xE6\x9D\x8E\xF0\x9F\x98\x80", pool), "\xE6\x9D\x8E\xF0\x9F\x98\x80", "what has no case");
-    is_str(sr_text_fold("", pool), "", "nothing");
+    is_str(sr_text_fold("\xCE\xA3\xCF\x82\xCF\x83", pool), "\xCF\x83\xCF\x83\xCF\x83",
+           "the three sigmas are folded to one");
+    is_str(sr_text_fold("\xC8\xBA", pool), "\xE2\xB1\xA5", "a lower-case letter that is longer than its upper case");
+    is_str(sr_text_fold("\xE6\x9D\x8E\xF0\x9F\x98\x80", pool), "\xE6\x9D\x8E\xF0\x9F\x98\x80",
+           "characters without case");
+    is_str(sr_text_fold("", pool), "", "an empty text");
 }
 
 static void *fold_often(void *unused)
@@ -124,15 +126,15 @@ static void test_threads(void)
         pthread_join(threads[i], &result);
         right = right && !result;
     }
-    ok(right, "four threads fold at once");
+    ok(right, "four threads fold at the same time");
 }
 
 static void test_undirected(void)
 {
     is_str(sr_text_undirected("a\u202Eb\u2066c\u200F\u061C\u206Fd \u05D0", pool), "abcd \u05D0",
-           "marks of direction go");
-    is_str(sr_text_undirected("", pool), "", "nothing stays nothing");
-    is_str(sr_text_undirected("\xFF", pool), "\uFFFD", "a bad byte");
+           "marks of direction are removed");
+    is_str(sr_text_undirected("", pool), "", "an empty text stays empty");
+    is_str(sr_text_undirected("\xFF", pool), "\uFFFD", "an invalid byte is replaced");
 }
 
 static void test_fault(void)
@@ -180,8 +182,8 @@ static void test_email(void)
 static void test_hex(void)
 {
     ok(sr_text_is_hex("0123456789abcdef", 16), "lower-case hexadecimal");
-    ok(!sr_text_is_hex("0123456789abcdef", 15) && !sr_text_is_hex("0123456789abcdef", 17), "of another length");
-    ok(!sr_text_is_hex("AB", 2) && !sr_text_is_hex("0g", 2), "other digits");
+    ok(!sr_text_is_hex("0123456789abcdef", 15) && !sr_text_is_hex("0123456789abcdef", 17), "refused: another length");
+    ok(!sr_text_is_hex("AB", 2) && !sr_text_is_hex("0g", 2), "refused: other digits");
 }
 
 static void test_percent(void)
@@ -229,7 +231,7 @@ static void test_accept(void)
         is_str(seen, rows[i].seen, "%s", rows[i].header);
     }
     char *nothing = NULL;
-    ok(!sr_accept_next(&(sr_accept_t){0}, &nothing), "no header");
+    ok(!sr_accept_next(&(sr_accept_t){0}, &nothing), "an empty header has no elements");
 }
 
 static void test_file(void)
@@ -238,9 +240,9 @@ static void test_file(void)
     FILE *file = tmpfile();
     if (!file || fputs("abcdef", file) < 0 || fflush(file)) abort();
     is_int(sr_descriptor_read(fileno(file), bytes, 3, 1), 3, "a part of a file");
-    is_str(bytes, "bcd", "which it is");
-    is_int(sr_descriptor_read(fileno(file), bytes, 8, 4), 2, "to its end");
-    is_int(sr_descriptor_read(-1, bytes, 1, 0), -1, "no file");
+    is_str(bytes, "bcd", "the part has the right bytes");
+    is_int(sr_descriptor_read(fileno(file), bytes, 8, 4), 2, "a read ends at the end of the file");
+    is_int(sr_descriptor_read(-1, bytes, 1, 0), -1, "reading an invalid descriptor fails");
     apr_pool_t *own;
     apr_pool_create(&own, pool);
     const int copy = dup(fileno(file));
@@ -283,7 +285,7 @@ int main(void)
     test_printable();
     test_fold();
     is_str(sr_text_hex("\x00\xAB\x0F", 3, pool), "00ab0f", "hexadecimal");
-    is_str(sr_text_hex("", 0, pool), "", "of nothing");
+    is_str(sr_text_hex("", 0, pool), "", "hexadecimal of no bytes");
     test_undirected();
     test_fault();
     test_email();

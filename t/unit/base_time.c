@@ -66,19 +66,27 @@ int main(void)
     apr_pool_create(&pool, NULL);
     for (i = 0; i < sizeof accepted / sizeof accepted[0]; i++)
         if (ok(sr_time_parse(&when, accepted[i].text), "reads %s", accepted[i].text))
-            is_str(sr_time_format(when, pool), accepted[i].formatted, "as the right time");
+            is_str(sr_time_format(when, pool), accepted[i].formatted, "the text is the right time");
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
         ok(!sr_time_parse(&when, refused[i]), "refuses '%s'", refused[i]);
 
     ok(sr_time_parse(&when, "2026-11-20T18:09:23.123456Z"), "reads microseconds");
-    is_int(when, APR_TIME_C(1795198163123456), "and keeps them");
-    is_str(sr_time_format(0, pool), "1970-01-01T00:00:00.000Z", "the beginning of time");
-    is_str(sr_json_text(sr_json_own(sr_time_json(when), pool), pool), "\"2026-11-20T18:09:23.123Z\"", "as JSON");
-    is_str(sr_json_text(sr_json_own(sr_time_json(0), pool), pool), "null", "0 is JSON null");
+    is_int(when, APR_TIME_C(1795198163123456), "microseconds are kept");
+    is_str(sr_time_format(0, pool), "1970-01-01T00:00:00.000Z", "1970 is formatted");
+    is_str(sr_json_text(sr_json_own(sr_time_json(when), pool), pool), "\"2026-11-20T18:09:23.123Z\"", "a time as JSON");
+    is_str(sr_json_text(sr_json_own(sr_time_json(0), pool), pool), "null", "0 as JSON is null");
     sr_time_stop(APR_TIME_C(1795198163123456));
-    is_int(sr_time_now(), APR_TIME_C(1795198163123000), "a clock that is stopped");
+    is_int(sr_time_now(), APR_TIME_C(1795198163123000), "a test can set the clock");
     sr_time_stop(0);
-    ok(llabs(sr_time_now() - apr_time_now()) < apr_time_from_sec(60), "the host's clock again");
+    ok(llabs(sr_time_now() - apr_time_now()) < apr_time_from_sec(60), "the clock is the host's again");
+
+    const apr_time_t date = sr_time_now(), steady = sr_time_steady();
+    ok(sr_time_steady() >= steady, "the clock for durations does not go back");
+    sr_time_forward(apr_time_from_sec(3600));
+    ok(sr_time_now() >= date + apr_time_from_sec(3600), "the clock is put forward by an hour");
+    ok(sr_time_steady() >= steady + apr_time_from_sec(3600), "the clock for durations is put forward, too");
+    sr_time_forward(-apr_time_from_sec(3600));
+    ok(sr_time_steady() < steady + apr_time_from_sec(3600), "the clock for durations is put back");
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

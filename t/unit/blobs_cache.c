@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs_cache.c: tests of src/blobs/cache.c: what is put is found, whole or not at all; what is old goes, what is not
- * the cache's own stays, even where the cache is the folder of documents. */
+/* blobs_cache.c: tests of src/blobs/cache.c and cache_size.c: a file is found only if it is complete. Old files are
+ * deleted. Files that are not the cache's own are kept, even if the cache is in the documents folder. */
 #include "disk.h"
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static const char *in_cache(const char *name)
     return apr_pstrcat(pool, root, "/cache/ab/cd/", name, NULL);
 }
 
-/* The content of a key, or NULL. */
+/* Returns the content of a key, or NULL. */
 static const char *found(const char *folder, const char *key)
 {
     sr_cached_t cached;
@@ -41,19 +41,20 @@ static void test_put(const char *folder)
     int descriptor;
 
     start_over();
-    ok(!found(folder, KEY), "nothing is there");
-    ok(!sr_cache_put(folder, KEY, "one", 3, pool), "something is put");
-    is_str(found(folder, KEY), "one", "and found");
-    ok(!found(folder, DIGEST ".1.1.800.png"), "by its key alone");
-    ok(!sr_cache_put(folder, KEY, "two", 3, pool), "put again");
-    is_str(found(folder, KEY), "one", "what is there stays");
+    ok(!found(folder, KEY), "an empty cache has no file");
+    ok(!sr_cache_put(folder, KEY, "one", 3, pool), "a file is put");
+    is_str(found(folder, KEY), "one", "the file is found");
+    ok(!found(folder, DIGEST ".1.1.800.png"), "another key is not found");
+    ok(!sr_cache_put(folder, KEY, "two", 3, pool), "the same key is put again");
+    is_str(found(folder, KEY), "one", "the first file is kept");
     sr_cache_remove(folder, KEY, pool);
     ok(!found(folder, KEY), "removed");
-    ok(!sr_cache_put(folder, KEY, "", 0, pool) && found(folder, KEY), "nothing can be put, too");
-    is_int(count_files(), 1, "no temporary file");
+    ok(!sr_cache_put(folder, KEY, "", 0, pool) && found(folder, KEY), "an empty file can be put");
+    is_int(count_files(), 1, "no temporary file is left");
     descriptor = memfd_create("test", 0);
-    ok(write(descriptor, seven, 7) == 7 && !sr_cache_copy(folder, DIGEST ".1.0.json", descriptor, 7, pool), "a file");
-    is_str(found(folder, DIGEST ".1.0.json"), seven, "is copied");
+    ok(write(descriptor, seven, 7) == 7 && !sr_cache_copy(folder, DIGEST ".1.0.json", descriptor, 7, pool),
+       "a file is copied into the cache");
+    is_str(found(folder, DIGEST ".1.0.json"), seven, "the copy has its content");
     close(descriptor);
 }
 
@@ -62,24 +63,25 @@ static void test_broken(const char *folder)
     const char *const path = in_cache(KEY);
 
     start_over();
-    ok(!sr_cache_put(folder, KEY, "content", 7, pool), "a file");
+    ok(!sr_cache_put(folder, KEY, "content", 7, pool), "a file is copied into the cache");
     chmod(path, 0600);
     for (long size = 14; size >= 0; size--)
         if (truncate(path, size) || found(folder, KEY) || access(path, F_OK) == 0
             || sr_cache_put(folder, KEY, "content", 7, pool) || chmod(path, 0600))
-            ok(false, "cut to %ld bytes, it is not found, removed, and made anew", size);
-    is_str(found(folder, KEY), "content", "cut to any length, it is not found, removed, and made anew");
+            ok(false, "a file that was cut to %ld bytes is not found, is removed, and can be put again", size);
+    is_str(found(folder, KEY), "content",
+           "a file that was cut to any length is not found, is removed, and can be put again");
     unlink(path);
     mkdir(path, 0700);
-    ok(!found(folder, KEY), "a folder in its place is no file");
+    ok(!found(folder, KEY), "a folder instead of the file is not found");
     rmdir(path);
-    ok(symlink("/dev/zero", path) == 0 && !found(folder, KEY), "nor is a device");
+    ok(symlink("/dev/zero", path) == 0 && !found(folder, KEY), "a device instead of the file is not found");
     start_over();
     put_file(folder, "x");
-    ok(sr_cache_put(folder, KEY, "one", 3, pool) != NULL, "where a file stands for the folder, nothing can be put");
-    ok(!found(folder, KEY), "nor found");
+    ok(sr_cache_put(folder, KEY, "one", 3, pool) != NULL, "if the root is a file, nothing can be put");
+    ok(!found(folder, KEY), "if the root is a file, nothing is found");
     ok(sr_cache_put(apr_pstrcat(pool, root, "/not/there", NULL), KEY, "one", 3, pool) != NULL,
-       "nor without the one above");
+       "if the folder above the root is missing, nothing can be put");
 }
 
 static void test_gc(const char *folder)
@@ -93,32 +95,32 @@ static void test_gc(const char *folder)
 
     start_over();
     ok(!sr_cache_gc(&done, folder, apr_time_now(), false, pool) && !done.deleted && !done.kept,
-       "no cache: nothing to do");
+       "without a cache sr_cache_gc does nothing");
     ok(!sr_cache_put(folder, KEY, "old", 3, pool) && !sr_cache_put(folder, DIGEST ".1.1.800.png", "young", 5, pool),
-       "two files");
+       "two files are put");
     make_older(in_cache(KEY), 31 * 24 * 3600);
     make_older(in_cache(DIGEST ".1.1.800.png"), 29 * 24 * 3600);
     for (int i = 0; i < count; i++) {
         put_file(in_cache(foreign[i]), "x");
         make_older(in_cache(foreign[i]), 31 * 24 * 3600);
     }
-    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, true, pool), "a dry run");
-    ok(done.deleted == 1 && done.kept == 1 && done.freed == 3 + 8, "says what would go");
-    is_int(count_files(), 2 + count, "and takes nothing");
-    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, false, pool), "a run");
-    ok(done.deleted == 1 && done.kept == 1 && !found(folder, KEY), "takes what was not used for so long");
-    is_int(count_files(), 1 + count, "and nothing else");
+    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, true, pool), "a dry run succeeds");
+    ok(done.deleted == 1 && done.kept == 1 && done.freed == 3 + 8, "a dry run counts the files to delete");
+    is_int(count_files(), 2 + count, "a dry run deletes nothing");
+    ok(!sr_cache_gc(&done, folder, apr_time_now() - month, false, pool), "a run succeeds");
+    ok(done.deleted == 1 && done.kept == 1 && !found(folder, KEY), "the old file is deleted");
+    is_int(count_files(), 1 + count, "no other file is deleted");
     make_older(in_cache(DIGEST ".1.1.800.png"), 2 * 24 * 3600);
-    ok(sr_cache_get(&cached, folder, DIGEST ".1.1.800.png", pool), "what is used");
+    ok(sr_cache_get(&cached, folder, DIGEST ".1.1.800.png", pool), "a file is read");
     ok(!sr_cache_gc(&done, folder, apr_time_now() - apr_time_from_sec(60), false, pool) && done.kept == 1,
-       "is young again");
+       "a file that was read is kept");
     for (int i = 0; i < count; i++) unlink(in_cache(foreign[i]));
     ok(!sr_cache_gc(&done, folder, apr_time_now() + month, false, pool) && done.deleted == 1, "all");
-    ok(access(apr_pstrcat(pool, folder, "/ab", NULL), F_OK) != 0, "with the folders");
-    ok(!sr_cache_put(folder, KEY, "new", 3, pool), "which are made again");
+    ok(access(apr_pstrcat(pool, folder, "/ab", NULL), F_OK) != 0, "empty folders are removed");
+    ok(!sr_cache_put(folder, KEY, "new", 3, pool), "removed folders are made again");
 }
 
-/* A cache that is the folder of documents, or its subfolder: neither gc takes what is the other's. */
+/* A cache in the documents folder, or in a folder below it: sr_cache_gc deletes no documents. */
 static void test_together(void)
 {
     const char *const sha256 = sr_sha256_hex("document", 8, pool);
@@ -126,14 +128,14 @@ static void test_together(void)
     sr_cache_gc_t done;
 
     start_over();
-    is_str(keep("document", REPORT), sha256, "a document");
-    ok(!sr_cache_put(root, key, "page", 4, pool), "in the same folder, a page of it");
+    is_str(keep("document", REPORT), sha256, "a document is stored");
+    ok(!sr_cache_put(root, key, "page", 4, pool), "a page of it is put in the same folder");
     ok(!sr_cache_gc(&done, root, apr_time_now() + apr_time_from_sec(60), false, pool) && done.deleted == 1,
-       "which goes");
-    is_int(count_files(), 2, "the document and its report stay");
+       "the page is deleted");
+    is_int(count_files(), 2, "the document and its report are kept");
 }
 
-/* --- the size of all */
+/* --- the size of the cache */
 
 static apr_off_t size_of_all(const char *folder)
 {
@@ -141,7 +143,7 @@ static apr_off_t size_of_all(const char *folder)
     return sr_cache_measure(&ages, folder, apr_time_now(), pool) ? -1 : ages.total;
 }
 
-/* Puts a page of 100,000 bytes that was last used so long ago. */
+/* Puts a page of 100,000 bytes whose last use was `age` ago. */
 static const char *put_page(const char *folder, int number, long age, apr_off_t limit)
 {
     static char bytes[100000];
@@ -159,26 +161,28 @@ static void test_size(const char *folder)
 
     start_over();
     for (int i = 0; i < 9; i++) failed += !put_page(folder, i, 1000 - 100 * i, limit);
-    is_int(failed, 0, "nine pages");
-    is_int(count_files(), 9 + 1, "all are there, and the count");
+    is_int(failed, 0, "nine pages are put");
+    is_int(count_files(), 9 + 1, "nine pages and the count are there");
     put_page(folder, 9, 50, limit);
     put_page(folder, 10, 40, limit);
-    ok(size_of_all(folder) <= limit / 5 * 4 + 100008 && size_of_all(folder) >= limit / 2, "one too many: a fifth goes");
-    ok(!found(folder, DIGEST ".1.0.800.png") && found(folder, DIGEST ".1.10.800.png"), "the oldest");
+    ok(size_of_all(folder) <= limit / 5 * 4 + 100008 && size_of_all(folder) >= limit / 2,
+       "if one more page exceeds the limit, a fifth is deleted");
+    ok(!found(folder, DIGEST ".1.0.800.png") && found(folder, DIGEST ".1.10.800.png"),
+       "the oldest page is deleted, the newest is kept");
     for (int i = 11; i < 100; i++) {
         failed += !put_page(folder, i, 0, limit);
         if (size_of_all(folder) > most) most = size_of_all(folder);
     }
-    ok(!failed && most <= limit + 100008, "never more than allowed and one page: %ld", (long)most);
+    ok(!failed && most <= limit + 100008, "the cache never exceeds the limit by more than one page: %ld", (long)most);
     for (int i = 0; i < 30; i++) sr_cache_put(folder, apr_psprintf(pool, DIGEST ".2.%d.800.png", i), "x", 1, pool);
     unlink(apr_pstrcat(pool, folder, "/.size", NULL));
     put_page(folder, 100, 0, 150000);
-    ok(size_of_all(folder) <= 150000, "without a count all is counted");
+    ok(size_of_all(folder) <= 150000, "without a count all files are counted");
     ok(sr_cache_has_room(folder, 4 * 1024 * 1024) && !sr_cache_has_room(folder, 4 * 1024 * 1024 + 1),
-       "a page of more than 4 MiB is not kept");
+       "a page of more than 4 MiB is not cached");
     for (apr_int64_t age = 0; age < 400000000; age += 1 + age / 7)
         if (sr_cache_age_of(sr_cache_age_number(age)) > age)
-            ok(false, "an age is no less than its number's: %ld", (long)age);
+            ok(false, "an age is at least the least age of its class: %ld", (long)age);
 }
 
 static int count_often(void)
@@ -195,11 +199,12 @@ static void test_counting(const char *folder)
 
     start_over();
     for (int i = 0; i < 4; i++) children[i] = start_child(count_often);
-    for (int i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "four put pages at once");
-    ok(size_of_all(folder) <= 1000000 + 8 * 100008, "all together have no more than allowed, and two pages each");
+    for (int i = 0; i < 4; i++) is_int(wait_child(children[i]), 0, "four processes put pages at the same time");
+    ok(size_of_all(folder) <= 1000000 + 8 * 100008,
+       "the cache exceeds the limit by at most two pages for each process");
 }
 
-/* Links in the cache: nothing behind them is touched. */
+/* Symbolic links in the cache: their targets are not changed. */
 static void test_links(const char *folder)
 {
     const char *const names[] = {"ab", "tmp"};
@@ -207,14 +212,14 @@ static void test_links(const char *folder)
     sr_cache_gc_t done;
 
     start_over();
-    ok(!sr_cache_put(other, KEY, "file", 4, pool) && mkdir(folder, 0700) == 0, "a file elsewhere");
+    ok(!sr_cache_put(other, KEY, "file", 4, pool) && mkdir(folder, 0700) == 0, "a file in another folder");
     put_file(apr_pstrcat(pool, other, "/00000000-0000-4000-8000-000000000000", NULL), "x");
     ok(symlink(apr_pstrcat(pool, other, "/ab", NULL), apr_pstrcat(pool, folder, "/", names[0], NULL)) == 0
            && symlink(other, apr_pstrcat(pool, folder, "/", names[1], NULL)) == 0,
-       "links for ab and tmp");
+       "symbolic links instead of the folders ab and tmp");
     ok(!sr_cache_gc(&done, folder, apr_time_now() + apr_time_from_sec(7200), false, pool) && !done.deleted,
-       "nothing is deleted");
-    is_int(count_files(), 2, "neither is followed");
+       "sr_cache_gc deletes nothing");
+    is_int(count_files(), 2, "the files in the targets are kept");
 }
 
 int main(void)

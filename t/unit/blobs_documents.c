@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs_documents.c: tests of src/blobs/writer.c, reports.c and temporary.c: what comes in comes out, what fails leaves
- * nothing behind, and a process that dies leaves nothing half done. */
+/* blobs_documents.c: tests of src/blobs/writer.c, reports.c and temporary.c: a stored document has the content that
+ * was written. A failure or a killed process leaves no files. */
 #include "blobs/private.h"
 #include "disk.h"
 
@@ -21,13 +21,13 @@ static void test_open(void)
     sr_blobs_t *opened;
     sr_error_t *error = sr_blobs_folder(&opened, "/nowhere/at/all", pool);
 
-    ok(error && error->code == SR_EUNAVAILABLE, "a folder that is not there is SR_EUNAVAILABLE");
-    is_str(error->cause, "opening the folder /nowhere/at/all: No such file or directory", "and the cause says why");
+    ok(error && error->code == SR_EUNAVAILABLE, "a missing folder is SR_EUNAVAILABLE");
+    is_str(error->cause, "opening the folder /nowhere/at/all: No such file or directory", "the cause says why");
     error = sr_blobs_folder(&opened, "/etc/passwd", pool);
-    ok(error && strstr(error->cause, "Not a directory"), "so is a file");
-    ok(!sr_blobs_folder(&opened, apr_pstrcat(pool, root, "//", NULL), pool), "slashes at the end do no harm");
+    ok(error && strstr(error->cause, "Not a directory"), "a file instead of the folder is an error");
+    ok(!sr_blobs_folder(&opened, apr_pstrcat(pool, root, "//", NULL), pool), "slashes at the end are allowed");
     is_str(sr_blobs_path(opened, "0123456789", pool), apr_pstrcat(pool, root, "/01/23/0123456789", NULL),
-           "where a document lies");
+           "the path of a document");
 }
 
 /* Reads a descriptor to its end and compares. */
@@ -68,12 +68,13 @@ static void test_descriptor(sr_blob_writer_t *spool, const char *content, apr_si
 
     ok(!sr_blobs_descriptor(spool, &descriptor) && holds(descriptor, content, length),
        "its descriptor has the content");
-    ok(!sr_blobs_descriptor(spool, &again) && again == descriptor && holds(again, content, length), "and so once more");
-    ok(write(descriptor, "x", 1) < 0 && ftruncate(descriptor, (off_t)length + 1) < 0, "nobody can write to it");
-    ok(fcntl(descriptor, F_GETFD) & FD_CLOEXEC, "it is closed at exec");
+    ok(!sr_blobs_descriptor(spool, &again) && again == descriptor && holds(again, content, length),
+       "the descriptor is the same if it is requested again");
+    ok(write(descriptor, "x", 1) < 0 && ftruncate(descriptor, (off_t)length + 1) < 0, "the descriptor is read-only");
+    ok(fcntl(descriptor, F_GETFD) & FD_CLOEXEC, "the descriptor is closed by exec");
 }
 
-/* From the first byte to the kept file, in writes of `step` bytes. */
+/* Writes and stores a document, in writes of `step` bytes. */
 static void test_content(apr_size_t length, apr_size_t step)
 {
     const int before = open_descriptors();
@@ -96,18 +97,18 @@ static void test_content(apr_size_t length, apr_size_t step)
     is_int(size, length, "the size");
     sr_blobs_head(spool, &head, &head_length);
     is_int(head_length, length < 1024 ? length : 1024, "the head has its length");
-    ok(memcmp(head, content, head_length) == 0, "and the first bytes");
+    ok(memcmp(head, content, head_length) == 0, "the head has the first bytes");
     test_descriptor(spool, content, length);
-    is_int(count_files(), 0, "the folder has nothing yet");
-    ok(!sr_reports_read(&pages, documents, sha256, own) && !pages, "and it is not known");
+    is_int(count_files(), 0, "the folder has no file yet");
+    ok(!sr_reports_read(&pages, documents, sha256, own) && !pages, "the document has no report yet");
 
-    ok(!sr_blobs_commit(spool, sha256, REPORT), "it is kept");
-    ok(file_holds(sr_blobs_path(documents, sha256, own), content, length), "the document is there");
+    ok(!sr_blobs_commit(spool, sha256, REPORT), "the document is committed");
+    ok(file_holds(sr_blobs_path(documents, sha256, own), content, length), "the file has the content");
     ok(stat(sr_blobs_path(documents, sha256, own), &status) == 0 && (status.st_mode & 0777) == 0400,
-       "not to be changed");
+       "the file is read-only");
     ok(!sr_reports_read(&pages, documents, sha256, own), "its report is read");
-    is_str(pages, REPORT, "and is what was given");
-    is_int(count_files(), 2, "nothing else is there");
+    is_str(pages, REPORT, "the report is the one that was stored");
+    is_int(count_files(), 2, "there are no other files");
     test_descriptor(spool, content, length);
     apr_pool_destroy(own);
     is_int(open_descriptors(), before, "no descriptor is left open");
@@ -121,15 +122,16 @@ static void test_drop(void)
     int descriptor;
 
     start_over();
-    ok(!sr_blobs_begin(&spool, documents, pool) && !sr_blobs_write(spool, content, 300000), "a spool in a file");
-    ok(!sr_blobs_descriptor(spool, &descriptor) && open_descriptors() == before + 2, "has two descriptors");
+    ok(!sr_blobs_begin(&spool, documents, pool) && !sr_blobs_write(spool, content, 300000),
+       "a large upload is in a file");
+    ok(!sr_blobs_descriptor(spool, &descriptor) && open_descriptors() == before + 2, "it has two descriptors");
     sr_blobs_drop(spool);
-    is_int(open_descriptors(), before, "and none once dropped");
+    is_int(open_descriptors(), before, "dropping it closes them");
     sr_blobs_drop(spool);
-    is_int(count_files(), 0, "dropping leaves nothing, and twice does no harm");
+    is_int(count_files(), 0, "dropping leaves no file, and may be repeated");
 }
 
-/* The same upload under another key, as when a collection has taken the first one away. */
+/* The same upload under another key, as after a collection has removed the first one. */
 static void test_twice(void)
 {
     static const apr_size_t lengths[] = {5, 300000};
@@ -146,45 +148,46 @@ static void test_twice(void)
                && !sr_blobs_end(spool, &sha256, &size),
            "an upload of %ld bytes", (long)size);
         const char *first = apr_pstrcat(pool, sha256, ".1", NULL), *second = apr_pstrcat(pool, sha256, ".2", NULL);
-        ok(!sr_blobs_commit(spool, first, REPORT) && !sr_blobs_commit(spool, first, REPORT), "is stored");
+        ok(!sr_blobs_commit(spool, first, REPORT) && !sr_blobs_commit(spool, first, REPORT), "it is stored");
         if (removed) unlink(sr_blobs_path(documents, first, pool));
-        ok(!sr_blobs_commit(spool, second, OTHER_REPORT), "and again under another key, %s",
+        ok(!sr_blobs_commit(spool, second, OTHER_REPORT), "it is stored again under another key, %s",
            removed ? "after the first file was removed" : "while the first file is there");
-        ok(file_holds(sr_blobs_path(documents, second, pool), content, lengths[small ? 0 : 1]), "with its content");
-        ok(!sr_blobs_exists(&there, documents, first, pool) && there != removed, "the first key is what it was");
+        ok(file_holds(sr_blobs_path(documents, second, pool), content, lengths[small ? 0 : 1]),
+           "the second file has the content");
+        ok(!sr_blobs_exists(&there, documents, first, pool) && there != removed, "the first key has not changed");
         ok(!sr_reports_read(&pages, documents, sha256, pool) && strcmp(pages, OTHER_REPORT) == 0,
-           "and the report is replaced");
+           "the report is replaced");
         sr_blobs_drop(spool);
     }
 }
 
-/* What one owner has is new to every other: no report, and the same writing. */
+/* A document of one owner is new to every other one: there is no report, and it is written again. */
 static void test_owners(void)
 {
     const char *pages;
 
     start_over();
     const char *const sha256 = keep("shared", REPORT);
-    ok(sha256 != NULL, "a document of one owner is not known");
+    ok(sha256 != NULL, "a document of one owner is stored");
     sr_blobs_own(documents, NULL);
-    ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "while nobody asks");
+    ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "without an owner there is no report");
     sr_blobs_own(documents, OTHER);
-    ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "nor to another");
-    ok(keep_under("shared", ".1", OTHER_REPORT) != NULL, "who stores it too, as if it were new");
+    ok(!sr_reports_read(&pages, documents, sha256, pool) && !pages, "another owner has no report");
+    ok(keep_under("shared", ".1", OTHER_REPORT) != NULL, "the other owner stores it, too, like a new document");
     ok(!sr_reports_read(&pages, documents, sha256, pool) && pages && strcmp(pages, OTHER_REPORT) == 0,
-       "and has a report of their own");
+       "the other owner has their own report");
     sr_blobs_own(documents, OWNER);
     ok(!sr_reports_read(&pages, documents, sha256, pool) && pages && strcmp(pages, REPORT) == 0,
-       "while the first one stays what it was");
-    is_int(count_files(), 4, "two files, two reports");
+       "the report of the first owner has not changed");
+    is_int(count_files(), 4, "there are two files and two reports");
     sr_reports_remove(documents, sha256, pool);
-    is_int(count_files(), 3, "which one owner may forget");
+    is_int(count_files(), 3, "one owner may remove their report");
     sr_blobs_own(documents, OTHER);
-    ok(!sr_reports_read(&pages, documents, sha256, pool) && pages, "the other still has it");
+    ok(!sr_reports_read(&pages, documents, sha256, pool) && pages, "the other owner still has theirs");
     sr_blobs_own(documents, OWNER);
 }
 
-/* A stored report is replaced in one step, whatever it was; and a stored document can be read. */
+/* A stored report is replaced atomically, and a stored document can be read. */
 static void test_rewrite(void)
 {
     const char *sha256;
@@ -195,29 +198,31 @@ static void test_rewrite(void)
     start_over();
     sha256 = keep("rewritten", REPORT);
     before = open_descriptors();
-    ok(!sr_reports_write(documents, sha256, OTHER_REPORT, false, pool), "a report is written anew");
-    ok(!sr_reports_read(&pages, documents, sha256, pool), "and read");
-    is_str(pages, OTHER_REPORT, "as it was written");
-    ok(!sr_reports_write(documents, sha256, REPORT, false, pool), "and once more");
-    is_int(count_files(), 2, "nothing else is there");
+    ok(!sr_reports_write(documents, sha256, OTHER_REPORT, false, pool), "a report is replaced");
+    ok(!sr_reports_read(&pages, documents, sha256, pool), "the new report is read");
+    is_str(pages, OTHER_REPORT, "it has the new text");
+    ok(!sr_reports_write(documents, sha256, REPORT, false, pool), "a report is replaced again");
+    is_int(count_files(), 2, "there are no other files");
     is_int(open_descriptors(), before, "no descriptor is left open");
     ok(keep("rewritten", OTHER_REPORT) && !sr_reports_read(&pages, documents, sha256, pool)
            && strcmp(pages, OTHER_REPORT) == 0,
-       "keeping the document again replaces it");
-    ok(sr_reports_write(documents, DIGITS, REPORT, false, pool) != NULL, "a document that is not there has none");
-    is_int(count_files(), 2, "and gets none");
+       "storing the document again replaces its report");
+    ok(sr_reports_write(documents, DIGITS, REPORT, false, pool) != NULL,
+       "a report of a missing document cannot be written");
+    is_int(count_files(), 2, "no file is made for it");
 
     apr_pool_create(&own, pool);
     ok(!sr_blobs_reader(&descriptor, documents, sha256, own) && holds(descriptor, "rewritten", 9),
        "the document is read");
     apr_pool_destroy(own);
-    is_int(open_descriptors(), before, "and closed with its pool");
-    ok(sr_blobs_reader(&descriptor, documents, DIGITS, pool) != NULL, "one that is not there is not");
+    is_int(open_descriptors(), before, "the blob is closed with its pool");
+    ok(sr_blobs_reader(&descriptor, documents, DIGITS, pool) != NULL, "a missing document cannot be read");
 }
 
-/* --- trouble; each in a child of its own, which says by its exit code what came out */
+/* --- failures; each in a child process, whose exit code is the result */
 
-/* 0 when the sizes given are refused with SR_EUNAVAILABLE and leave nothing behind; what was kept before stays. */
+/* Returns 0 if writing these sizes is refused with SR_EUNAVAILABLE and leaves no file. Files that were stored before
+ * must be kept. */
 static int refuses(apr_size_t length)
 {
     const char *const content = make_content(length), *sha256;
@@ -230,7 +235,7 @@ static int refuses(apr_size_t length)
     apr_pool_create(&own, pool);
     error = sr_blobs_begin(&spool, documents, own);
     if (!error) error = sr_blobs_write(spool, content, length);
-    if (error && !sr_blobs_end(spool, &sha256, &size)) return 10; /* a broken one must not end well */
+    if (error && !sr_blobs_end(spool, &sha256, &size)) return 10; /* sr_blobs_end must fail after a failed write */
     if (!error) error = sr_blobs_end(spool, &sha256, &size);
     if (!error) error = sr_blobs_commit(spool, sha256, REPORT);
     if (!error) return 11;
@@ -264,7 +269,7 @@ static int without_permission(void)
     return refuses(10) ? 2 : refuses(400000) ? 3 : 0;
 }
 
-/* Killed in the middle of an upload, and just before keeping. */
+/* Killed in the middle of an upload, and just before storing it. */
 static int killed(void)
 {
     const char *const content = make_content(400000), *sha256;
@@ -300,7 +305,7 @@ static int without_unnamed_files(void)
     static const apr_size_t lengths[] = {0, 5, 300000};
 
     if (!forbid_unnamed_files()) return 77;
-    if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect: nothing would be tested */
+    if (open(root, O_TMPFILE | O_RDWR, 0600) >= 0) return 76; /* the filter has no effect, so nothing would be tested */
     for (apr_size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         const char *const content = make_content(lengths[i]), *sha256;
         sr_blob_writer_t *spool;
@@ -312,12 +317,12 @@ static int without_unnamed_files(void)
         if (sr_blobs_end(spool, &sha256, &size) || sr_blobs_descriptor(spool, &descriptor)) return 2;
         if (!holds(descriptor, content, lengths[i]) || write(descriptor, "x", 1) >= 0) return 3;
         if (sr_blobs_commit(spool, sha256, REPORT)) return 4;
-        if (sr_blobs_commit(spool, sha256, REPORT)) return 4; /* a second time is no mistake */
+        if (sr_blobs_commit(spool, sha256, REPORT)) return 4; /* storing it again is allowed */
         if (!file_holds(sr_blobs_path(documents, sha256, pool), content, lengths[i])) return 5;
         if (sr_reports_write(documents, sha256, OTHER_REPORT, false, pool)) return 10;
         if (sr_reports_read(&pages, documents, sha256, pool) || !pages) return 6;
         if (strcmp(pages, OTHER_REPORT) != 0) return 11;
-        if (count_files() != 2 * (int)(i + 1)) return 7; /* nothing in tmp */
+        if (count_files() != 2 * (int)(i + 1)) return 7; /* no file may be in tmp */
         if (sr_blobs_begin(&spool, documents, pool) || sr_blobs_write(spool, content, lengths[i])) return 8;
         sr_blobs_drop(spool);
         if (count_files() != 2 * (int)(i + 1)) return 9;
@@ -337,18 +342,19 @@ static void test_child(const char *name, int (*body)(void))
 
 static void test_trouble(void)
 {
-    test_child("a limit on file sizes: refused, nothing left, small ones go on", with_small_limit);
-    test_child("a full disk: the same", on_full_disk);
-    test_child("a folder that cannot be written to: refused, nothing left", without_permission);
-    test_child("a filesystem without unnamed files: all works by named ones", without_unnamed_files);
+    test_child("with a limit on file sizes large uploads are refused and leave no file, and small ones are stored",
+               with_small_limit);
+    test_child("with a full disk uploads are refused and leave no file", on_full_disk);
+    test_child("in a folder that cannot be written uploads are refused and leave no file", without_permission);
+    test_child("on a file system without unnamed files, named ones are used", without_unnamed_files);
     start_over();
-    is_int(in_child(killed), 128 + SIGKILL, "a process is killed with two uploads under way");
-    is_int(count_files(), 0, "and nothing of them is left");
+    is_int(in_child(killed), 128 + SIGKILL, "a process is killed during two uploads");
+    is_int(count_files(), 0, "no file of these uploads is left");
 }
 
-/* --- many at once */
+/* --- several processes at the same time */
 
-/* Readers of a report that is written again and again find the one or the other, always whole. */
+/* Readers of a report that is replaced repeatedly find one or the other report, and always a complete one. */
 #define REWRITES 400
 static const char *rewritten;
 
@@ -382,9 +388,9 @@ static void test_rewriters(void)
     start_over();
     rewritten = keep("rewritten often", REPORT);
     for (i = 0; i < 4; i++) children[i] = start_child(bodies[i]);
-    for (i = 0; i < 2; i++) is_int(wait_child(children[i]), 0, "a report is written by two at once");
-    for (; i < 4; i++) is_int(wait_child(children[i]), 0, "and is whole for who reads it");
-    is_int(count_files(), 2, "nothing else is left");
+    for (i = 0; i < 2; i++) is_int(wait_child(children[i]), 0, "two processes replace a report at the same time");
+    for (; i < 4; i++) is_int(wait_child(children[i]), 0, "readers always find a complete report");
+    is_int(count_files(), 2, "no other file is left");
 }
 
 int main(void)

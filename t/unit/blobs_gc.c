@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs_gc.c: tests of src/blobs/gc.c: what is removed is in the quarantine for its time, temporary files and reports
- * go, and links are not followed. */
+/* blobs_gc.c: tests of src/blobs/gc.c: removed blobs are in the quarantine for its time, temporary files and reports
+ * are deleted, and symbolic links are not followed. */
 #include "disk.h"
 
 #define MONTH (30 * DAY)
@@ -28,27 +28,30 @@ static void test_quarantine(void)
     ok(!expire(&result, 0, false) && !result.deleted, "without a quarantine nothing is deleted");
     age_all(MONTH + 60);
     ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && removed && size == 7, "an old blob is removed");
-    ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "it is not there any more");
+    ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "the blob does not exist any more");
     ok(sr_quarantine_has(documents, key, pool) && !sr_quarantine_has(documents, other, pool),
-       "but in the quarantine, as the only one");
-    is_int(count_files(), 4, "nothing is deleted");
-    ok(!expire(&result, MONTH, false) && !result.deleted, "its time there begins when it is removed");
+       "the quarantine has this blob and no other one");
+    is_int(count_files(), 4, "no file is deleted");
+    ok(!expire(&result, MONTH, false) && !result.deleted, "the time in the quarantine begins with the removal");
     age_all(MONTH - 60);
-    ok(!expire(&result, MONTH, false) && !result.deleted, "a little before the end it is there");
+    ok(!expire(&result, MONTH, false) && !result.deleted,
+       "shortly before the end of its time the blob is in the quarantine");
     age_all(MONTH + 60);
     ok(!expire(&result, MONTH, true) && result.deleted == 1 && result.freed == 7,
-       "a dry run says what would be deleted");
-    is_int(count_files(), 4, "and deletes nothing");
-    ok(!expire(&result, MONTH, false) && result.deleted == 1 && result.freed == 7, "then it is deleted");
-    ok(!sr_quarantine_has(documents, key, pool), "and is not there");
-    ok(!sr_blobs_exists(&there, documents, other, pool) && there, "what was not removed stays, however old it is");
-    ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && !removed, "what is not there cannot be removed");
+       "a dry run counts the files to delete");
+    is_int(count_files(), 4, "a dry run deletes nothing");
+    ok(!expire(&result, MONTH, false) && result.deleted == 1 && result.freed == 7,
+       "after its time the blob is deleted");
+    ok(!sr_quarantine_has(documents, key, pool), "the quarantine does not have it any more");
+    ok(!sr_blobs_exists(&there, documents, other, pool) && there, "an old blob that was not removed is kept");
+    ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && !removed,
+       "removing a blob that does not exist removes nothing");
     ok(!sr_blobs_remove(&removed, &size, documents, other, pool) && removed && !expire(&result, 0, false)
            && result.deleted == 1,
-       "without a time it is deleted at once");
+       "with a quarantine time of 0 the blob is deleted at once");
 }
 
-/* What the administrator can do with a blob that was removed by mistake. */
+/* The administrator can move a blob back that was removed by mistake. */
 static void test_back(void)
 {
     apr_off_t size;
@@ -58,10 +61,10 @@ static void test_back(void)
     start_over();
     const char *key = keep_under("back", ".1", REPORT);
     ok(!sr_blobs_remove(&removed, &size, documents, key, pool) && removed, "a blob is removed");
-    ok(sr_blobs_open(&blob, documents, key, pool) != NULL, "it cannot be opened");
+    ok(sr_blobs_open(&blob, documents, key, pool) != NULL, "a removed blob cannot be opened");
     ok(rename(in_root(apr_pstrcat(pool, SR_BLOBS_QUARANTINE "/", key, NULL)), sr_blobs_path(documents, key, pool)) == 0
            && !sr_blobs_open(&blob, documents, key, pool),
-       "moved back it can");
+       "a blob that was moved back can be opened");
 }
 
 static void test_reports(void)
@@ -75,11 +78,11 @@ static void test_reports(void)
     keep_under("document", ".2", REPORT);
     sr_blobs_own(documents, OWNER);
     is_int(count_files(), 6, "documents with reports of two owners");
-    ok(!sr_reports_forget(documents, sha256, pool), "reports are forgotten");
-    is_int(count_files(), 4, "those of both owners");
+    ok(!sr_reports_forget(documents, sha256, pool), "sr_reports_forget succeeds");
+    is_int(count_files(), 4, "the reports of both owners are deleted");
     ok(!sr_reports_read(&pages, documents, apr_pstrndup(pool, other, SR_SHA256_HEX_LENGTH), pool) && pages,
-       "those of another document stay");
-    ok(!sr_reports_forget(documents, SHA256, pool), "there need not be any");
+       "the report of another document is kept");
+    ok(!sr_reports_forget(documents, SHA256, pool), "a document without reports is not an error");
 }
 
 #define OLD "tmp/00000000-0000-4000-8000-000000000000"
@@ -91,7 +94,8 @@ static void test_temporary(void)
     sr_blobs_gc_t result;
 
     start_over();
-    ok(!sr_temporary_expire(&result, documents, false, pool) && !result.deleted, "no folder for temporary files");
+    ok(!sr_temporary_expire(&result, documents, false, pool) && !result.deleted,
+       "a missing folder tmp is not an error");
     mkdir(in_root("tmp"), 0700);
     put_file(in_root(OLD), "123");
     put_file(in_root(YOUNG), "1234");
@@ -99,14 +103,15 @@ static void test_temporary(void)
     utime(in_root(OLD), &old);
     utime(in_root(YOUNG), &young);
     utime(in_root("tmp/foreign"), &old);
-    ok(!sr_temporary_expire(&result, documents, true, pool), "a dry run");
-    ok(result.deleted == 1 && result.freed == 3 && count_files() == 3, "tells of temporary files older than an hour");
-    ok(!sr_temporary_expire(&result, documents, false, pool), "a run");
-    ok(result.deleted == 1 && result.freed == 3 && count_files() == 2, "takes them and no others");
-    ok(access(in_root(YOUNG), F_OK) == 0, "the young one stays");
+    ok(!sr_temporary_expire(&result, documents, true, pool), "a dry run succeeds");
+    ok(result.deleted == 1 && result.freed == 3 && count_files() == 3,
+       "a dry run counts temporary files that are older than an hour");
+    ok(!sr_temporary_expire(&result, documents, false, pool), "a run succeeds");
+    ok(result.deleted == 1 && result.freed == 3 && count_files() == 2, "only these files are deleted");
+    ok(access(in_root(YOUNG), F_OK) == 0, "the newer temporary file is kept");
 }
 
-/* Links to folders and files that belong to somebody else: nothing behind them is touched. */
+/* Symbolic links to folders and files of others: the targets are not changed. */
 static void test_links(void)
 {
     static const char *const folders[] = {"ab", "ab/cd"};
@@ -127,23 +132,23 @@ static void test_links(void)
     }
     for (int i = 0; i < 2; i++) {
         if (i == 1) mkdir(in_root("ab"), 0700);
-        ok(symlink(other, in_root(folders[i])) == 0, "a link as %s", folders[i]);
-        ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "nothing behind it is removed");
-        ok(!sr_reports_forget(documents, SHA256, pool) && count_files() == 4, "and no report");
+        ok(symlink(other, in_root(folders[i])) == 0, "a symbolic link instead of %s", folders[i]);
+        ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "no blob is removed through the link");
+        ok(!sr_reports_forget(documents, SHA256, pool) && count_files() == 4, "no report is deleted through the link");
         unlink(in_root(folders[i]));
     }
     mkdir(in_root("ab/cd"), 0700);
-    ok(symlink(in_root(names[0]), in_root("ab/cd/" KEY)) == 0, "a link as a blob");
-    ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "is no blob");
+    ok(symlink(in_root(names[0]), in_root("ab/cd/" KEY)) == 0, "a symbolic link instead of a blob");
+    ok(!sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed, "is not removed");
     unlink(in_root("ab/cd/" KEY));
     ok(symlink(other, in_root("tmp")) == 0 && symlink(other, in_root(SR_BLOBS_QUARANTINE)) == 0,
-       "links as tmp and quarantine");
+       "symbolic links instead of tmp and quarantine");
     ok(!sr_temporary_expire(&result, documents, false, pool) && !result.deleted && !expire(&result, 0, false)
            && !result.deleted && count_files() == 4,
-       "nothing behind them is deleted");
+       "no file is deleted through these links");
     put_file(in_root("ab/cd/" KEY), "x");
     ok(sr_blobs_remove(&removed, &size, documents, KEY, pool) && !removed && count_files() == 5,
-       "and nothing is moved there");
+       "no file is moved through these links");
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blobs_joined.c: tests of src/blobs/joined.c and lock.c: a document is joined of its blobs; locks exclude threads and
- * processes, and end with the process that has them. */
+/* blobs_joined.c: tests of src/blobs/joined.c and lock.c: a document is joined from its blobs. Locks exclude threads
+ * and processes, and end with their process. */
 #include "disk.h"
 
 #include <pthread.h>
@@ -42,17 +42,18 @@ static void test_keep(void)
     const char *const sha256 = kept(PIECE_TEXT, strlen(PIECE_TEXT)), *path;
     int descriptor;
 
-    is_str(sha256, sr_sha256_hex(PIECE_TEXT, strlen(PIECE_TEXT), pool), "a file by its content");
+    is_str(sha256, sr_sha256_hex(PIECE_TEXT, strlen(PIECE_TEXT), pool),
+           "a blob is stored under the SHA-256 of its content");
     path = sr_blobs_path(documents, sha256, pool);
-    ok(!stat(path, &first) && (first.st_mode & 0777) == 0400, "which nobody changes");
+    ok(!stat(path, &first) && (first.st_mode & 0777) == 0400, "its file is read-only");
     descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    ok(is_content(descriptor, PIECE_TEXT, strlen(PIECE_TEXT)), "with that content");
+    ok(is_content(descriptor, PIECE_TEXT, strlen(PIECE_TEXT)), "its file has the content");
     close(descriptor);
-    is_str(kept(PIECE_TEXT, strlen(PIECE_TEXT)), sha256, "once more is success");
-    ok(!stat(path, &second) && first.st_ino == second.st_ino, "and leaves it as it is");
-    is_int(count_files(), 1, "nothing else is there");
-    ok(kept("", 0) != NULL, "an empty one");
-    ok(access(sr_reports_path(documents, sha256, pool), F_OK) != 0, "no report is made of it");
+    is_str(kept(PIECE_TEXT, strlen(PIECE_TEXT)), sha256, "storing it again succeeds");
+    ok(!stat(path, &second) && first.st_ino == second.st_ino, "the file is not replaced");
+    is_int(count_files(), 1, "there is no other file");
+    ok(kept("", 0) != NULL, "an empty blob is stored");
+    ok(access(sr_reports_path(documents, sha256, pool), F_OK) != 0, "no report is written");
 }
 
 static void test_no_room(void)
@@ -60,10 +61,10 @@ static void test_no_room(void)
     sr_blobs_t gone = {.provider = &sr_blobs_fs, .root = "/nowhere/at/all"};
     sr_error_t *const error = sr_blobs_put(&gone, sr_sha256_hex("x", 1, pool), "x", 1, pool);
 
-    ok(error && error->code == SR_EUNAVAILABLE && error->cause, "without its folder nothing is kept");
+    ok(error && error->code == SR_EUNAVAILABLE && error->cause, "if the folder is missing, storing is SR_EUNAVAILABLE");
 }
 
-/* --- one after the other */
+/* --- joining */
 
 static apr_array_header_t *files_of(const char *const *contents, int count)
 {
@@ -92,16 +93,17 @@ static void check_join(const char *const *contents, int count, const char *tail)
         apr_pool_destroy(own);
         return;
     }
-    is_str(joined.sha256, sr_sha256_hex(all, strlen(all), pool), "the hash is of the files alone");
+    is_str(joined.sha256, sr_sha256_hex(all, strlen(all), pool), "the SHA-256 is that of the files");
     all = apr_pstrcat(pool, all, tail, NULL);
-    is_int(joined.size, strlen(all), "the size is of all");
-    is_str(sr_sha256_end_hex(joined.digest, own), sr_sha256_hex(all, strlen(all), pool), "and so is the digest");
-    ok(is_content(joined.descriptor, all, strlen(all)), "and so is the content");
-    is_int(lseek(joined.descriptor, 0, SEEK_CUR), 0, "from its beginning");
-    ok(write(joined.descriptor, "x", 1) < 0, "not to be written to");
-    ok(fcntl(joined.descriptor, F_GETFD) & FD_CLOEXEC, "and closed at exec");
+    is_int(joined.size, strlen(all), "the size includes the tail");
+    is_str(sr_sha256_end_hex(joined.digest, own), sr_sha256_hex(all, strlen(all), pool),
+           "the digest includes the tail");
+    ok(is_content(joined.descriptor, all, strlen(all)), "the content includes the tail");
+    is_int(lseek(joined.descriptor, 0, SEEK_CUR), 0, "the descriptor is at the beginning");
+    ok(write(joined.descriptor, "x", 1) < 0, "the descriptor is read-only");
+    ok(fcntl(joined.descriptor, F_GETFD) & FD_CLOEXEC, "the descriptor is closed by exec");
     apr_pool_destroy(own);
-    is_int(open_descriptors(), before, "no descriptor is left");
+    is_int(open_descriptors(), before, "no descriptor is left open");
 }
 
 static void test_joins(void)
@@ -115,10 +117,10 @@ static void test_joins(void)
     check_join(contents, 2, "");
     check_join(contents, 5, "");
     check_join(contents, 5, "a tail");
-    is_int(count_files(), 5, "nothing of them stays but the files");
+    is_int(count_files(), 5, "no temporary file is left");
 }
 
-/* Pieces that are longer than whatever is copied at once. */
+/* Files that are larger than the buffer for copying. */
 static void test_large(void)
 {
     const apr_size_t length = 3000001;
@@ -131,25 +133,28 @@ static void test_large(void)
     APR_ARRAY_PUSH(files, const char *) = kept(more, length);
     memcpy(all, content, length);
     memcpy(all + length, more, length);
-    ok(!sr_blobs_join(&joined, documents, files, true, pool), "two large files");
-    ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length), "as one");
-    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "with its hash");
-    is_int(joined.memory, -1, "and not in memory");
+    ok(!sr_blobs_join(&joined, documents, files, true, pool), "two large files are joined");
+    ok(joined.size == (apr_off_t)(2 * length) && is_content(joined.descriptor, all, 2 * length),
+       "the result has the content of both");
+    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "its SHA-256 is right");
+    is_int(joined.memory, -1, "it is not in memory");
     memcpy(all + 2 * length, "a tail", 6);
-    ok(!sr_blobs_extend(&joined, "a tail", 6, pool), "extended");
+    ok(!sr_blobs_extend(&joined, "a tail", 6, pool), "it is extended");
     ok(joined.size == (apr_off_t)(2 * length) + 6 && is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
-    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "the hash is of the files alone");
-    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool), "the digest is of all");
+    is_str(joined.sha256, sr_sha256_hex(all, 2 * length, pool), "the SHA-256 is that of the files");
+    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool),
+           "the digest includes the tail");
     files->nelts = 1;
     APR_ARRAY_IDX(files, 0, const char *) = kept(all, 2 * length);
-    ok(!sr_blobs_join(&joined, documents, files, false, pool) && !joined.file, "one large file is read where it is");
+    ok(!sr_blobs_join(&joined, documents, files, false, pool) && !joined.file, "one large file is read directly");
     ok(!sr_blobs_join(&joined, documents, files, true, pool) && !sr_blobs_extend(&joined, "a tail", 6, pool),
-       "unless it is extended");
+       "one large file that is extended is copied");
     ok(is_content(joined.descriptor, all, 2 * length + 6), "by a tail");
-    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool), "with the digest of all");
+    is_str(sr_sha256_end_hex(joined.digest, pool), sr_sha256_hex(all, 2 * length + 6, pool),
+           "its digest includes the tail");
 }
 
-/* Damage on the disk is no error here: the hash tells, which the caller compares. */
+/* Damage on the disk is not an error here, because the caller compares the SHA-256. */
 static void test_damaged(void)
 {
     static const char *const contents[] = {"the upload", "a signature"};
@@ -163,23 +168,24 @@ static void test_damaged(void)
 
     apr_pool_create(&own, pool);
     put_file(path, "a sig");
-    ok(!sr_blobs_join(&joined, documents, files, false, own), "a file that is shorter now");
-    is_int(joined.size, 15, "gives the size that there is");
-    ok(strcmp(joined.sha256, want) != 0, "and another hash");
+    ok(!sr_blobs_join(&joined, documents, files, false, own), "a truncated file is joined");
+    is_int(joined.size, 15, "the size is that of the truncated file");
+    ok(strcmp(joined.sha256, want) != 0, "the SHA-256 differs");
     put_file(path, "a signaturf");
-    ok(!sr_blobs_join(&joined, documents, files, false, own), "a file with a byte changed");
-    ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "has another hash too");
+    ok(!sr_blobs_join(&joined, documents, files, false, own), "a file with a changed byte is joined");
+    ok(joined.size == 21 && strcmp(joined.sha256, want) != 0, "the SHA-256 differs because of the changed byte");
     put_file(path, "a signature");
-    ok(!sr_blobs_join(&joined, documents, files, false, own) && !strcmp(joined.sha256, want), "put right again");
+    ok(!sr_blobs_join(&joined, documents, files, false, own) && !strcmp(joined.sha256, want),
+       "the restored file has the right SHA-256");
     unlink(path);
     error = sr_blobs_join(&joined, documents, files, false, own);
     ok(error && error->code == SR_EUNAVAILABLE && strstr(error->cause, path),
-       "a missing file is an error that says so");
+       "a missing file is an error whose cause says so");
     apr_pool_destroy(own);
-    is_int(open_descriptors(), before, "no descriptor is left");
+    is_int(open_descriptors(), before, "no descriptor is left open");
 }
 
-/* --- turns */
+/* --- locks */
 
 static const char *const KEY = "a submission";
 
@@ -187,11 +193,11 @@ static sr_file_lock_t *take(const char *key, apr_pool_t *own)
 {
     sr_file_lock_t *turn = NULL;
 
-    if (sr_file_lock_take(&turn, documents, key, apr_time_now() + apr_time_from_sec(60), own)) abort();
+    if (sr_file_lock_take(&turn, documents, key, sr_time_steady() + apr_time_from_sec(60), own)) abort();
     return turn;
 }
 
-/* Adds one to a counter in shared memory, slowly: without turns additions are lost. */
+/* Adds one to a counter in shared memory, slowly. Without the lock additions would be lost. */
 static volatile int *counter;
 #define ROUNDS 50
 
@@ -236,7 +242,7 @@ static void test_threads(void)
         pthread_join(threads[i], NULL);
         apr_pool_destroy(pools[i]);
     }
-    is_int(*counter, 4 * ROUNDS, "four threads, one at a time");
+    is_int(*counter, 4 * ROUNDS, "the lock excludes four threads");
 }
 
 static void test_processes(void)
@@ -247,11 +253,11 @@ static void test_processes(void)
     *counter = 0;
     for (i = 0; i < 4; i++) children[i] = start_child(count_in_child);
     for (i = 0; i < 4; i++) failures += wait_child(children[i]) != 0;
-    is_int(failures, 0, "four processes");
-    is_int(*counter, 4 * ROUNDS, "one at a time");
+    is_int(failures, 0, "four processes take the lock");
+    is_int(*counter, 4 * ROUNDS, "the lock excludes four processes");
 }
 
-/* Whether a child gets the turn within a moment. */
+/* Returns true if a child process gets the lock at once. */
 static const char *wanted_key;
 
 static int take_in_child(void)
@@ -285,27 +291,27 @@ static void test_ends(void)
     sr_file_lock_t *turn;
 
     apr_pool_create(&own, pool);
-    ok(is_free(KEY), "a turn that nobody has");
+    ok(is_free(KEY), "a new lock is free");
     turn = take(KEY, own);
-    ok(!is_free(KEY), "one that is taken");
-    ok(is_free("another submission"), "another key's");
+    ok(!is_free(KEY), "a taken lock is not free");
+    ok(is_free("another submission"), "the lock of another key is free");
     sr_file_lock_release(turn);
-    ok(is_free(KEY), "given back");
+    ok(is_free(KEY), "a released lock is free");
     sr_file_lock_release(turn);
     take(KEY, own);
-    ok(!is_free(KEY), "taken again");
+    ok(!is_free(KEY), "it can be taken again");
     apr_pool_destroy(own);
-    ok(is_free(KEY), "given back with the pool");
+    ok(is_free(KEY), "the lock is released with its pool");
 
     if (pipe(channel)) abort();
     child = start_child(hold_in_child);
-    ok(read(channel[0], &byte, 1) == 1 && !is_free(KEY), "a child has it");
+    ok(read(channel[0], &byte, 1) == 1 && !is_free(KEY), "a child process has the lock");
     kill(child, SIGKILL);
-    is_int(wait_child(child), 128 + SIGKILL, "the child is killed");
-    ok(is_free(KEY), "and has it no more");
+    is_int(wait_child(child), 128 + SIGKILL, "the child process is killed");
+    ok(is_free(KEY), "the lock of a killed process is free");
 }
 
-/* Nobody waits for ever, and who gave up has left nothing behind. */
+/* The wait for a lock ends at its time and leaves nothing behind. */
 static void test_deadline(void)
 {
     const int before = open_descriptors();
@@ -314,14 +320,18 @@ static void test_deadline(void)
 
     apr_pool_create(&own, pool);
     sr_file_lock_t *const turn = take(KEY, own);
-    const apr_time_t begun = apr_time_now();
+    const apr_time_t begun = sr_time_steady();
     sr_error_t *const error = sr_file_lock_take(&late, documents, KEY, begun + apr_time_from_msec(300), own);
-    ok(error && error->code == SR_EUNAVAILABLE && !late, "a wait that is too long is an error: %s",
+    ok(error && error->code == SR_EUNAVAILABLE && !late, "the end of the wait is an error: %s",
        error ? error->message : "none");
-    ok(apr_time_now() >= begun + apr_time_from_msec(300), "and not before the time that was said");
-    is_int(open_descriptors(), before + 1, "and leaves no descriptor");
+    ok(sr_time_steady() >= begun + apr_time_from_msec(300), "the wait does not end before its time");
+    sr_time_forward(apr_time_from_sec(60));
+    ok(sr_file_lock_take(&late, documents, KEY, begun + apr_time_from_sec(60), own) && !late,
+       "the wait ends at once when the clock passes its time");
+    sr_time_forward(-apr_time_from_sec(60));
+    is_int(open_descriptors(), before + 1, "the wait leaves no descriptor open");
     sr_file_lock_release(turn);
-    ok(!sr_file_lock_take(&late, documents, KEY, begun, own), "a turn that nobody has needs no wait");
+    ok(!sr_file_lock_take(&late, documents, KEY, begun, own), "a free lock is taken even if the time is over");
     apr_pool_destroy(own);
 }
 
@@ -333,14 +343,15 @@ static void test_forever(void)
 
     apr_pool_create(&own, pool);
     for (i = 0; i < 100; i++) sr_file_lock_release(take(apr_itoa(own, i), own));
-    is_int(open_descriptors(), before, "a hundred turns leave no descriptor");
+    is_int(open_descriptors(), before, "a hundred locks leave no descriptor open");
     sr_file_lock_t *const turn = take(KEY, own);
     const int held = open_descriptors();
     sr_file_lock_release(turn);
-    const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number now */
+    const int other = open("/dev/null", O_RDONLY | O_CLOEXEC); /* it has the same number as the closed one */
     sr_file_lock_release(turn);
     apr_pool_destroy(own);
-    ok(held == before + 1 && fcntl(other, F_GETFD) >= 0, "ended twice and with its pool, nothing else is closed");
+    ok(held == before + 1 && fcntl(other, F_GETFD) >= 0,
+       "releasing a lock twice and with its pool closes no other descriptor");
     close(other);
 }
 

@@ -41,14 +41,14 @@ static void test_list(void)
     ok(!sr_blobs_put(documents, key, "one", 3, pool), "one content under two keys");
     put_file(apr_pstrcat(pool, sr_blobs_path(documents, one, pool), ".800.png", NULL), "an image");
     put_file(apr_pstrcat(pool, root, "/readme", NULL), "a file of somebody else");
-    is_int(count_blobs(), 3, "blobs are listed, and no reports, images and other files");
-    is_int(listed_size, 11, "with their sizes");
-    ok(sr_blobs_list(documents, count_listed, (void *)other, pool) != NULL, "an error ends the list");
+    is_int(count_blobs(), 3, "only blobs are listed, no reports, images or other files");
+    is_int(listed_size, 11, "blobs are listed with their sizes");
+    ok(sr_blobs_list(documents, count_listed, (void *)other, pool) != NULL, "an error of the callback ends the list");
     ok(!sr_blobs_exists(&there, documents, key, pool) && there, "a blob exists");
-    ok(!sr_blobs_remove(&there, &size, documents, key, pool) && there && size == 3, "and is removed");
+    ok(!sr_blobs_remove(&there, &size, documents, key, pool) && there && size == 3, "the blob is removed");
     ok(!sr_blobs_remove(&there, &size, documents, key, pool) && !there && size == 0, "once");
-    ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "after which it does not exist");
-    is_int(count_blobs(), 2, "the other key of the same content is still there");
+    ok(!sr_blobs_exists(&there, documents, key, pool) && !there, "a removed blob does not exist");
+    is_int(count_blobs(), 2, "another key of the same content still exists");
 }
 
 static void test_brigade(void)
@@ -69,10 +69,10 @@ static void test_brigade(void)
         ok(!sr_blobs_open(&blob, documents, keys[i], own) && blob.size == 6, "a blob is opened");
         sr_blob_append(brigade, &blob, own);
     }
-    ok(!apr_brigade_length(brigade, 0, &size) && size == 12, "the length is known without reading");
+    ok(!apr_brigade_length(brigade, 0, &size) && size == 12, "the length of the brigade is known without reading");
     ok(APR_BUCKET_IS_FILE(APR_BRIGADE_FIRST(brigade)), "the buckets are files");
     ok(!apr_brigade_flatten(brigade, text, &length) && length == 12 && memcmp(text, "first second", 12) == 0,
-       "a brigade has one blob after the other");
+       "the brigade has the content of the blobs, in order");
     apr_pool_destroy(own);
     is_int(open_descriptors(), before, "no descriptor is left open");
 }

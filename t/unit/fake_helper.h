@@ -9,27 +9,49 @@
 
 #include <sys/stat.h>
 
-/* Serves one request: writes `bytes` (or NULL) to the last descriptor that came with it, and sends `response`. The
- * exit code of the program. */
-static inline int fake_serve(const char *bytes, const char *response, apr_pool_t *pool)
+/* A request to the fake, which was sent with the descriptors before the first -1. */
+typedef struct fake_request_t {
+    sr_pdf_header_t header;
+    const char *text;
+    int descriptors[SR_PDF_DESCRIPTORS];
+    int64_t deadline;
+} fake_request_t;
+
+/* Says that the fake is ready, and receives one request. */
+static inline bool fake_receive(fake_request_t *request, apr_pool_t *pool)
+{
+    request->deadline = sr_time_steady() + 20000000;
+    return sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, request->deadline) == SR_PDF_WIRE_OK
+           && sr_pdf_receive(&request->header, &request->text, request->descriptors, SR_PDF_SOCKET, 1 << 20,
+                             request->deadline, pool)
+                  == SR_PDF_WIRE_OK;
+}
+
+/* Sends the response, and waits until the client hangs up. The exit code of the program. */
+static inline int fake_reply(const fake_request_t *request, const char *response, apr_pool_t *pool)
 {
     sr_pdf_header_t header;
     const char *text;
-    int got[SR_PDF_DESCRIPTORS], last = -1;
-    const int64_t deadline = sr_pdf_clock() + 5000000;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, deadline) != SR_PDF_WIRE_OK) return 1;
-    if (sr_pdf_receive(&header, &text, got, SR_PDF_SOCKET, 1 << 20, deadline, pool) != SR_PDF_WIRE_OK) return 1;
-    for (int i = 0; i < SR_PDF_DESCRIPTORS && got[i] >= 0; i++) last = got[i];
-    if (bytes && pwrite(last, bytes, strlen(bytes), 0) != (ssize_t)strlen(bytes)) return 1;
-    for (int i = 0; i < SR_PDF_DESCRIPTORS && got[i] >= 0; i++) close(got[i]);
-    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, response, NULL, deadline);
-    sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, pool); /* until the client hangs up */
+    for (int i = 0; i < SR_PDF_DESCRIPTORS && request->descriptors[i] >= 0; i++) close(request->descriptors[i]);
+    sr_pdf_send(SR_PDF_SOCKET, request->header.id, 0, response, NULL, request->deadline);
+    sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, request->deadline, pool);
     return 0;
 }
 
-/* Writes a script that runs this program with a number as its argument. `path` ends in XXXXXX at first, and names the
- * script then. */
-static inline void fake_script(char *path, int number)
+/* Serves one request: writes `bytes` (or NULL) to the last descriptor that came with it, and sends `response`. */
+static inline int fake_serve(const char *bytes, const char *response, apr_pool_t *pool)
+{
+    fake_request_t request;
+    int last = -1;
+    if (!fake_receive(&request, pool)) return 1;
+    for (int i = 0; i < SR_PDF_DESCRIPTORS && request.descriptors[i] >= 0; i++) last = request.descriptors[i];
+    if (bytes && pwrite(last, bytes, strlen(bytes), 0) != (ssize_t)strlen(bytes)) return 1;
+    return fake_reply(&request, response, pool);
+}
+
+/* Writes a script that runs this program with a number and a text as its arguments. `path` ends in XXXXXX at first, and
+ * names the script then. */
+static inline void fake_script(char *path, int number, const char *argument)
 {
     char self[PATH_MAX];
     const size_t length = strlen(path);
@@ -37,7 +59,7 @@ static inline void fake_script(char *path, int number)
     if (!strcmp(path + length - 6, "XXXXXX")) close(mkstemp(path));
     FILE *file = fopen(path, "w");
     if (!file) abort();
-    fprintf(file, "#!/bin/sh\nexec '%s' %d\n", self, number);
+    fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, number, argument);
     if (fclose(file) || chmod(path, 0700)) abort();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_multipart.c: the multipart parser, each body fed in every possible pair of pieces and byte by byte: what comes
- * out must never depend on where the network cut it. */
+/* http_multipart.c: tests of src/http/multipart.c. Each body is fed as a whole, byte by byte, and cut at every
+ * possible pair of positions. The result must never depend on where the network cuts the body. */
 #include "http/multipart.h"
 
 #include <apr_general.h>
@@ -35,7 +35,7 @@ static sr_error_t *hear_end(void *baton)
     return NULL;
 }
 
-/* What is heard of a body cut at `first` and `second`, or "error: <cause>". */
+/* Parses a body that is cut at `first` and `second`. Returns the parts as text, or "error: <cause>". */
 static const char *parse(const char *parameters, const char *body, size_t length, size_t first, size_t second,
                          apr_pool_t *pool)
 {
@@ -153,7 +153,7 @@ static void check_case(size_t n, apr_pool_t *parent)
             apr_pool_clear(pool);
             differing += strcmp(parse(cases[n].parameters, body, length, first, second, pool), want) != 0;
         }
-    is_int(differing, 0, "%s: in every pair of cuts", cases[n].name);
+    is_int(differing, 0, "%s: cut at every pair of positions", cases[n].name);
     apr_pool_destroy(pool);
 }
 
@@ -164,7 +164,7 @@ static void check_header_limit(apr_pool_t *pool)
     long_name[SR_MULTIPART_HEADER_MAX] = '\0';
     const char *body = apr_pstrcat(pool, "--b\r\n", long_name, ": y\r\n\r\n", NULL);
     is_str(parse(BOUNDARY, body, strlen(body), 0, 0, pool), "error: the headers of a part are longer than 8192 bytes",
-           "headers over the limit");
+           "headers that exceed the limit");
     static const char with_nul[] = "--b\r\nA\0B: c\r\n\r\n";
     is_str(parse(BOUNDARY, with_nul, sizeof with_nul - 1, 0, 0, pool), "error: NUL in the headers of a part",
            "NUL in a header");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs.h: what the tests of jobs in the store share: events, and batches of the job thread. */
+/* jobs.h: shared by the tests of jobs in the store: events, and batches of the job thread. */
 #ifndef SR_TEST_JOBS_H
 #define SR_TEST_JOBS_H
 
@@ -9,21 +9,22 @@
 #define LEASES "{\"webhook\":30000000,\"invitation\":30000000}"
 
 static const char *now_text;
-static unsigned events; /* made so far */
+static unsigned events; /* the number of events made so far */
 
-/* An event of submission `n`, which had `seen` events before. */
+/* Makes an event of submission `n`, which had `seen` events before. */
 static inline const char *event(link_t *l, unsigned n, int seen, const char *kind)
 {
     const char *id = uuid(9, ++events, l->pool);
 
-    RUN(l, SR_OP_SIGNING_CHANGE,
-        apr_psprintf(
-            l->pool,
-            "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"e%d\","
-            "\"representation\":\"v\",\"representation_version\":1,\"state\":\"opened\",\"submission_state\":\"open\","
-            "\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],"
-            "\"webhooks\":[{\"event_id\":\"%s\",\"kind\":\"%s\",\"body\":\"{\\\"n\\\":\\\"\xc3\xa9 %u\\\"}\"}]}",
-            uuid(1, n, l->pool), uuid(4, n * 2, l->pool), NOW + seen, seen, seen, seen + 1, id, kind, events));
+    CHANGE(l,
+           apr_psprintf(
+               l->pool,
+               "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"e%d\","
+               "\"representation\":\"v\",\"representation_version\":1,\"submission_state\":\"open\","
+               "\"over\":false,\"search\":\"s\",\"signers\":[],"
+               "\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],"
+               "\"webhooks\":[{\"event_id\":\"%s\",\"kind\":\"%s\",\"body\":\"{\\\"n\\\":\\\"\xc3\xa9 %u\\\"}\"}]}",
+               uuid(1, n, l->pool), uuid(4, n * 2, l->pool), NOW + seen, seen, seen, seen + 1, id, kind, events));
     if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "an event of submission %u", n);
     return id;
 }
@@ -34,7 +35,7 @@ static inline const char *token_hash(unsigned n, apr_pool_t *pool)
     return apr_psprintf(pool, "%063d%u", 0, n);
 }
 
-/* Two organisations, each with a user and a token. Needs now_text. */
+/* Makes two organisations, each with a user and a token. Needs now_text. */
 static inline void make_organizations(link_t *l)
 {
     apr_pool_t *p = l->pool;
@@ -57,13 +58,13 @@ static inline void set_url(link_t *l, const char *token, const char *kind, const
 #define NOBODY "\"from\":0,\"after\":{},\"organizations\":{}"
 #define PLENTY "\"share\":" SHARE(99, 99, 99) ",\"new\":99,\"slow\":99," NOBODY
 
-/* A column of the n-th claim of the last batch. */
+/* Returns a column of the n-th claim of the last batch. */
 static inline const char *claim_member(const link_t *l, int index, const char *name)
 {
     return column_at(l, index, name);
 }
 
-/* One batch that knows these destinations; the claims' destinations come as "a b c". */
+/* Runs a batch that knows these destinations. Returns the destinations of the claims as "a b c". */
 static inline const char *batch_of(link_t *l, const char *claim, int rows, const char *shares, const char *more)
 {
     const char *said = "";
@@ -81,7 +82,7 @@ static inline const char *batch_of(link_t *l, const char *claim, int rows, const
 #define LISTED(text) "\"destinations\":{\"1\":[" text "]}"
 #define DESTINATION(name, slow, room) "[\"" name "\"," #slow "," #room "]"
 
-/* The `ended` of everything the last batch claimed. */
+/* Returns the member `ended` for all claims of the last batch. */
 static inline const char *ended(link_t *l, const char *claim, const char *rest)
 {
     const char *said = "";
@@ -93,7 +94,7 @@ static inline const char *ended(link_t *l, const char *claim, const char *rest)
     return apr_pstrcat(l->pool, ",\"ended\":[", said, "]", NULL);
 }
 
-/* The argument of a survey of these dead processes, as JSON. */
+/* Returns the argument of a survey with these dead processes, as JSON. */
 static inline const char *survey_of(link_t *l, const char *dead)
 {
     return apr_psprintf(l->pool, "{\"now\":%" APR_TIME_T_FMT ",\"dead\":%s,\"repeated\":{}}",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which addresses may be called: vectors of every special range and of every way to write one; then real calls, which
- * must not reach a listener on the loopback by any of its names, nor through a resolver that changes its mind. */
+/* jobs_address.c: tests of src/jobs/address.c: which addresses may be called. First examples of every special range,
+ * in all notations. Then real calls, which must not reach a listener on the loopback by any of its names, also if
+ * the resolver returns another address the next time. */
 #include "jobs/jobs.h"
 #include "tap.h"
 
@@ -25,7 +26,7 @@ static const char *judge(const char *text, const apr_array_header_t *allowed)
     return "no address";
 }
 
-/* Addresses that are forbidden, and their neighbours that are not. */
+/* Addresses that are forbidden, and neighbours that are allowed. */
 static void vectors(void)
 {
     static const struct {
@@ -83,13 +84,13 @@ static void exceptions(void)
                                       "fd00:2::1", "64:ff9b::127.0.0.1", "2002:7f00:1::"};
 
     for (size_t i = 0; i < 5; i++) ok(!judge(in[i], few), "%s is allowed", in[i]);
-    for (size_t i = 1; i < 6; i++) ok(judge(out[i], few) != NULL, "%s is not", out[i]);
-    ok(!judge("8.8.8.8", few), "public addresses stay");
+    for (size_t i = 1; i < 6; i++) ok(judge(out[i], few) != NULL, "%s is not allowed", out[i]);
+    ok(!judge("8.8.8.8", few), "public addresses are still allowed");
 }
 
 /* --- calls */
 
-/* The resolver: in the place of libc's, for libcurl too. */
+/* The resolver. It replaces that of libc, also for libcurl. */
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result);
 EXPORTED void freeaddrinfo(struct addrinfo *info);
@@ -112,12 +113,12 @@ static struct addrinfo *answer(const char *text, const char *service, struct add
     return info;
 }
 
-/* rebind.*: another address each time. mixed.*: several at once. Others: any that is forbidden. */
+/* rebind.*: another address each time. mixed.*: several addresses. Other names: a forbidden address. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result)
 {
     static const char *const answers[] = {"10.0.0.1", "127.0.0.1", "169.254.169.254", "100.64.0.1"};
 
-    if (!strncmp(node, "slow", 4)) pause(); /* for ever: nobody may wait for it */
+    if (!strncmp(node, "slow", 4)) pause(); /* never returns; no thread may wait for it */
     if (!strncmp(node, "none", 4)) return EAI_NONAME;
     if (!strncmp(node, "rebind", 6)) *result = answer(rebound++ % 2 ? "127.0.0.2" : "127.0.0.1", service, NULL);
     else if (!strncmp(node, "mixed", 5))
@@ -134,7 +135,7 @@ void freeaddrinfo(struct addrinfo *info)
     }
 }
 
-/* The interfaces of this host, as two words: "" are none. */
+/* The addresses of the interfaces of this host, as two words. "" means that there are none. */
 static const char *interfaces[2] = {"", ""};
 
 int getifaddrs(struct ifaddrs **all)
@@ -146,7 +147,7 @@ int getifaddrs(struct ifaddrs **all)
     if (!interfaces[0]) return -1;
     v4 = (struct sockaddr_in){.sin_family = AF_INET};
     v6 = (struct sockaddr_in6){.sin6_family = AF_INET6};
-    found[0] = (struct ifaddrs){.ifa_next = &found[1]}; /* one without an address */
+    found[0] = (struct ifaddrs){.ifa_next = &found[1]}; /* an interface without an address */
     found[1] = (struct ifaddrs){.ifa_next = &found[2], .ifa_addr = (struct sockaddr *)&v4};
     found[2] = (struct ifaddrs){.ifa_addr = (struct sockaddr *)&v6};
     inet_pton(AF_INET, interfaces[0], &v4.sin_addr);
@@ -170,15 +171,16 @@ static void own_addresses(void)
     interfaces[0] = "8.8.4.4";
     interfaces[1] = "2001:4860:4860::8844";
     sr_address_refresh();
-    for (int i = 0; i < 5; i++) is_str(judge(ours[i], NULL), "this host's own", "%s, which is ours", ours[i]);
-    is_str(judge("8.8.4.5", NULL), NULL, "its neighbour is not");
-    is_str(judge("8.8.4.4", allow(one)), NULL, "it may be allowed");
+    for (int i = 0; i < 5; i++) is_str(judge(ours[i], NULL), "this host's own", "%s is this host's own", ours[i]);
+    is_str(judge("8.8.4.5", NULL), NULL, "a neighbour of the own address is allowed");
+    is_str(judge("8.8.4.4", allow(one)), NULL, "the own address can be allowed");
     interfaces[0] = NULL;
     sr_address_refresh();
-    is_str(judge("8.8.4.4", NULL), "this host's own", "it stays where interfaces cannot be read");
+    is_str(judge("8.8.4.4", NULL), "this host's own",
+           "the own address stays forbidden if the interfaces cannot be read");
     interfaces[0] = interfaces[1] = "";
     sr_address_refresh();
-    is_str(judge("8.8.4.4", NULL), NULL, "and is forgotten when the host has another");
+    is_str(judge("8.8.4.4", NULL), NULL, "a former own address is allowed when the host has another one");
 }
 
 #define NOWHERE "the host of the URL has no address that may be called"
@@ -199,9 +201,9 @@ static void listen_somewhere(void)
     port = ntohs(address.sin_port);
 }
 
-static int strays; /* how many connected to another address than 127.0.0.1 */
+static int strays; /* the number of connections to other addresses than 127.0.0.1 */
 
-/* How many have connected since the last time; each is sent a good answer. */
+/* Returns the number of connections since the last call. Each gets the response 200. */
 static int connected(void)
 {
     static const char good[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -220,11 +222,11 @@ static int connected(void)
 typedef struct made_t {
     sr_call_result_t result;
     sr_call_t *call;
-    int number; /* in the order in which calls ended */
+    int number; /* the position in the order in which calls ended */
     bool over;
 } made_t;
 
-/* Makes calls side by side until all are over; gives the number of connections there were. */
+/* Makes calls at the same time, until all are over. Returns the number of connections. */
 static int make_calls(made_t *made, const char *const *hosts, int count, const apr_array_header_t *allowed)
 {
     const sr_jobs_options_t options = {.agent = "test", .allowed = allowed};
@@ -268,27 +270,27 @@ static void names(void)
     enum { COUNT = sizeof hosts / sizeof *hosts };
     made_t made[COUNT];
 
-    is_int(make_calls(made, hosts, COUNT, NULL), 0, "no call reaches the loopback");
+    is_int(make_calls(made, hosts, COUNT, NULL), 0, "no call connects to the loopback");
     for (int i = 0; i < COUNT; i++) {
         ok(!made[i].result.success && !made[i].result.status && made[i].result.error, "%s: %s", hosts[i],
            made[i].result.error);
         if (strchr(hosts[i], '%')) continue;
-        is_str(made[i].result.error, NOWHERE, "… in the same words");
+        is_str(made[i].result.error, NOWHERE, "… its error is the same for all");
         if (hosts[i][strlen(hosts[i]) - 1] != '.')
             ok(!strncmp(made[i].result.detail, "the address is ", 15), "… the log has the reason: %s",
                made[i].result.detail);
     }
-    is_int(make_calls(made, none, 1, NULL), 0, "a name that does not exist");
-    is_str(made[0].result.error, NOWHERE, "… in the same words");
+    is_int(make_calls(made, none, 1, NULL), 0, "a name that does not exist is not called");
+    is_str(made[0].result.error, NOWHERE, "… its error is the same for all");
     ok(strstr(made[0].result.detail, "resolve") != NULL, "… the log has the reason: %s", made[0].result.detail);
     is_int(make_calls(made, hosts, 8, allow((const char *const[]){"127.0.0.1", NULL})), 8,
-           "where it is allowed they do");
+           "calls connect if the loopback is allowed");
     for (int i = 0; i < 8; i++) ok(made[i].result.success, "%s: allowed", hosts[i]);
-    is_str(made[0].result.error, NULL, "no error then");
+    is_str(made[0].result.error, NULL, "a call that succeeded has no error");
 }
 
-/* A name that was fine the first time and points elsewhere the next; one that points to several addresses at once.
- * Where 127.0.0.1 is a public address, 127.0.0.2 is the private one. */
+/* A name whose address changes between calls, and one that has several addresses. Here 127.0.0.1 counts as public,
+ * and 127.0.0.2 as private. */
 static void rebinding(void)
 {
     static const char *const rebind[] = {"rebind.test"}, *const mixed[] = {"mixed.test"};
@@ -297,35 +299,36 @@ static void rebinding(void)
 
     strays = 0;
     for (int i = 0; i < 4; i += 2) {
-        is_int(make_calls(made, rebind, 1, public), 1, "a name of a public address: called");
-        ok(made[0].result.success, "with success");
-        is_int(make_calls(made, rebind, 1, public), 0, "the next time it is that of a private one: nobody connects");
-        is_str(made[0].result.detail, "the address is loopback", "and the log says so");
+        is_int(make_calls(made, rebind, 1, public), 1, "a name with a public address is called");
+        ok(made[0].result.success, "this call succeeds");
+        is_int(make_calls(made, rebind, 1, public), 0, "when the name has a private address, no call connects");
+        is_str(made[0].result.detail, "the address is loopback", "the detail for the log has the reason");
     }
     is_int(rebound, 4, "the name was looked up each time");
-    is_int(make_calls(made, mixed, 1, public), 1, "a public address between private ones: called");
-    ok(made[0].result.success, "with success");
-    is_int(make_calls(made, mixed, 1, allow((const char *const[]){"127.0.0.9", NULL})), 0, "none of them is public");
-    is_str(made[0].result.detail, "the address is loopback", "and the log says so");
-    is_int(strays, 0, "nobody connected to a private one");
+    is_int(make_calls(made, mixed, 1, public), 1, "a name with a public address among private ones is called");
+    ok(made[0].result.success, "this call succeeds");
+    is_int(make_calls(made, mixed, 1, allow((const char *const[]){"127.0.0.9", NULL})), 0,
+           "a name without a public address is not called");
+    is_str(made[0].result.detail, "the address is loopback", "the detail for the log has the reason");
+    is_int(strays, 0, "no call connected to a private address");
 }
 
-/* While one name is looked up for ever, other calls go on, and the one is given up. */
+/* A look-up that never ends does not delay other calls, and its call ends with an error. */
 static void slow_names(void)
 {
     static const char *const hosts[] = {"slow.test", "127.0.0.1"};
     made_t made[2];
 
     make_calls(made, hosts, 2, allow((const char *const[]){"127.0.0.1", NULL}));
-    ok(made[1].result.success && made[1].number == 1, "the other call is not held up");
-    is_str(made[0].result.error, "no connection within 5 s", "the one is given up");
+    ok(made[1].result.success && made[1].number == 1, "the other call is not delayed");
+    is_str(made[0].result.error, "no connection within 5 s", "the call whose look-up never ends has this error");
 }
 
 int main(void)
 {
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    /* a proxy would be what is judged, and would connect to anybody; this one is nowhere, and no call may miss it */
+    /* with a proxy only the proxy's address would be checked. This proxy does not exist, and calls must not use it */
     setenv("http_proxy", "http://127.0.0.9:1", 1);
     setenv("ALL_PROXY", "http://127.0.0.9:1", 1);
     curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -338,5 +341,5 @@ int main(void)
     slow_names();
     const int status = done();
     fflush(stdout);
-    _exit(status); /* the resolver is still at it */
+    _exit(status); /* exit() would wait for the resolver */
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fair shares in a real job thread, over a real database: receivers that accept and never answer, however many
- * they are and whatever they are called, delay neither another organization nor another destination of their own. */
+/* jobs_fair.c: fair shares in a real job thread with a real database. Receivers that accept connections and never
+ * respond delay neither another organisation nor another destination of their own one, however many they are and
+ * whatever names they have. */
 #include "jobs_thread.h"
 
 #include <apr_thread_proc.h>
@@ -39,7 +40,7 @@ static void *answer_all(void *data)
 
 /* --- events */
 
-/* So many events, each of a submission of its own; the host is an SQL expression. */
+/* Adds `count` events, each of its own submission. `host` is an SQL expression. */
 static void add(link_t *l, int organization, int count, const char *host, int port)
 {
     static const char columns[] = "token_id, user_id, organization_id, environment, created_at, updated_at, name, "
@@ -87,8 +88,7 @@ static void set_up(link_t *l)
 {
     make_organizations(l);
     for (unsigned n = 1; n <= 2; n++) {
-        RUN(l, SR_OP_SUBMISSION_CREATE,
-            wish(&(wish_t){.token = token_hash(n, l->pool), .now = NOW, .number = n, .name = "One"}, l->pool));
+        CREATE(l, wish(&(wish_t){.token = token_hash(n, l->pool), .now = NOW, .number = n, .name = "One"}, l->pool));
         is_str(link_outcome(l), "ok", "a submission");
     }
 }
@@ -97,7 +97,7 @@ static void set_up(link_t *l)
 
 static worker_t worker;
 
-/* One event after the other at a receiver that answers, while others hang. */
+/* Adds events one after the other for a receiver that responds, while others hang. */
 static void check_healthy(link_t *l, int organization, int port, int hanging, const char *what)
 {
     const apr_time_t start = apr_time_now();
@@ -113,8 +113,8 @@ static void check_healthy(link_t *l, int organization, int port, int hanging, co
             apr_sleep(2000);
         undisturbed += ended_at(l, hanging, false) == hung;
     }
-    is_int(ended, HEALTHY, "%s: every call is made", what);
-    ok(undisturbed > HEALTHY / 2, "… %d of %d while no call that hangs ends", undisturbed, HEALTHY);
+    is_int(ended, HEALTHY, "%s: every call to the good receiver is made", what);
+    ok(undisturbed > HEALTHY / 2, "… %d of %d of them were made before a call that hangs ended", undisturbed, HEALTHY);
 }
 
 static long under_way(link_t *l)
@@ -123,7 +123,7 @@ static long under_way(link_t *l)
         l, apr_psprintf(l->pool, "SELECT count(*) FROM %sjob WHERE state = 'claimed'", is_pgsql(l) ? "sigreq." : ""));
 }
 
-/* A job thread of its own for each case: it knows no destination. */
+/* Each case has a new job thread, which knows no destination. */
 static void check_case(const base_t *base, link_t *l, void (*check)(link_t *l))
 {
     apr_array_header_t *allowed = apr_array_make(base->pool, 1, sizeof(apr_ipsubnet_t *));
@@ -141,16 +141,16 @@ static void other_organization(link_t *l)
 {
     add(l, 1, 1000, "'127.1.' || (id / 200 % 200) || '.' || (1 + id % 200)", dead);
     sr_jobs_wake(worker.jobs, 0);
-    check_healthy(l, 2, good, dead, "beside a thousand names that hang, another organization");
-    ok(under_way(l) <= 64, "the names have a quarter of the slots: %ld", under_way(l));
+    check_healthy(l, 2, good, dead, "while a thousand names hang, another organisation");
+    ok(under_way(l) <= 64, "the names have at most a quarter of the transfers: %ld", under_way(l));
 }
 
 static void same_organization(link_t *l)
 {
-    add(l, 1, 1000, "'127.2.0.' || (1 + id % 50)", dead); /* twenty events for each of fifty */
+    add(l, 1, 1000, "'127.2.0.' || (1 + id % 50)", dead); /* twenty events for each of fifty receivers */
     sr_jobs_wake(worker.jobs, 0);
-    check_healthy(l, 1, good, dead, "beside fifty receivers that hang, another one of their organization");
-    ok(under_way(l) <= 64, "they have a call each: %ld", under_way(l));
+    check_healthy(l, 1, good, dead, "while fifty receivers hang, another receiver of their organisation");
+    ok(under_way(l) <= 64, "at most 64 transfers are under way: %ld", under_way(l));
 }
 
 static void checks(base_t *base)
@@ -160,7 +160,7 @@ static void checks(base_t *base)
     link_connect(&l, base, base->pool);
     now_text = number(NOW, base->pool);
     events = 0;
-    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    ok(!link_upgrade(&l) && !link_open(&l), "the schema is made");
     link_contents(&l);
     set_up(&l);
     check_case(base, &l, other_organization);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HTTP/2 where a receiver offers it: by ALPN, a connection for each call, no call twice; HTTP/1.1 where not. */
+/* jobs_http2.c: calls use HTTP/2 if the receiver offers it by ALPN, else HTTP/1.1. Each call has its own connection,
+ * and no call is sent twice. */
 #include "jobs/jobs.h"
 #include "tap.h"
 
@@ -11,10 +12,10 @@
 enum { CALLS = 12 };
 
 static apr_pool_t *pool;
-static FILE *said, *told; /* by the receiver, and to it */
+static FILE *said, *told; /* output of the receiver, and input for it */
 static int port;
 
-/* With a pair for its TLS that nobody trusts: trust is for others to test. */
+/* The receiver's TLS certificate is not trusted, because other tests check trust. */
 static void start_receiver(void)
 {
     static const char script[] = "d=$(mktemp -d) && build/sigreqctl seal create $d/seal >$d/log && "
@@ -30,14 +31,14 @@ static void start_receiver(void)
     }
     close(in[0]);
     close(out[1]);
-    told = fdopen(in[1], "w"); /* it ends when that is closed: at the latest when we end */
+    told = fdopen(in[1], "w"); /* the receiver ends when this is closed, at the latest at the end of this process */
     said = fdopen(out[0], "r");
     if (told && said && fscanf(said, "%d", &port) == 1) return;
     printf("Bail out! no receiver\n");
     exit(2);
 }
 
-/* Makes calls side by side; counts the successes, and those by the HTTP version. */
+/* Makes calls at the same time. Counts the successes, and the calls by this HTTP version. */
 static int make_calls(sr_call_t **calls, CURLM *multi, const char *path, int count, long version, int *of_version)
 {
     int running, left, good = 0;
@@ -74,7 +75,7 @@ static int make_calls(sr_call_t **calls, CURLM *multi, const char *path, int cou
     return good;
 }
 
-/* What arrived: COUNT lines at a path; the last connection's number. */
+/* Checks the requests that arrived: COUNT lines with a path. Returns the number of the last connection. */
 static int arrived(const char *path, int count, const char *version)
 {
     char was[8], at[32], body[32];
@@ -110,19 +111,22 @@ int main(void)
         if (sr_call_create(&calls[i], &options, pool)) return 2;
     start_receiver();
 
-    is_int(make_calls(calls, multi, "/first", CALLS, CURL_HTTP_VERSION_2_0, &of_version), CALLS, "all arrive");
-    is_int(of_version, CALLS, "by HTTP/2");
+    is_int(make_calls(calls, multi, "/first", CALLS, CURL_HTTP_VERSION_2_0, &of_version), CALLS, "all calls arrive");
+    is_int(of_version, CALLS, "all calls use HTTP/2");
     const int opened = arrived("/first", CALLS, "2.0");
-    is_int(opened, CALLS, "each over a connection of its own");
-    is_int(make_calls(calls, multi, "/again", CALLS, CURL_HTTP_VERSION_2_0, &of_version), CALLS, "and again");
-    is_int(arrived("/again", CALLS, "2.0"), opened + CALLS, "over connections of their own");
-    is_int(make_calls(calls, multi, "/refused", CALLS, CURL_HTTP_VERSION_2_0, &of_version), 0, "streams are refused");
+    is_int(opened, CALLS, "each call has its own connection");
+    is_int(make_calls(calls, multi, "/again", CALLS, CURL_HTTP_VERSION_2_0, &of_version), CALLS,
+           "all calls of a second round arrive");
+    is_int(arrived("/again", CALLS, "2.0"), opened + CALLS, "the calls of the second round have new connections");
+    is_int(make_calls(calls, multi, "/refused", CALLS, CURL_HTTP_VERSION_2_0, &of_version), 0,
+           "calls whose streams are refused fail");
     arrived("/refused", CALLS, "2.0");
-    is_int(make_calls(calls, multi, "/old", 2, CURL_HTTP_VERSION_1_1, &of_version), 2, "without ALPN");
-    is_int(of_version, 2, "by HTTP/1.1");
+    is_int(make_calls(calls, multi, "/old", 2, CURL_HTTP_VERSION_1_1, &of_version), 2,
+           "calls to a receiver without ALPN arrive");
+    is_int(of_version, 2, "they use HTTP/1.1");
     arrived("/old", 2, "1.1");
     fclose(told);
-    is_int(fgetc(said) == '\n' ? fgetc(said) : 0, EOF, "and nothing else arrived");
+    is_int(fgetc(said) == '\n' ? fgetc(said) : 0, EOF, "no other request arrived");
     curl_multi_cleanup(multi);
     apr_pool_destroy(pool);
     return done();

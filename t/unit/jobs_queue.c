@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs with time in a real job thread, over a real database: what is due and when, what is tried again and after what
- * pause, with a clock that the test sets; and mails that a server refuses for a time, for good, or without a word. */
+/* jobs_queue.c: jobs in a real job thread with a real database and a clock that the test sets: when a job is due,
+ * and when a failed job is tried again. Also mails that a server refuses temporarily, permanently, or by closing the
+ * connection. */
 #include "jobs_thread.h"
 #include "jobs/kinds.h"
 
@@ -11,7 +12,7 @@
 #define MINUTE apr_time_from_sec(60)
 
 static worker_t worker;
-static apr_time_t now; /* as the clock of the service says */
+static apr_time_t now; /* the time of the service's clock */
 
 static void set_clock(apr_time_t at)
 {
@@ -21,7 +22,7 @@ static void set_clock(apr_time_t at)
 /* --- a mail server */
 
 static struct {
-    const char *volatile recipient, *volatile end; /* its answers; "": it closes the connection */
+    const char *volatile recipient, *volatile end; /* its responses; "" closes the connection */
     int port;
 } server;
 
@@ -69,8 +70,9 @@ static int listen_at(int *port)
 
 /* --- kinds */
 
-static volatile int succeeds_at; /* which attempt of a "test" succeeds: 0 is the first */
+static volatile int succeeds_at; /* the attempt of a "test" job that succeeds: 0 is the first */
 static volatile int begun;
+static volatile apr_interval_time_t again_after; /* a "test" job that succeeds is to be done again after this time */
 
 static CURL *begin_test(sr_call_t *call, const sr_job_t *job, sr_call_result_t *result, apr_pool_t *pool)
 {
@@ -78,6 +80,7 @@ static CURL *begin_test(sr_call_t *call, const sr_job_t *job, sr_call_result_t *
     (void)pool;
     begun++;
     result->success = job->attempts == succeeds_at;
+    result->again = again_after;
     result->error = result->success ? NULL : sr_json_string(job->body, "error");
     return NULL;
 }
@@ -88,7 +91,7 @@ static const sr_job_kind_t kinds[] = {
     {"invitation", SR_REPEAT_UNACCEPTED, 3, MINUTE, apr_time_from_sec(30), 1, SR_KIND_INVITATION, sr_invitation_begin},
 };
 
-/* --- jobs. Each has its own created_at, by which it is found. */
+/* --- jobs. Each has its own created_at, which identifies it */
 
 static void add(link_t *l, int number, const char *kind, apr_time_t due_at)
 {
@@ -131,21 +134,22 @@ static void check_due(link_t *l)
     succeeds_at = 9;
     add(l, 1, "test", now + 60 * MINUTE);
     add(l, 2, "once", now);
-    ok(becomes(l, 2, "state = 'done' AND attempts = 1 AND error = 'not yet'"), "a job at most once is over");
-    ok(is(l, 1, "state = 'scheduled' AND attempts = 0"), "one that is due later waits meanwhile");
-    is_int(begun, 1, "… and has not begun");
+    ok(becomes(l, 2, "state = 'done' AND attempts = 1 AND error = 'not yet'"),
+       "a job that is done at most once is over after a failure");
+    ok(is(l, 1, "state = 'scheduled' AND attempts = 0"), "a job that is due later is still scheduled");
+    is_int(begun, 1, "… it has not begun");
     set_clock(now + 60 * MINUTE - 1000);
     add(l, 3, "once", now);
-    ok(becomes(l, 3, "state = 'done'"), "a millisecond before it is due");
-    ok(is(l, 1, "state = 'scheduled'"), "… it still waits");
+    ok(becomes(l, 3, "state = 'done'"), "another job is done a millisecond before that one is due");
+    ok(is(l, 1, "state = 'scheduled'"), "… that one is still scheduled");
     set_clock(now + 1000);
-    ok(becomes(l, 1, again_in(l, 1, MINUTE)), "then it is begun. It fails, and is due again after the pause");
+    ok(becomes(l, 1, again_in(l, 1, MINUTE)), "the job begins when it is due, fails, and is due again after the pause");
     set_clock(now + MINUTE);
     ok(becomes(l, 1, again_in(l, 2, 2 * MINUTE)), "the next pause is twice as long");
     set_clock(now + 2 * MINUTE);
     ok(becomes(l, 1, "state = 'done' AND attempts = 3 AND error = 'not yet' AND ended_at > 0"),
        "the third attempt is the last one");
-    is_int(begun, 5, "no other was made");
+    is_int(begun, 5, "no other attempt was made");
 }
 
 static void check_success(link_t *l)
@@ -154,15 +158,22 @@ static void check_success(link_t *l)
     add(l, 4, "test", now);
     ok(becomes(l, 4, again_in(l, 1, MINUTE)), "an attempt fails");
     set_clock(now + MINUTE);
-    ok(becomes(l, 4, "state = 'done' AND attempts = 1 AND error IS NULL AND status IS NULL"), "the second succeeds");
+    ok(becomes(l, 4, "state = 'done' AND attempts = 1 AND error IS NULL AND status IS NULL"),
+       "the second attempt succeeds");
     succeeds_at = 0;
     add(l, 5, "unknown", now);
     add(l, 6, "test", now);
     ok(becomes(l, 6, "state = 'done' AND attempts = 0"), "a job is done at once");
-    ok(is(l, 5, "state = 'pending'"), "a kind that this process does not know is left to others");
+    again_after = 3 * MINUTE;
+    add(l, 8, "test", now);
+    ok(becomes(l, 8, again_in(l, 0, 3 * MINUTE)), "a job that succeeds too early is due again, as its first attempt");
+    again_after = 0;
+    set_clock(now + 3 * MINUTE);
+    ok(becomes(l, 8, "state = 'done' AND attempts = 0 AND error IS NULL"), "… and is done then");
+    ok(is(l, 5, "state = 'pending'"), "a job of a kind that this process does not know stays pending");
 }
 
-/* By the host's clock, and no other wake than that after the INSERT. */
+/* With the host's clock, and without another wake than the one after the INSERT. */
 static void check_alarm(link_t *l)
 {
     sr_time_stop(0);
@@ -170,11 +181,12 @@ static void check_alarm(link_t *l)
     begun = 0;
     add(l, 7, "test", now + apr_time_from_msec(700));
     for (int i = 0; i < 15000 && !begun; i++) apr_sleep(2000);
-    ok(begun && sr_time_now() >= now + apr_time_from_msec(700), "the thread begins a job when it is due, by itself");
+    ok(begun && sr_time_now() >= now + apr_time_from_msec(700),
+       "the thread begins a job when it is due, without a wake");
     set_clock(now + MINUTE);
 }
 
-/* Most events have no listener. The survey, every five seconds, is the only other transaction. */
+/* Most events have no receiver. The only other transaction is the survey, every five seconds. */
 static void check_idle(void)
 {
     lender_t *lender = &worker.lender;
@@ -184,9 +196,9 @@ static void check_idle(void)
         const apr_uint32_t reads = lender->reads;
         sr_jobs_wake(worker.jobs, 0);
         for (int wait = 0; wait < 15000 && lender->reads == reads; wait++) apr_sleep(2000);
-        ok(lender->reads > reads, "a wake is a look for jobs");
+        ok(lender->reads > reads, "a wake makes the thread poll");
     }
-    ok(lender->writes - before < 10, "without a job it is no transaction: %d for 20 wakes",
+    ok(lender->writes - before < 10, "a poll without jobs is no writing transaction: %d for 20 wakes",
        (int)(lender->writes - before));
 }
 
@@ -195,27 +207,32 @@ static void check_mail(link_t *l)
     server.recipient = "450 4.2.0 Greylisted";
     server.end = "250 good";
     add(l, 10, "invitation", now);
-    ok(becomes(l, 10, again_in(l, 1, MINUTE)) && is(l, 10, "status = 450"), "a server that refuses for a time");
+    ok(becomes(l, 10, again_in(l, 1, MINUTE)) && is(l, 10, "status = 450"),
+       "a mail that the server refuses temporarily is scheduled again");
     server.recipient = "250 good";
     set_clock(now + MINUTE);
-    ok(becomes(l, 10, "state = 'done' AND attempts = 1 AND status = 250 AND error IS NULL"), "gets the mail later");
+    ok(becomes(l, 10, "state = 'done' AND attempts = 1 AND status = 250 AND error IS NULL"),
+       "the server gets the mail later");
     server.end = "451 4.3.0 Try again";
     add(l, 11, "invitation", now);
-    ok(becomes(l, 11, again_in(l, 1, MINUTE)), "also one that has read the message");
+    ok(becomes(l, 11, again_in(l, 1, MINUTE)),
+       "a mail that is refused temporarily after the message is scheduled again");
     server.end = "";
     add(l, 12, "invitation", now);
     ok(becomes(l, 12, "state = 'done' AND attempts = 1 AND error IS NOT NULL"),
-       "one that goes away after the message may have it: never again");
+       "if the connection is lost after the message, the mail is not sent again");
     server.recipient = "550 5.1.1 No such user";
     add(l, 13, "invitation", now);
-    ok(becomes(l, 13, "state = 'done' AND attempts = 1 AND status = 550"), "a refusal for good");
+    ok(becomes(l, 13, "state = 'done' AND attempts = 1 AND status = 550"),
+       "a mail that is refused permanently is not sent again");
     server.recipient = "";
     add(l, 14, "invitation", now);
-    ok(becomes(l, 14, again_in(l, 1, MINUTE)), "a connection that is lost before the message: again");
+    ok(becomes(l, 14, again_in(l, 1, MINUTE)),
+       "if the connection is lost before the message, the mail is scheduled again");
     set_clock(now + MINUTE);
-    ok(becomes(l, 14, again_in(l, 2, 2 * MINUTE)), "… after a minute");
+    ok(becomes(l, 14, again_in(l, 2, 2 * MINUTE)), "… the second time after two minutes");
     set_clock(now + 2 * MINUTE);
-    ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "… until there were enough attempts");
+    ok(becomes(l, 14, "state = 'done' AND attempts = 3"), "… until all attempts are used");
 }
 
 static void checks(base_t *base)
@@ -226,7 +243,7 @@ static void checks(base_t *base)
     link_t l;
 
     link_connect(&l, base, base->pool);
-    ok(!link_upgrade(&l) && !link_open(&l), "a schema");
+    ok(!link_upgrade(&l) && !link_open(&l), "the schema is made");
     link_contents(&l);
     set_clock(NOW);
     begun = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jobs_thread.h: what the tests of a real job thread share: the database that it borrows, and questions to it. */
+/* jobs_thread.h: shared by the tests of a real job thread: the database that it borrows, and queries to it. */
 #ifndef SR_TEST_JOBS_THREAD_H
 #define SR_TEST_JOBS_THREAD_H
 
@@ -12,7 +12,7 @@
 typedef struct lender_t {
     sr_store_source_t source;
     link_t link;
-    volatile apr_uint32_t reads, writes; /* how often it was borrowed for that */
+    volatile apr_uint32_t reads, writes; /* how often it was borrowed to read and to write */
 } lender_t;
 
 static inline sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *pool)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a call trusts: where authorities are given, libcurl is told of them and of no others, for every call and every
- * mail; where it cannot be told, there are no calls. What libcurl makes of it: t/api/authorities.t. */
+/* jobs_trust.c: the certificate authorities of calls and mails. If authorities are configured, libcurl gets only
+ * these, for every call and every mail. If libcurl cannot take them, there are no calls. t/api/authorities.t tests
+ * what libcurl does with them. */
 #include "jobs/call.h"
 #include "tap.h"
 
 #include <apr_general.h>
 
 static struct {
-    bool cafile, capath; /* taken away */
+    bool cafile, capath; /* the system's authorities were removed */
     char pem[64];
 } told;
 static bool refuses;
 
 #undef curl_easy_setopt
-/* In the place of libcurl's. */
+/* Replaces libcurl's function. */
 CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...)
 {
     va_list arguments;
@@ -48,10 +49,10 @@ int main(void)
     json_t *invitation;
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    ok(!sr_call_create(&call, &system, pool), "nothing is given");
+    ok(!sr_call_create(&call, &system, pool), "a call without configured authorities");
     sr_call_begin(call, "https://x.org/", "{}");
     is_told("a call", false, "");
-    ok(!sr_call_create(&call, &given, pool), "authorities are given");
+    ok(!sr_call_create(&call, &given, pool), "a call with configured authorities");
     memset(&told, 0, sizeof told);
     sr_call_begin(call, "https://x.org/", "{}");
     is_told("a call", true, "PEM");
@@ -62,7 +63,8 @@ int main(void)
     is_told("another call", true, "PEM");
     refuses = true;
     const sr_error_t *error = sr_call_create(&call, &given, pool);
-    ok(error && strstr(error->message, "no certificates but the system's"), "a libcurl that cannot: no calls");
+    ok(error && strstr(error->message, "no certificates but the system's"),
+       "if libcurl cannot take authorities, no call can be made");
     apr_pool_destroy(pool);
     return done();
 }

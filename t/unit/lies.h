@@ -191,7 +191,7 @@ static inline int lies_start_helper(const char *program)
         _exit(1);
     }
     close(ends[1]);
-    int64_t deadline = sr_pdf_clock() + 5000000;
+    int64_t deadline = sr_time_steady() + 5000000;
     if (sr_pdf_receive(&header, &text, NULL, ends[0], 1 << 20, deadline, lies_pool) != SR_PDF_WIRE_OK) abort();
     int template = ends[0];
     if (!(header.flags & SR_PDF_TEMPLATE) || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
@@ -205,7 +205,7 @@ static inline int lies_start_helper(const char *program)
 /* Hands on requests and answers. `choose` gives the lie for a request, or NULL. */
 static inline int lies_act(const lie_t *(*choose)(const char *request), const char *program)
 {
-    int64_t deadline = sr_pdf_clock() + 60000000;
+    int64_t deadline = sr_time_steady() + 60000000;
     int own = fcntl(SR_PDF_SOCKET, F_DUPFD_CLOEXEC, 10);
     close(SR_PDF_SOCKET);
     int helper = lies_start_helper(program);
@@ -214,7 +214,7 @@ static inline int lies_act(const lie_t *(*choose)(const char *request), const ch
         sr_pdf_header_t header, answered;
         const char *request, *answer;
         int got[SR_PDF_DESCRIPTORS];
-        if (sr_pdf_receive(&header, &request, got, own, SR_PDF_MAX_QUESTION, deadline, lies_pool) != SR_PDF_WIRE_OK)
+        if (sr_pdf_receive(&header, &request, got, own, SR_PDF_MAX_REQUEST, deadline, lies_pool) != SR_PDF_WIRE_OK)
             return 0;
         sr_pdf_send(helper, header.id, 0, request, got, deadline);
         if (sr_pdf_receive(&answered, &answer, NULL, helper, SR_PDF_MAX_ANSWER, deadline, lies_pool) != SR_PDF_WIRE_OK)

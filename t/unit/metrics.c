@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.c: counting, by many at once, and the text that Prometheus reads. */
+/* metrics.c: tests of src/metrics: counting in several threads, and the text for Prometheus. */
 #include <apr_thread_proc.h>
 #include <string.h>
 
@@ -24,13 +24,15 @@ static void check_threads(apr_pool_t *pool)
 
     for (int i = 0; i < THREADS; i++) apr_thread_create(&threads[i], NULL, count, NULL, pool);
     for (int i = 0; i < THREADS; i++) apr_thread_join(&ignored, threads[i]);
-    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), THREADS * TIMES / 2, "nothing is lost");
-    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 1, SR_RESULT_SEALED), THREADS * TIMES / 2, "… of the other either");
-    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_FAILED), 0, "nothing else has changed");
-    is_int((long)sr_metrics_value(SR_METRIC_SEAL_SECONDS, 0, 0), THREADS * TIMES, "as many durations");
-    is_int((long)sr_metrics_total(SR_METRIC_SEAL_SECONDS, 0), THREADS * TIMES / 4 * 6000L, "and their sum");
-    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 50), 1000, "half of them are below a bound");
-    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 99), 5000, "99 of a hundred are below another");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), THREADS * TIMES / 2,
+           "no increment of several threads is lost");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 1, SR_RESULT_SEALED), THREADS * TIMES / 2,
+           "no increment of another label is lost");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_FAILED), 0, "other counters have not changed");
+    is_int((long)sr_metrics_value(SR_METRIC_SEAL_SECONDS, 0, 0), THREADS * TIMES, "all durations are counted");
+    is_int((long)sr_metrics_total(SR_METRIC_SEAL_SECONDS, 0), THREADS * TIMES / 4 * 6000L, "the sum of the durations");
+    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 50), 1000, "the median of the durations");
+    is_int((long)sr_metrics_quantile(SR_METRIC_SEAL_SECONDS, 0, 99), 5000, "the 99th percentile of the durations");
 }
 
 static bool has(const char *text, const char *line)
@@ -41,14 +43,15 @@ static bool has(const char *text, const char *line)
 
 static void check_labels(void)
 {
-    is_int(sr_metrics_number_of_status(201), 1, "a status has its number");
-    is_str(sr_metrics_text_of(SR_LABEL_CODE, sr_metrics_number_of_status(418)), "other", "a rare one is another");
-    is_str(sr_metrics_text_of(SR_LABEL_OPERATION, sr_metrics_number(SR_LABEL_OPERATION, "?")), "other", "or unknown");
-    is_int(sr_metrics_values(SR_LABEL_ROUTE), 0, "no route has a name yet");
+    is_int(sr_metrics_number_of_status(201), 1, "the number of a frequent status");
+    is_str(sr_metrics_text_of(SR_LABEL_CODE, sr_metrics_number_of_status(418)), "other", "a rare status is other");
+    is_str(sr_metrics_text_of(SR_LABEL_OPERATION, sr_metrics_number(SR_LABEL_OPERATION, "?")), "other",
+           "an unknown operation is other");
+    is_int(sr_metrics_values(SR_LABEL_ROUTE), 0, "at first no route has a name");
     sr_metrics_name(SR_LABEL_ROUTE, 0, "other");
     sr_metrics_name(SR_LABEL_ROUTE, 1, "GET /a/{b}");
     sr_metrics_name(SR_LABEL_SERVER, 0, "a \"b\\\n");
-    is_int(sr_metrics_values(SR_LABEL_ROUTE), 2, "now two have");
+    is_int(sr_metrics_values(SR_LABEL_ROUTE), 2, "two routes have names");
 }
 
 static void check_text(apr_pool_t *pool)
@@ -76,20 +79,21 @@ static void check_text(apr_pool_t *pool)
         "sigreq_helper_starts_total 0",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) ok(has(text, lines[i]), "%s", lines[i]);
-    ok(!strstr(text, "route=\"other\""), "what was not used is not there");
-    ok(!strstr(text, "# HELP  "), "nor what is nobody's business");
-    is_int((long)sr_metrics_quantile(SR_METRIC_REQUEST_SECONDS, 1, 99), -1, "longer than all bounds");
+    ok(!strstr(text, "route=\"other\""), "values that were never used are not in the text");
+    ok(!strstr(text, "# HELP  "), "internal values are not in the text");
+    is_int((long)sr_metrics_quantile(SR_METRIC_REQUEST_SECONDS, 1, 99), -1, "a quantile that exceeds all bounds is -1");
 }
 
 static void check_turns(void)
 {
     const apr_time_t now = apr_time_from_sec(1000);
 
-    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now, 50), "the first has his turn");
-    ok(!sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 49, 50), "the second too soon");
-    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 1, now, 50), "another one is another");
-    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 50, 50), "the third in time");
-    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now - 5, 50), "a clock that was put back stops nobody");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now, 50), "the first process has its turn");
+    ok(!sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 49, 50),
+       "a second process is refused before the interval is over");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 1, now, 50), "another database has its own turn");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now + 50, 50), "a process after the interval has its turn");
+    ok(sr_metrics_turn(SR_METRIC_QUEUE_TURN, 0, now - 5, 50), "a clock that was set back does not refuse the turn");
 }
 
 static void check_forget(void)
@@ -98,16 +102,16 @@ static void check_forget(void)
     sr_metrics_set(SR_METRIC_SEAL_EXPIRES, 1, 0, 7);
     const apr_uint64_t seals = sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED);
     sr_metrics_forget();
-    is_int((long)sr_metrics_value(SR_METRIC_QUEUE, 3, SR_QUEUE_UNDER_WAY), 0, "a gauge is forgotten");
-    is_int((long)sr_metrics_value(SR_METRIC_SEAL_EXPIRES, 1, 0), 0, "… of every kind");
-    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), (long)seals, "a counter is not");
-    is_int((long)sr_metrics_value(SR_METRIC_REQUEST_SECONDS, 1, 0), 4, "nor durations");
+    is_int((long)sr_metrics_value(SR_METRIC_QUEUE, 3, SR_QUEUE_UNDER_WAY), 0, "a gauge is reset");
+    is_int((long)sr_metrics_value(SR_METRIC_SEAL_EXPIRES, 1, 0), 0, "gauges of every kind are reset");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), (long)seals, "a counter is not reset");
+    is_int((long)sr_metrics_value(SR_METRIC_REQUEST_SECONDS, 1, 0), 4, "durations are not reset");
 }
 
 static void check_block(apr_pool_t *pool)
 {
     sr_metrics_use(apr_pcalloc(pool, sr_metrics_size()));
-    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), 0, "another block begins anew");
+    is_int((long)sr_metrics_value(SR_METRIC_SEALS, 0, SR_RESULT_SEALED), 0, "another memory block begins with 0");
     for (int i = 0; i < SR_METRIC_COUNT; i++) sr_metrics_set((sr_metric_t)i, 99, 99, (apr_uint64_t)i + 1);
     for (int i = 0; i < SR_METRIC_COUNT; i++)
         is_int((long)sr_metrics_value((sr_metric_t)i, 99, 99), i + 1, "metric %d has its own place", i);

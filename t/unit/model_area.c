@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_area.c: tests of src/model/area.c: worked numbers, and by another way of computing the same (every rotation,
- * both origins, boxes anywhere). */
+/* model_area.c: tests of src/model/area.c: examples that were computed by hand, and a comparison with another way to
+ * compute the same (every rotation, both origins, boxes anywhere). */
 #include "model/model.h"
 #include "tap.h"
 
 #include <float.h>
 
-/* Worked by hand, with a sheet of paper turned. The page box is 400 x 600 with its corner at (10, 20); the area is 100
- * from the left, 50 up or down, 80 wide and 30 high. */
+/* Computed by hand, with a sheet of paper that is turned. The page box is 400 x 600 with its corner at (10, 20). The
+ * area is 100 from the left and 50 from the bottom or top, 80 wide and 30 high. */
 static const struct {
     sr_origin_t origin;
     int rotate;
@@ -43,7 +43,8 @@ static void test_worked(void)
     }
 }
 
-/* A point of user space as a viewer shows it, by turning the sheet in quarter turns: another way than the code's. */
+/* Computes where a viewer shows a point of user space, by turning the sheet in quarter turns. The code computes it
+ * in another way. */
 static void show(const sr_page_t *page, double x, double y, double *px, double *py, double *w, double *h)
 {
     int turns;
@@ -62,7 +63,7 @@ static void show(const sr_page_t *page, double x, double y, double *px, double *
     }
 }
 
-/* The rectangle's two corners, shown, must span just the percentages. */
+/* Returns true if the two corners of the rectangle, as they are shown, span exactly the percentages. */
 static bool agrees(const sr_page_t *page, const sr_placement_t *placement)
 {
     const double *p = placement->percent, *r = placement->rect;
@@ -74,7 +75,7 @@ static bool agrees(const sr_page_t *page, const sr_placement_t *placement)
            && fabs(p[2] / 100 * w - fabs(ax - bx)) < 1e-6 && fabs(p[3] / 100 * h - fabs(ay - by)) < 1e-6;
 }
 
-/* The same place given by the other origin comes out the same: there and back again. */
+/* Returns true if the same place, given with the other origin, has the same result. */
 static bool returns(const sr_page_t *page, const sr_area_t *area, const sr_placement_t *placement)
 {
     const double *p = placement->percent, *r = placement->rect;
@@ -116,8 +117,8 @@ static void test_round_trips(void)
                     returned += returns(&page, &area, &placement) ? 1 : 0;
                 }
     is_int(total, 128, "every rotation, both origins, four boxes, four areas");
-    is_int(agreed, total, "the rectangle, shown, is where the percentages say");
-    is_int(returned, total, "there and back again is the same place");
+    is_int(agreed, total, "the rectangle is shown where the percentages are");
+    is_int(returned, total, "the same place with the other origin has the same result");
 }
 
 static void test_extremes(void)
@@ -149,8 +150,8 @@ static void test_extremes(void)
                         finite += good == 4 ? 1 : 0;
                         sized += got.rect[2] - got.rect[0] > 0.009 && got.rect[3] - got.rect[1] > 0.009 ? 1 : 0;
                     }
-    is_int(finite, total, "whatever goes in, finite numbers come out");
-    is_int(sized, total, "and a rectangle that has an area");
+    is_int(finite, total, "the results are finite numbers for all inputs");
+    is_int(sized, total, "the rectangle is never empty");
 }
 
 int main(void)

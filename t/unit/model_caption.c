@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_caption.c: tests of src/model/caption.c and src/base/caption.c: which words a caption may have, what they are
- * for a signer in each language and time zone, and how high its line is. */
+/* model_caption.c: tests of src/model/caption.c and src/base/caption.c: the words that a caption may have, their
+ * texts in several languages and time zones, and the height of the line. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -13,7 +13,7 @@ static apr_pool_t *pool;
 static void test_words(void)
 {
     static const struct {
-        const char *text, *caption; /* NULL: refused */
+        const char *text, *caption; /* NULL if it is refused */
     } cases[] = {
         {"name", "name"},
         {"date", "date"},
@@ -51,7 +51,7 @@ static sr_signer_t *signer(const char *locale, const char *const *captions)
     return made;
 }
 
-/* Without the marks of direction. */
+/* Removes the marks of direction. */
 static const char *bare(const char *text)
 {
     char *out = apr_pstrdup(pool, text), *to = out;
@@ -97,25 +97,28 @@ static void test_texts(void)
         is_str(bare(text_of(dates[i].locale, dates[i].page, "date", noon, 60)), dates[i].text,
                "the date for the locale %s on a page in %s", dates[i].locale ? dates[i].locale : "(none)",
                dates[i].page);
-    const char *id = apr_pstrndup(pool, sr_signing_alias(UUID, pool), 8);
-    is_str(bare(text_of("en", "en", "id", noon, 0)), id, "the identifier: the beginning of the fields' names");
+    const char *id = apr_pstrndup(pool, sr_signer_alias(&(sr_signer_t){.uuid = UUID}, pool), 8);
+    is_str(bare(text_of("en", "en", "id", noon, 0)), id, "the word id is the beginning of the fields' names");
     const char *all = apr_pstrcat(pool, id, " \xc2\xb7 Ann Lee \xc2\xb7 November 5, 2026", NULL);
-    is_str(bare(text_of("en", "en", "id,name,date", noon, 0)), all, "all three, in the order asked for");
+    is_str(bare(text_of("en", "en", "id,name,date", noon, 0)), all, "all three words, in the order of the request");
     ok(!strncmp(text_of("ar", "en", "name", noon, 0), "\xe2\x80\x8f", 3), "in Arabic the line goes from right to left");
     ok(!strncmp(text_of("de", "ar", "name", noon, 0), "\xe2\x80\x8e", 3), "in German from left to right");
 }
 
 static void test_zones(void)
 {
-    is_str(bare(text_of("en", "en", "date", "2026-12-31T23:30:00Z", 60)), "January 1, 2027", "after midnight there");
-    is_str(bare(text_of("en", "en", "date", "2027-01-01T04:59:00Z", -300)), "December 31, 2026", "before it");
+    is_str(bare(text_of("en", "en", "date", "2026-12-31T23:30:00Z", 60)), "January 1, 2027",
+           "the date of a zone in which it is after midnight");
+    is_str(bare(text_of("en", "en", "date", "2027-01-01T04:59:00Z", -300)), "December 31, 2026",
+           "the date of a zone in which it is before midnight");
     sr_client_t client = {0};
     sr_captions_t captions = {signer("en", (const char *const[]){"date", NULL}), sr_language_of("en"), &client, 0};
     sr_time_parse(&captions.when, "2026-12-31T23:30:00Z");
     setenv("TZ", "Asia/Tokyo", 1);
     tzset();
     const json_t *texts = json_object_get(sr_captions_json(&captions, NULL, pool), "texts");
-    is_str(bare(json_string_value(json_array_get(texts, 0))), "January 1, 2027", "the server's zone if none is known");
+    is_str(bare(json_string_value(json_array_get(texts, 0))), "January 1, 2027",
+           "the server's zone is used if the signer's is unknown");
 }
 
 static void test_fields(void)
@@ -124,15 +127,16 @@ static void test_fields(void)
     static const char *const fields[] = {"name", "!", "name,date", "name", "", NULL};
     sr_captions_t captions = {signer("en", fields), sr_language_of("en"), &client, sr_time_now()};
     const json_t *json = sr_captions_json(&captions, "a.pdf", pool);
-    is_int(json_array_size(json_object_get(json, "texts")), 2, "each text once");
-    is_str(sr_json_text(json_object_get(json, "fields"), pool), "[0,1,0,-1]", "the fields of one document");
+    is_int(json_array_size(json_object_get(json, "texts")), 2, "each text is listed once");
+    is_str(sr_json_text(json_object_get(json, "fields"), pool), "[0,1,0,-1]",
+           "the texts of the fields of one document");
     json = sr_captions_json(&captions, "b.pdf", pool);
-    is_str(sr_json_text(json_object_get(json, "fields"), pool), "[-1]", "… and of the other");
+    is_str(sr_json_text(json_object_get(json, "fields"), pool), "[-1]", "the texts of the fields of another document");
     const sr_field_t *list = (const sr_field_t *)captions.signer->fields->elts;
-    is_int(sr_caption_number(captions.signer, &list[2], pool), 1, "the number of a field");
-    is_int(sr_caption_number(captions.signer, &list[4], pool), -1, "… without a caption");
+    is_int(sr_caption_number(captions.signer, &list[2], pool), 1, "the text of a field");
+    is_int(sr_caption_number(captions.signer, &list[4], pool), -1, "a field without a caption has no text");
     captions.signer = signer("en", (const char *const[]){"", "!", NULL});
-    ok(!sr_captions_json(&captions, "a.pdf", pool), "no captions at all");
+    ok(!sr_captions_json(&captions, "a.pdf", pool), "without captions there is no JSON");
 }
 
 static void test_long_name(void)
@@ -144,8 +148,8 @@ static void test_long_name(void)
     const sr_captions_t captions = {person, sr_language_of("en"), &client, sr_time_now()};
     const json_t *texts = json_object_get(sr_captions_json(&captions, NULL, pool), "texts");
     const char *text = json_string_value(json_array_get(texts, 0));
-    ok(sr_text_length(text) < 200, "a long name is cut: %d characters", (int)sr_text_length(text));
-    ok(strstr(text, "\xe2\x80\xa6") != NULL, "… and that can be seen");
+    ok(sr_text_length(text) < 200, "a long name is shortened: %d characters", (int)sr_text_length(text));
+    ok(strstr(text, "\xe2\x80\xa6") != NULL, "a shortened name has an ellipsis");
 }
 
 static void test_line(void)
@@ -166,5 +170,6 @@ int main(void)
     test_fields();
     test_long_name();
     test_line();
+    apr_terminate();
     return done();
 }

@@ -44,7 +44,7 @@ static void add_document(apr_array_header_t *documents, const char *uuid, const 
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Two have signed: the first document twice, the second once, the third never. */
+/* Two signers have signed: the first document has two signatures, the second one, the third none. */
 static sr_submission_t *whole(void)
 {
     sr_submission_t *made = apr_pcalloc(pool, sizeof *made);
@@ -161,23 +161,25 @@ static void test_whole(void)
     for (size_t i = 0; i < sizeof WANTED / sizeof *WANTED; i++)
         if (!ok(strstr(text, WANTED[i]) != NULL, "the certificate, part %d", (int)i))
             printf("# wanted %s\n# of %s\n", WANTED[i], text);
-    ok(!strstr(text, "\"banner\""), "no test");
+    ok(!strstr(text, "\"banner\""), "a certificate of production has no banner");
     const char *test = said(whole(), SR_TEST, NULL);
-    ok(strstr(test, "\"banner\":\"TEST \xE2\x80\x94 not legally binding\"") != NULL, "of a test, it says so");
-    ok(strstr(test, "\"seal\":\"Seal\"") != NULL, "and without a name the seal is a seal");
+    ok(strstr(test, "\"banner\":\"TEST \xE2\x80\x94 not legally binding\"") != NULL,
+       "a certificate of the test environment has a banner");
+    ok(strstr(test, "\"seal\":\"Seal\"") != NULL, "a seal without a name is called Seal");
 }
 
 static void test_languages(void)
 {
     const char *text = said_in("de", whole(), EVENTS, SR_PRODUCTION, "x");
     ok(strstr(text, "\"title\":\"Abschlusszertifikat\",\"second\":\"Certificate of completion\"") != NULL,
-       "in German and English");
+       "the certificate has German and English titles");
     ok(strstr(text, "[\"Ge\xC3\xB6"
                     "ffnet / Opened\",")
            != NULL,
-       "labels have both");
-    ok(strstr(text, "[\"Browser\",") != NULL, "once, if they are the same");
-    ok(strstr(text, "Link gesendet an E\xE2\x80\xA6@X.org / Link sent to E\xE2\x80\xA6@X.org") != NULL, "both filled");
+       "labels have both languages");
+    ok(strstr(text, "[\"Browser\",") != NULL, "a label that is the same in both languages appears once");
+    ok(strstr(text, "Link gesendet an E\xE2\x80\xA6@X.org / Link sent to E\xE2\x80\xA6@X.org") != NULL,
+       "values are filled into the texts of both languages");
 
     static const struct {
         const char *versions[3], *code;
@@ -195,7 +197,7 @@ static void test_languages(void)
     }
 }
 
-/* A locale goes before the language that a signer has read the text in. */
+/* A locale has precedence over the language in which a signer has read the text. */
 static void test_locales(void)
 {
     static const struct {
@@ -213,8 +215,8 @@ static void test_secrets(void)
 {
     const char *text = said(whole(), SR_TEST, "x");
 
-    ok(!strstr(text, ANN) && !strstr(text, BO), "no signer's uuid, which is the way to their page");
-    ok(!strstr(text, "/sign/") && !strstr(text, "x.org/secret"), "and no links");
+    ok(!strstr(text, ANN) && !strstr(text, BO), "no uuid of a signer, because it is the secret of their link");
+    ok(!strstr(text, "/sign/") && !strstr(text, "x.org/secret"), "no links");
 }
 
 static void test_gaps(void)
@@ -238,13 +240,13 @@ static void test_gaps(void)
     }
     const char *text = said(partly, SR_PRODUCTION, NULL);
     ok(strstr(text, "[\"Created\",\"2026-11-20 18:09:23 +00:00\"]]") != NULL,
-       "not completed while somebody has not signed");
-    ok(strstr(text, "[\"Signed\",\"Not signed\"]") != NULL, "which is said of them");
+       "it is not completed while a signer has not signed");
+    ok(strstr(text, "[\"Signed\",\"Not signed\"]") != NULL, "the signer who has not signed is listed as such");
 }
 
 int main(void)
 {
-    setenv("TZ", "UTC", 1); /* the zone of this server */
+    setenv("TZ", "UTC", 1); /* the server's time zone */
     apr_initialize();
     apr_pool_create(&pool, NULL);
     test_whole();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_event.c: tests of src/model/event.c: the canonical form is RFC 8785's to the byte, the hash is of it, and the
- * chain holds together. */
+/* model_event.c: tests of src/model/event.c: the canonical form is exactly that of RFC 8785, the hash is computed
+ * from it, and each event has the hash of the previous one. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -19,7 +19,7 @@ static json_t *detail_of(const char *text)
     return detail;
 }
 
-/* The first event, with this detail. */
+/* Makes a first event with this detail. */
 static sr_event_text_t event_with(const char *detail)
 {
     sr_event_text_t text;
@@ -31,17 +31,21 @@ static sr_event_text_t event_with(const char *detail)
 
 static void test_form(void)
 {
-    const sr_event_text_t text = event_with("{\"b\":2,\"a\":\"x\",\"B\":null,\"aa\":[1,{\"z\":0,\"y\":-7}]}");
-    static const char before[] = "{\"at\":\"2026-11-20T18:09:23.123Z\",\"detail\":{\"B\":null,\"a\":\"x\",\"aa\":[1,{"
-                                 "\"y\":-7,\"z\":0}],\"b\":2},"
+    const sr_event_t event = {
+        "signed", AT, ANN, {0}, detail_of("{\"b\":2,\"a\":\"x\",\"B\":null,\"aa\":[1,{\"z\":0,\"y\":-7}]}")};
+    sr_event_text_t text;
+    static const char before[] = "{\"at\":\"2026-11-20T18:09:23.123Z\",\"commitments\":{},\"detail\":{\"B\":null,"
+                                 "\"a\":\"x\",\"aa\":[1,{\"y\":-7,\"z\":0}],\"b\":2},"
                                  "\"event\":\"signed\",",
-                      after[] = "\"ip\":\"::1\",\"number\":1,\"previousHash\":null,\"signer\":\"" ANN
-                                "\",\"userAgent\":\"Agent/7\"}";
+                      after[] =
+                          "\"ip\":null,\"number\":1,\"previousHash\":null,\"signer\":\"" ANN "\",\"userAgent\":null}";
 
+    sr_event_write(&text, &event, 1, NULL, pool);
     is_str(text.hash, sr_sha256_hex(apr_pstrcat(pool, before, after, NULL), strlen(before) + strlen(after), pool),
-           "the hash is of the members in order, without white space and without itself");
+           "the hash is that of the members in order, without white space and without the member hash");
     is_str(text.body, apr_pstrcat(pool, before, "\"hash\":\"", text.hash, "\",", after, NULL),
-           "the event is the same with its hash");
+           "the event has the same members and its hash");
+    is_str(text.personal, NULL, "it has no personal values");
 }
 
 static void test_nobody(void)
@@ -51,24 +55,24 @@ static void test_nobody(void)
 
     sr_event_write(&text, &event, 12, "abc", pool);
     ok(strstr(text.body, "\"ip\":null,\"number\":12,\"previousHash\":\"abc\",\"signer\":null,\"userAgent\":null}"),
-       "who did nothing is null");
+       "an event without a signer has null");
 }
 
-/* RFC 8785, 3.2.2.2: as ECMAScript writes strings. */
+/* RFC 8785, 3.2.2.2: strings are written as in ECMAScript. */
 static void test_strings(void)
 {
     static const struct {
         const char *sent, *written, *name;
     } cases[] = {
-        {"\\u0000x", NULL, "NUL, which is never read"},
+        {"\\u0000x", NULL, "NUL is refused"},
         {"\\u0001\\u000b\\u000e\\u001F\\u001f", "\\u0001\\u000b\\u000e\\u001f\\u001f", "other control characters"},
         {"\\u0008\\u0009\\u000A\\u000C\\u000D", "\\b\\t\\n\\f\\r", "control characters with a name"},
         {"\\\"\\\\\\/", "\\\"\\\\/", "quote, backslash and slash"},
-        {"\\\\u001F\\\\\\u001F", "\\\\u001F\\\\\\u001f", "a backslash that escapes nothing but itself"},
-        {"\x7f\\u007F\\u0080", "\x7f\x7f\xc2\x80", "what is no control character to JSON"},
+        {"\\\\u001F\\\\\\u001F", "\\\\u001F\\\\\\u001f", "an escaped backslash"},
+        {"\x7f\\u007F\\u0080", "\x7f\x7f\xc2\x80", "control characters that JSON does not escape"},
         {"\\u20AC\\u2028\xe2\x82\xac", "\xe2\x82\xac\xe2\x80\xa8\xe2\x82\xac", "other scripts"},
         {"\\uD83D\\uDE00", "\xf0\x9f\x98\x80", "a character of four bytes"},
-        {"e\\u0301", "e\xcc\x81", "nothing is normalised"},
+        {"e\\u0301", "e\xcc\x81", "Unicode is not normalised"},
     };
     size_t i;
 
@@ -93,7 +97,7 @@ static void test_numbers(void)
     ok(strstr(text.body, "\"n\":[0,0,1,-1,9007199254740991,-9007199254740991]"), "whole numbers");
 }
 
-/* What a client does: takes the hash out, writes the rest in canonical form, and compares. */
+/* Verifies an event as a client does: removes the hash, writes the rest in canonical form, and compares. */
 static bool is_sound(const char *body, const char **hash)
 {
     json_t *const event = detail_of(body);
@@ -122,19 +126,19 @@ static void test_chain(void)
         linked += previous ? !strcmp(sr_json_string(detail_of(text.body), "previousHash"), previous) : 1;
         previous = text.hash;
     }
-    is_int(sound, 5, "each hash can be found again");
-    is_int(linked, 5, "each names the one before it");
+    is_int(sound, 5, "a client computes the same hash for each event");
+    is_int(linked, 5, "each event has the hash of the previous one");
 
     char *const changed = apr_pstrdup(pool, bodies[2]);
-    *strstr(changed, "::1") = '1';
-    ok(!is_sound(changed, &hash), "a changed event is seen");
+    *strstr(changed, "opened") = '1';
+    ok(!is_sound(changed, &hash), "a changed event is detected");
     ok(strcmp(sr_json_string(detail_of(bodies[3]), "previousHash"), sr_json_string(detail_of(bodies[1]), "hash")) != 0,
-       "and so is one that is left out");
+       "a missing event is detected");
 }
 
 static void test_differences(void)
 {
-    const sr_event_t one = {"opened", AT, ANN, {.ip = "::1", .user_agent = "A"}, detail_of("{}")};
+    const sr_event_t one = {"opened", AT, ANN, {0}, detail_of("{}")};
     sr_event_t others[] = {one, one, one, one, one, one};
     sr_event_text_t text, other;
     size_t i;
@@ -151,11 +155,142 @@ static void test_differences(void)
         ok(strcmp(text.hash, other.hash) != 0, "difference %d changes the hash", (int)i);
     }
     sr_event_write(&other, &one, 2, NULL, pool);
-    ok(strcmp(text.hash, other.hash) != 0, "so does the number");
+    ok(strcmp(text.hash, other.hash) != 0, "another number changes the hash");
     sr_event_write(&other, &one, 1, "x", pool);
-    ok(strcmp(text.hash, other.hash) != 0, "and the previous hash");
+    ok(strcmp(text.hash, other.hash) != 0, "another previous hash changes the hash");
     sr_event_write(&other, &one, 1, NULL, pool);
-    is_str(other.hash, text.hash, "the same event has the same");
+    is_str(other.hash, text.hash, "the same event has the same hash");
+}
+
+/* --- personal values */
+
+#define DETAIL                                                                                                         \
+    "{\"documents\":[{\"name\":\"Miete Küche.pdf\",\"sha256\":\"aa\"}],\"reason\":\"a\\nb\",\"sendEmail\":true,"      \
+    "\"signers\":[{\"email\":null,\"firstname\":\"Ann\",\"lastname\":\"Lee\",\"uuid\":\"" ANN                          \
+    "\"}],\"timeZone\":\"Europe/Berlin\",\"utcOffset\":60}"
+
+/* Checks a commitment as docs/api.md describes it. */
+static void check_commitment(const json_t *event, const char *path, const char *value)
+{
+    const char *salt = sr_json_string(json_object_get(event, "salts"), path);
+    const char *digest = sr_json_string(json_object_get(event, "commitments"), path);
+    if (!ok(salt && strlen(salt) == 32, "%s has a salt of 128 bits", path)) return;
+    const char *salted = apr_pstrcat(pool, salt, value, NULL);
+    is_str(digest, sr_sha256_hex(salted, strlen(salted), pool), "the commitment of %s", path);
+}
+
+static json_t *shown(const sr_event_text_t *text, bool erased)
+{
+    json_t *events;
+    const char *rows =
+        apr_pstrcat(pool, "[[", text->body, ",", text->personal && !erased ? text->personal : "null", "]]", NULL);
+    if (sr_events_read(&events, rows, pool)) abort();
+    return json_array_get(events, 0);
+}
+
+static void test_personal(void)
+{
+    static const char *const values[] = {"Küche", "a\\nb", "Ann", "Lee", "Berlin", "60", "::1", "Agent/7"};
+    const sr_event_text_t text = event_with(DETAIL);
+    const char *hash;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (values[i][0] == '6') continue; /* digests have it, too */
+        ok(!strstr(text.body, values[i]), "%s is not in what is hashed", values[i]);
+        ok(strstr(text.personal, values[i]), "… but beside it");
+    }
+    ok(is_sound(text.body, &hash), "the hash is right");
+    const json_t *event = shown(&text, false), *commitments = json_object_get(event, "commitments");
+    ok(json_equal(json_object_get(event, "detail"), detail_of(DETAIL)), "the detail is shown as it was written");
+    is_str(sr_json_string(event, "ip"), "::1", "and so is the address");
+    is_str(sr_json_string(event, "userAgent"), "Agent/7", "and the browser");
+    is_int((int)json_object_size(commitments), 8, "each value has a commitment, null has none");
+    check_commitment(event, "ip", "::1");
+    check_commitment(event, "userAgent", "Agent/7");
+    check_commitment(event, "detail.documents.0.name", "Miete Küche.pdf");
+    check_commitment(event, "detail.reason", "a\nb");
+    check_commitment(event, "detail.signers.0.firstname", "Ann");
+    check_commitment(event, "detail.signers.0.lastname", "Lee");
+    check_commitment(event, "detail.timeZone", "Europe/Berlin");
+    check_commitment(event, "detail.utcOffset", "60");
+}
+
+static void test_erased(void)
+{
+    const sr_event_text_t text = event_with(DETAIL), other = event_with(DETAIL);
+    const json_t *event = shown(&text, true);
+    ok(!json_object_get(event, "ip") && !json_object_get(event, "salts"), "an erased event has no values and no salts");
+    is_str(sr_json_string(event, "hash"), text.hash, "its hash stays");
+    is_int((int)json_object_size(json_object_get(event, "commitments")), 8, "and so do the commitments");
+    ok(strcmp(text.hash, other.hash) != 0, "the same values have other salts in another event");
+    const sr_event_text_t old = {NULL, "{\"hash\":\"x\",\"ip\":\"::1\",\"number\":1}", NULL};
+    ok(json_equal(shown(&old, false), detail_of(old.body)), "an event from before is shown as it is");
+}
+
+/* --- for one person */
+
+#define BOB "44444444-d9cb-469f-a165-70867728950e"
+#define CID "55555555-d9cb-469f-a165-70867728950e"
+#define CREATED                                                                                                        \
+    "{\"documents\":[{\"name\":\"Lease.pdf\",\"uuid\":\"" CID                                                          \
+    "\"}],\"signers\":[{\"firstname\":\"Ann\",\"uuid\":\"" ANN "\"},{\"firstname\":\"Bob\",\"uuid\":\"" BOB            \
+    "\"}],\"submission\":\"" CID "\",\"token\":\"" CID "\"}"
+#define REPLACED "{\"firstname\":\"Bob\",\"replaces\":\"" ANN "\",\"signer\":\"" BOB "\"}"
+
+/* Returns what a person gets of an event, as canonical JSON. `old`: it is from before there were commitments. */
+static const char *disclosed(const char *kind, const char *signer, const char *detail, const char *link, bool caller,
+                             bool old)
+{
+    const sr_event_t event = {kind, AT, signer, {.ip = "::1", .user_agent = "Agent/7"}, detail_of(detail)};
+    const sr_event_reader_t reader = {sr_json_own(link ? json_pack("[s]", link) : json_array(), pool), caller};
+    json_t *shown, *personal = NULL;
+    sr_event_text_t text;
+    sr_event_write(&text, &event, 1, NULL, pool);
+    shown = detail_of(text.body);
+    if (text.personal) personal = detail_of(text.personal);
+    if (old) {
+        sr_event_reveal(shown, personal, pool);
+        json_object_del(shown, "salts");
+        json_object_del(shown, "commitments");
+        personal = json_null();
+    }
+    sr_event_disclose(shown, personal, &reader, pool);
+    return sr_json_text(shown, pool);
+}
+
+/* Each text of `has`, which are separated by spaces, is in the event, and none of `lacks`. */
+static void check_disclosed(const char *text, const char *has, const char *lacks, const char *name)
+{
+    char *state, *copy = apr_pstrdup(pool, has);
+    for (const char *one = apr_strtok(copy, " ", &state); one; one = apr_strtok(NULL, " ", &state))
+        if (!ok(strstr(text, one) != NULL, "%s: has %s", name, one)) printf("#   %s\n", text);
+    copy = apr_pstrdup(pool, lacks);
+    for (const char *one = apr_strtok(copy, " ", &state); one; one = apr_strtok(NULL, " ", &state))
+        if (!ok(!strstr(text, one), "%s: lacks %s", name, one)) printf("#   %s\n", text);
+}
+
+static void test_disclosed(void)
+{
+    for (int old = 0; old < 2; old++) {
+        const char *text = disclosed("created", NULL, CREATED, ANN, false, old);
+        check_disclosed(text, "Lease.pdf \"Ann\" \"22222222\" \"44444444\" " CID, "Bob ::1 Agent/7 " ANN " " BOB,
+                        "created, for a signer");
+        text = disclosed("created", NULL, CREATED, NULL, true, old);
+        check_disclosed(text, "Lease.pdf ::1 Agent/7", "Ann Bob " ANN, "created, for the caller");
+        text = disclosed("signed", ANN, "{\"timeZone\":\"Europe/Berlin\",\"utcOffset\":60}", ANN, false, old);
+        check_disclosed(text, "::1 Agent/7 Berlin \"22222222\"", ANN, "signed, for the signer");
+        text = disclosed("refused", ANN, "{\"reason\":\"Rent\"}", BOB, true, old);
+        check_disclosed(text, "\"22222222\"", "::1 Agent/7 Rent", "refused, for another signer who is the caller");
+        text = disclosed("reminded", ANN, "{\"automatic\":false}", ANN, false, old);
+        check_disclosed(text, "\"22222222\"", "::1 Agent/7", "reminded, for the signer: the address is the caller's");
+        text = disclosed("replaced", NULL, REPLACED, ANN, false, old);
+        check_disclosed(text, "\"44444444\" \"22222222\"", "Bob ::1", "replaced, for the old signer");
+        check_disclosed(disclosed("replaced", NULL, REPLACED, BOB, false, old), "Bob", "::1",
+                        "replaced, for the new signer");
+    }
+    const char *text = disclosed("created", NULL, CREATED, ANN, false, false);
+    check_disclosed(text, "\"salts\":{\"detail.documents.0.name\": detail.signers.0.firstname", "salts\":{}",
+                    "salts of what is there");
+    ok(!strstr(strstr(text, "\"salts\""), "signers.1"), "there is no salt of anybody else");
 }
 
 int main(void)
@@ -168,6 +303,9 @@ int main(void)
     test_numbers();
     test_chain();
     test_differences();
+    test_personal();
+    test_erased();
+    test_disclosed();
     apr_pool_destroy(pool);
     return done();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_ink.c: drawn signatures as clients send them: how they are trimmed, whatever canvas they were drawn on, and
- * what is refused in which words. */
+/* model_ink.c: tests of src/model/ink.c: drawn signatures of clients are trimmed, independent of the canvas, and the
+ * messages of refusals. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -8,7 +8,7 @@
 
 typedef struct case_t {
     const char *name, *drawn;
-    const char *says; /* the ink's text, or the error's message */
+    const char *says; /* the text of the ink, or the message of the error */
 } case_t;
 
 #define SIDES "A drawn signature needs width and height, from 1 to 100000"
@@ -16,33 +16,33 @@ typedef struct case_t {
 
 #define TEXT "The strokes of a signature as a text must be numbers written with the letters A to P and a to p"
 #define KIND "The strokes of a signature must be an array, or a text"
-/* A point in the middle of a sixth of its canvas, and 9 % around that: 1/6 / 0.82 = 0.20325 */
+/* A point with a pen of a sixth of its canvas, and a margin of 9 %: 1/6 / 0.82 = 0.20325 */
 #define DOT "{\"width\":0.24835,\"height\":1.0,\"pen\":0.06835,\"strokes\":[[0.12415,0.5,0.06835]]}"
 
 static const case_t CASES[] = {
     {"a dot", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0]]]}", DOT},
     {"elsewhere", "{\"width\":720,\"height\":720,\"strokes\":[[[33.3,700]]]}", DOT},
-    {"no pressure to tell", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0,null]]]}", DOT},
-    {"an empty stroke is passed over", "{\"width\":1,\"height\":1,\"strokes\":[[],[[0,0]]]}", DOT},
+    {"a pressure of null", "{\"width\":1,\"height\":1,\"strokes\":[[[0,0,null]]]}", DOT},
+    {"an empty stroke is skipped", "{\"width\":1,\"height\":1,\"strokes\":[[],[[0,0]]]}", DOT},
     {"a stroke", "{\"width\":720,\"height\":360,\"strokes\":[[[0,0],[100,70,0.5],[200,0]]]}",
      "{\"width\":1.0,\"height\":0.413,\"pen\":0.0226,"
      "\"strokes\":[[0.04845,0.04845,0.0226,0.5,0.36455,0.0226,0.95155,0.04845,0.0226]]}"},
-    {"pressed more and less", "{\"width\":720,\"height\":360,\"strokes\":[[[0,0,0],[200,70,1]]]}",
+    {"different pressures", "{\"width\":720,\"height\":360,\"strokes\":[[[0,0,0],[200,70,1]]]}",
      "{\"width\":1.0,\"height\":0.413,\"pen\":0.0226,"
      "\"strokes\":[[0.0417,0.0417,0.00905,0.94475,0.35775,0.0361]]}"},
     {"a high canvas", "{\"width\":100,\"height\":700,\"strokes\":[[[0,0],[20,600]]]}",
      "{\"width\":0.22355,\"height\":1.0,\"pen\":0.01675,"
      "\"strokes\":[[0.0984,0.0984,0.01675,0.12515,0.9016,0.01675]]}"},
-    {"beyond the canvas", "{\"width\":10,\"height\":10,\"strokes\":[[[-5,5,0.5],[15,5]]]}",
+    {"points outside the canvas", "{\"width\":10,\"height\":10,\"strokes\":[[[-5,5,0.5],[15,5]]]}",
      "{\"width\":1.0,\"height\":0.05855,\"pen\":0.00655,"
      "\"strokes\":[[0.0293,0.0293,0.00655,0.9707,0.0293,0.00655]]}"},
     {"far beyond", "{\"width\":10,\"height\":10,\"strokes\":[[[-5e9,5,7],[1e300,5,-1]]]}",
      "{\"width\":1.0,\"height\":0.0599,\"pen\":0.00495,"
      "\"strokes\":[[0.02995,0.02995,0.0079,0.973,0.02995,0.00195]]}"},
-    {"as a text", "{\"width\":720,\"height\":360,\"strokes\":\"AAAiMmIA.iMnIoP\"}",
+    {"strokes as a text", "{\"width\":720,\"height\":360,\"strokes\":\"AAAiMmIA.iMnIoP\"}",
      "{\"width\":1.0,\"height\":0.4178,\"pen\":0.0224,"
      "\"strokes\":[[0.04885,0.0555,0.02245,0.49665,0.369,0.02245],[0.9445,0.0555,0.03585]]}"},
-    {"as a text, with empty strokes", "{\"width\":720,\"height\":360,\"strokes\":\"..AAAiMmIA..iMnIoP.\"}",
+    {"strokes as a text, with empty ones", "{\"width\":720,\"height\":360,\"strokes\":\"..AAAiMmIA..iMnIoP.\"}",
      "{\"width\":1.0,\"height\":0.4178,\"pen\":0.0224,"
      "\"strokes\":[[0.04885,0.0555,0.02245,0.49665,0.369,0.02245],[0.9445,0.0555,0.03585]]}"},
     {"a text that ends within a number", "{\"width\":1,\"height\":1,\"strokes\":\"AAa\"}", TEXT},
@@ -54,17 +54,19 @@ static const case_t CASES[] = {
     {"no object", "[]", SIDES},
     {"no height", "{\"width\":1,\"strokes\":[]}", SIDES},
     {"a width of 0", "{\"width\":0,\"height\":1,\"strokes\":[]}", SIDES},
-    {"a width in words", "{\"width\":\"9\",\"height\":1,\"strokes\":[]}", SIDES},
-    {"a width of a country", "{\"width\":1e6,\"height\":1e6,\"strokes\":[]}", SIDES},
+    {"a width that is a string", "{\"width\":\"9\",\"height\":1,\"strokes\":[]}", SIDES},
+    {"a width of a million", "{\"width\":1e6,\"height\":1e6,\"strokes\":[]}", SIDES},
     {"a ribbon", "{\"width\":51,\"height\":1,\"strokes\":[]}",
      "A drawn signature is at most 50 times as wide as high, or as high as wide"},
     {"no strokes", "{\"width\":1,\"height\":1}", KIND},
-    {"strokes that are none", "{\"width\":1,\"height\":1,\"strokes\":[5]}", "Each stroke must be an array of points"},
-    {"an object for a stroke", "{\"width\":1,\"height\":1,\"strokes\":[{}]}", "Each stroke must be an array of points"},
-    {"points that are none", "{\"width\":1,\"height\":1,\"strokes\":[[5]]}", POINT},
+    {"a number instead of a stroke", "{\"width\":1,\"height\":1,\"strokes\":[5]}",
+     "Each stroke must be an array of points"},
+    {"an object instead of a stroke", "{\"width\":1,\"height\":1,\"strokes\":[{}]}",
+     "Each stroke must be an array of points"},
+    {"a number instead of a point", "{\"width\":1,\"height\":1,\"strokes\":[[5]]}", POINT},
     {"a point of one number", "{\"width\":1,\"height\":1,\"strokes\":[[[5]]]}", POINT},
-    {"a point of four", "{\"width\":1,\"height\":1,\"strokes\":[[[5,5,5,5]]]}", POINT},
-    {"a point in words", "{\"width\":1,\"height\":1,\"strokes\":[[[5,\"5\"]]]}", POINT},
+    {"a point of four numbers", "{\"width\":1,\"height\":1,\"strokes\":[[[5,5,5,5]]]}", POINT},
+    {"a point with a string", "{\"width\":1,\"height\":1,\"strokes\":[[[5,\"5\"]]]}", POINT},
     {"a point without y", "{\"width\":1,\"height\":1,\"strokes\":[[[5,null]]]}", POINT},
     {"an empty drawing", "{\"width\":1,\"height\":1,\"strokes\":[]}", "The signature is empty"},
     {"empty strokes", "{\"width\":1,\"height\":1,\"strokes\":[[],[]]}", "The signature is empty"},
@@ -82,7 +84,7 @@ static const char *parse(const char *text)
     return error ? error->message : ink->text;
 }
 
-/* `text`, so many times, within brackets. */
+/* Returns a drawing whose strokes have `text` `count` times. */
 static const char *repeated(const char *before, const char *text, int times, const char *after)
 {
     apr_size_t length = strlen(text);
@@ -104,12 +106,12 @@ int main(void)
         is_str(parse(CASES[i].drawn), CASES[i].says, "%s", CASES[i].name);
     ok(parse(repeated("", "[[0,0]]", SR_INK_MAX_STROKES, ""))[0] == '{', "1,000 strokes");
     is_str(parse(repeated("", "[[0,0]]", SR_INK_MAX_STROKES + 1, "")), "A signature has at most 1000 strokes",
-           "and one more");
+           "one more is refused");
     ok(parse(repeated("[", "[0,0]", SR_INK_MAX_POINTS, "]"))[0] == '{', "20,000 points");
     is_str(parse(repeated("[", "[0,0]", SR_INK_MAX_POINTS + 1, "]")), "A signature has at most 20000 points",
-           "and one more");
+           "one more is refused");
     is_str(parse(repeated("[[0,0]],[", "[0,0]", SR_INK_MAX_POINTS, "]")), "A signature has at most 20000 points",
-           "in all strokes together");
+           "the limit counts the points of all strokes");
     apr_pool_destroy(pool);
     return done();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_language.c: tests of src/model/language.c: what tags and headers mean, which tags are well-formed, plurals. */
+/* model_language.c: tests of src/model/language.c: the languages of tags and headers, well-formed tags, plurals. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -101,8 +101,10 @@ static void test_form(void)
                                       "1a", "de-1", "de-a-b", "de-123456789", "*", "de-*", "a-DE",
                                       // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one tag
                                       "de-x-" FORTY "-" FORTY};
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ok(sr_locale_is_valid(good[i]), "'%s' is a tag", good[i]);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ok(!sr_locale_is_valid(bad[i]), "'%s' is none", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ok(sr_locale_is_valid(good[i]), "'%s' is a well-formed tag", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ok(!sr_locale_is_valid(bad[i]), "'%s' is not a well-formed tag", bad[i]);
 }
 
 static void test_languages(void)
@@ -114,16 +116,16 @@ static void test_languages(void)
         json_t *texts = NULL;
         ok(sr_language_of(language->code) == language && sr_language_of(language->tag) == language,
            "%s is found by its code and its tag", language->code);
-        ok(sr_locale_is_valid(language->code) && sr_locale_is_valid(language->tag), "… which are tags");
+        ok(sr_locale_is_valid(language->code) && sr_locale_is_valid(language->tag), "… both are well-formed tags");
         ok(!sr_language_texts(&texts, language, pool) && json_is_object(json_object_get(texts, "page")),
            "… it has a catalogue");
         ok(plurals && strlen(plurals) == 200 && !plurals[strspn(plurals, "zotfmx")], "… and plurals");
         ok(sr_consent_of_language(language->code) != sr_consent_of_language("en") || language == english,
            "… and a text of consent");
     }
-    is_int(sr_language_plurals(english)[1], 'o', "1 is one in English");
-    is_int(sr_language_plurals(english)[2], 'x', "2 is other");
-    is_int(sr_language_plurals(sr_language_of("fr"))[0], 'o', "0 is one in French");
+    is_int(sr_language_plurals(english)[1], 'o', "in English 1 has the plural category one");
+    is_int(sr_language_plurals(english)[2], 'x', "in English 2 has the category other");
+    is_int(sr_language_plurals(sr_language_of("fr"))[0], 'o', "in French 0 has the category one");
 }
 
 int main(void)

@@ -15,7 +15,7 @@ static void add_document(const char *uuid, const char *name, const char *raw, co
     *document = (sr_document_t){.uuid = uuid, .name = name, .raw = raw, .sha256 = "00", .size = 1, .pages = pages};
 }
 
-/* Signers whose fields name these documents and pages, in this order: two fields each. */
+/* Makes signers whose fields name these documents and pages, in this order. Each has two fields. */
 static apr_array_header_t *signers_for(const char *const *names, const int *pages, int count)
 {
     apr_array_header_t *signers = apr_array_make(pool, 2, sizeof(sr_signer_t));
@@ -54,17 +54,17 @@ static void test_resolved(void)
 
     ok(!sr_signers_resolve(signers, documents, pool), "documents are found");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
-    is_str(field->document_uuid, "uuid-a", "by their name");
-    is_num(field->placement.rect[0], 61.2, "and their place is worked out");
-    is_num(field->placement.percent[1], 80, "from the page's size");
+    is_str(field->document_uuid, "uuid-a", "a document is found by its name");
+    is_num(field->placement.rect[0], 61.2, "the field has its rectangle");
+    is_num(field->placement.percent[1], 80, "the percentages are computed from the page's size");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 1, sr_field_t);
-    is_str(field->document_uuid, "uuid-b", "by their name as it was sent");
-    is_str(field->document, "b\".pdf", "and shown by their decoded name");
-    is_num(field->placement.rect[0], 161.2, "on the page named");
+    is_str(field->document_uuid, "uuid-b", "a document is found by its name as it was sent");
+    is_str(field->document, "b\".pdf", "the document is shown with its decoded name");
+    is_num(field->placement.rect[0], 161.2, "the field is on its page");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 0, sr_field_t);
-    is_str(field->document_uuid, "uuid-b", "by their decoded name");
+    is_str(field->document_uuid, "uuid-b", "a document is found by its decoded name");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 1, sr_signer_t).fields, 1, sr_field_t);
-    is_str(field->document_uuid, "uuid-d", "a name of its own goes before what was sent for another");
+    is_str(field->document_uuid, "uuid-d", "a decoded name has precedence over the sent name of another document");
 }
 
 static void test_refused(void)
@@ -73,18 +73,18 @@ static void test_refused(void)
     static const char *const late[] = {"a.pdf", "a.pdf", "x", "a.pdf"}, *const early[] = {"a.pdf", "x"};
     static const int zero[] = {0, 0, 0, 0}, one[] = {1, 0, 0, 0}, three[] = {3}, most[] = {2147483647};
 
-    is_str(answer(absent, zero, 2), "Document A.pdf not found", "names must be equal exactly");
+    is_str(answer(absent, zero, 2), "Document A.pdf not found", "names must be identical");
     is_str(answer(control, zero, 1),
            "Document a\xEF\xBF\xBD\xEF\xBF\xBD"
            "b\xEF\xBF\xBD.pdf not found",
-           "control characters are not repeated");
-    is_str(answer(late, zero, 4), "Document x not found", "signers after the first are looked at too");
-    is_str(answer(early, one, 2), "Index page unknown", "an earlier field's page goes before a later one's document");
+           "control characters are replaced in the message");
+    is_str(answer(late, zero, 4), "Document x not found", "signers after the first are checked, too");
+    is_str(answer(early, one, 2), "Index page unknown", "an error of an earlier field comes first");
     is_str(answer((const char *const[]){"b\".pdf"}, three, 1), "Index page unknown", "the page after the last");
-    is_str(answer((const char *const[]){"b\".pdf"}, most, 1), "Index page unknown", "a page far beyond");
+    is_str(answer((const char *const[]){"b\".pdf"}, most, 1), "Index page unknown", "a page with a huge number");
 }
 
-/* Signers with one area each, which name existing fields of form.pdf. */
+/* Resolves signers with one area each, which names an existing field of form.pdf. */
 static sr_error_t *resolve_existing(apr_array_header_t **signers, const char *one, const char *other)
 {
     const char *const names[] = {one, other};
@@ -109,11 +109,12 @@ static void test_existing(void)
     apr_array_header_t *signers;
     ok(!resolve_existing(&signers, "Tenant", "Landlord"), "existing fields are found");
     const sr_field_t *field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
-    is_int(field->area.page, 1, "on their page");
-    is_num(field->placement.rect[0], 110, "in their place");
-    is_num(field->placement.rect[3], 792, "in user space");
-    is_num(field->placement.percent[0], 100 * 692.0 / 792, "and on the page as it is shown, which is turned");
-    is_num(field->placement.percent[1], 100 * 10.0 / 512, "from the top");
+    is_int(field->area.page, 1, "the field is on its page");
+    is_num(field->placement.rect[0], 110, "the field has the rectangle of the existing field");
+    is_num(field->placement.rect[3], 792, "the rectangle is in user space");
+    is_num(field->placement.percent[0], 100 * 692.0 / 792,
+           "the percentages refer to the page as it is shown, which is rotated");
+    is_num(field->placement.percent[1], 100 * 10.0 / 512, "the percentages count from the top");
     is_existing_refused("Guest", NULL, "Document form.pdf has no signature field Guest");
     is_existing_refused("Author", NULL, "Document form.pdf: signature field Author is signed already");
     is_existing_refused("Tenant", "Tenant", "Document form.pdf: signature field Tenant is named more than once");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_signature.c: tests of src/model/signature.c: what a signer may send as his signature, to the last character. */
+/* model_signature.c: tests of src/model/signature.c: the signatures that a signer may send. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -15,7 +15,7 @@ static apr_pool_t *pool;
 #define IMAGE "An uploaded signature must be a PNG, JPEG or WebP image as a base64 data URL"
 #define LARGE "The image of a signature must be at most 1 MiB"
 
-/* "typed text", "drawn points", "uploaded hex", or the error's message. */
+/* Parses a signature. Returns "typed text", "drawn points", "uploaded hex", or the message of the error. */
 static const char *parse(const char *sent)
 {
     sr_signature_t signature = {0};
@@ -38,51 +38,52 @@ static void test_cases(void)
         const char *sent, *says, *name;
     } cases[] = {
         {"{}", TYPES, "no type"},
-        {"[]", TYPES, "no object"},
-        {"\"typed\"", TYPES, "a text"},
+        {"[]", TYPES, "an array"},
+        {"\"typed\"", TYPES, "a string"},
         {"{\"type\":null}", TYPES, "null"},
-        {"{\"type\":\"Typed\",\"text\":\"Ann\"}", TYPES, "capitals"},
+        {"{\"type\":\"Typed\",\"text\":\"Ann\"}", TYPES, "a type with a capital letter"},
         {"{\"type\":\"stamped\"}", TYPES, "another type"},
 
-        {"{\"type\":\"typed\",\"text\":\"Ann Lee\"}", "typed Ann Lee", "a typed one"},
+        {"{\"type\":\"typed\",\"text\":\"Ann Lee\"}", "typed Ann Lee", "a typed signature"},
         {"{\"type\":\"typed\",\"text\":\"\\u5b57 \\ud83d\\ude00\"}", "typed \xe5\xad\x97 \xf0\x9f\x98\x80",
          "any script"},
         {"{\"type\":\"typed\"}", BLANK, "no text"},
         {"{\"type\":\"typed\",\"text\":5}", BLANK, "a number"},
-        {"{\"type\":\"typed\",\"text\":\"\"}", BLANK, "nothing"},
+        {"{\"type\":\"typed\",\"text\":\"\"}", BLANK, "an empty text"},
         {"{\"type\":\"typed\",\"text\":\" \\u00a0\\u3000\"}", BLANK, "spaces of all kinds"},
-        {"{\"type\":\"typed\",\"text\":\"\\u200b\"}", BLANK, "a space of no width"},
+        {"{\"type\":\"typed\",\"text\":\"\\u200b\"}", BLANK, "a space without width"},
         {"{\"type\":\"typed\",\"text\":\"a\\nb\"}", CONTROL, "a line end"},
         {"{\"type\":\"typed\",\"text\":\"a\\u2028b\"}", CONTROL, "a line separator"},
         {"{\"type\":\"typed\",\"text\":\"a\\u0001\"}", CONTROL, "a control character"},
-        {"{\"type\":\"typed\",\"text\":\"a\\u0085\"}", CONTROL, "one of the second row"},
+        {"{\"type\":\"typed\",\"text\":\"a\\u0085\"}", CONTROL, "a control character of the C1 set"},
 
-        {"{\"type\":\"drawn\",\"width\":2,\"height\":1,\"strokes\":[[[0,0],[1,1]]]}", "drawn 2", "a drawn one"},
-        {"{\"type\":\"drawn\"}", "A drawn signature needs width and height, from 1 to 100000", "an empty one"},
+        {"{\"type\":\"drawn\",\"width\":2,\"height\":1,\"strokes\":[[[0,0],[1,1]]]}", "drawn 2", "a drawn signature"},
+        {"{\"type\":\"drawn\"}", "A drawn signature needs width and height, from 1 to 100000",
+         "a signature without data"},
 
         {PNG("AAEC"), "uploaded 000102", "an image"},
-        {PNG("AAE="), "uploaded 0001", "with one character to fill up"},
-        {PNG("AA=="), "uploaded 00", "with two"},
+        {PNG("AAE="), "uploaded 0001", "an image with one padding character"},
+        {PNG("AA=="), "uploaded 00", "an image with two padding characters"},
         {PNG("+/+/"), "uploaded fbffbf", "both special digits"},
         {"{\"type\":\"uploaded\",\"image\":\"data:image/jpeg;base64,/9j/\"}", "uploaded ffd8ff", "a JPEG"},
         {"{\"type\":\"uploaded\"}", IMAGE, "no image"},
         {"{\"type\":\"uploaded\",\"image\":7}", IMAGE, "a number"},
-        {"{\"type\":\"uploaded\",\"image\":\"AAEC\"}", IMAGE, "no URL"},
+        {"{\"type\":\"uploaded\",\"image\":\"AAEC\"}", IMAGE, "not a URL"},
         {"{\"type\":\"uploaded\",\"image\":\"data:image/gif;base64,AAEC\"}", IMAGE, "a GIF"},
         {"{\"type\":\"uploaded\",\"image\":\"data:image/svg+xml;base64,AAEC\"}", IMAGE, "an SVG"},
-        {"{\"type\":\"uploaded\",\"image\":\"data:image/png,AAEC\"}", IMAGE, "another coding"},
-        {"{\"type\":\"uploaded\",\"image\":\"https://x.org/a.png\"}", IMAGE, "a URL elsewhere"},
-        {PNG(""), IMAGE, "an empty one"},
+        {"{\"type\":\"uploaded\",\"image\":\"data:image/png,AAEC\"}", IMAGE, "a data URL that is not base64"},
+        {"{\"type\":\"uploaded\",\"image\":\"https://x.org/a.png\"}", IMAGE, "an https URL"},
+        {PNG(""), IMAGE, "a signature without data"},
         {PNG("A"), IMAGE, "one digit"},
-        {PNG("AAE"), IMAGE, "three"},
-        {PNG("AA="), IMAGE, "not filled up"},
-        {PNG("A==="), IMAGE, "filled up with three"},
-        {PNG("===="), IMAGE, "with nothing else"},
-        {PNG("AA==AAEC"), IMAGE, "an end in the middle"},
-        {PNG("AA=A"), IMAGE, "a digit behind the end"},
-        {PNG("AA EC"), IMAGE, "a space in it"},
-        {PNG("AAEC\\n"), IMAGE, "a line end behind it"},
-        {PNG("AA-_"), IMAGE, "the digits of URLs"},
+        {PNG("AAE"), IMAGE, "three digits"},
+        {PNG("AA="), IMAGE, "missing padding"},
+        {PNG("A==="), IMAGE, "three padding characters"},
+        {PNG("===="), IMAGE, "only padding"},
+        {PNG("AA==AAEC"), IMAGE, "padding in the middle"},
+        {PNG("AA=A"), IMAGE, "a digit after the padding"},
+        {PNG("AA EC"), IMAGE, "a space between the digits"},
+        {PNG("AAEC\\n"), IMAGE, "a line end after the digits"},
+        {PNG("AA-_"), IMAGE, "digits of base64url"},
         {PNG("AAE\xc3\xa9"), IMAGE, "another letter"},
     };
     size_t i;
@@ -106,7 +107,7 @@ static void test_length(void)
     ok(sr_signature_typed(&signature, NULL, pool) != NULL, "none");
 }
 
-/* `size` bytes as a client sends them. */
+/* Returns an image of `size` bytes, as a client sends it. */
 static const char *upload(apr_size_t size)
 {
     unsigned char *const bytes = apr_pcalloc(pool, size);
@@ -128,10 +129,10 @@ static void test_size(void)
 
         right += strlen(said) == strlen("uploaded ") + 2 * i && !strcmp(said + strlen(said) - 2, "09");
     }
-    is_int(right, 9, "images of one to nine bytes come out as they went in");
-    is_int(strlen(parse(upload(most))), strlen("uploaded ") + 2 * most, "one of 1 MiB");
-    is_str(parse(upload(most + 1)), LARGE, "and of a byte more");
-    is_str(parse(upload(3 * most)), LARGE, "and of 3 MiB");
+    is_int(right, 9, "images of one to nine bytes are decoded");
+    is_int(strlen(parse(upload(most))), strlen("uploaded ") + 2 * most, "an image of 1 MiB is accepted");
+    is_str(parse(upload(most + 1)), LARGE, "an image of one byte more is refused");
+    is_str(parse(upload(3 * most)), LARGE, "an image of 3 MiB is refused");
 }
 
 int main(void)

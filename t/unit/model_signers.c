@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_signers.c: tests of src/model/signers.c: every message, its exact words, and which one comes first. */
+/* model_signers.c: tests of src/model/signers.c: the exact text of every message, and which one comes first. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -7,7 +7,7 @@
 #define FIELD "{\"type\":\"signature\",\"name\":\"Here\",\"document\":\"a.pdf\",\"area\":" AREA "}"
 #define ANN "\"firstname\":\"Ann\",\"lastname\":\"Lee\""
 #define MAIL "\"email\":\"ann@x.org\""
-/* a signer's fields, with one thing in one field said otherwise */
+/* signers with one field, in which one value differs */
 #define WITH_FIELD(field) "[{" ANN "," MAIL ",\"fields\":[" field "]}]"
 #define WITH_AREA(area)                                                                                                \
     WITH_FIELD("{\"type\":\"signature\",\"name\":\"Here\",\"document\":\"a.pdf\",\"area\":" area "}")
@@ -179,7 +179,7 @@ static const case_t areas[] = {
     {WITH_AREA("{\"field\":\"Tenant\"}"), NULL},
 };
 
-/* Which of two failures is the answer. */
+/* Which of two failures is reported. */
 static const case_t order[] = {
     {"[{\"firstname\":\"\",\"lastname\":\"\"}]", "Signer 1: A firstname must be provided"},
     {"[{\"firstname\":\"A\",\"email\":\"x\"}]", "Signer 1: A lastname must be provided"},
@@ -235,14 +235,15 @@ static void test_lengths(void)
               apr_psprintf(pool, "[{\"firstname\":\"%s\",\"lastname\":\"%s\",\"fields\":[" FIELD "]}]", long_name,
                            long_name),
               false),
-       "500 characters, of two bytes, are a name");
+       "a name may have 500 characters of two bytes");
     is_refused(apr_psprintf(pool, "[{\"firstname\":\"%sx\"}]", long_name), false,
                "Signer 1: A firstname must have at most 500 characters");
     is_refused(apr_psprintf(pool, "[{\"firstname\":\"A\",\"lastname\":\"%sx\"}]", long_name), false,
                "Signer 1: A lastname must have at most 500 characters");
     is_refused(apr_psprintf(pool, WITH_FIELD("{\"type\":\"signature\",\"name\":\"%sx\"}"), long_name), false,
                F1 "A name must have at most 500 characters");
-    ok(!parse(&signers, apr_psprintf(pool, WITH_EMAIL("\"%s\""), long_email), false), "254 characters are an email");
+    ok(!parse(&signers, apr_psprintf(pool, WITH_EMAIL("\"%s\""), long_email), false),
+       "an email may have 254 characters");
     is_refused(apr_psprintf(pool, WITH_EMAIL("\"x%s\""), long_email), false,
                "Signer 1: An email must have at most 254 characters");
     is_refused(apr_psprintf(pool, WITH_EMAIL("\"@%s\""), repeat("\xC3\xA9", 300)), false,
@@ -281,21 +282,21 @@ static void test_accepted(void)
     is_num(field->area.h, 4, "h");
     is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "the default origin");
     field = &APR_ARRAY_IDX(signer->fields, 1, sr_field_t);
-    ok(field->area.x == -1e308 && field->area.h == 1e308, "any finite number will do");
-    is_int(field->area.page, 2147483646, "a high page");
+    ok(field->area.x == -1e308 && field->area.h == 1e308, "any finite coordinate is accepted");
+    is_int(field->area.page, 2147483646, "a high page number");
     signer = &APR_ARRAY_IDX(signers, 1, sr_signer_t);
     is_str(signer->email, NULL, "no email");
-    is_str(signer->firstname, " Bo ", "names are kept as they are");
+    is_str(signer->firstname, " Bo ", "names are not trimmed");
     field = &APR_ARRAY_IDX(signer->fields, 0, sr_field_t);
     is_int(field->area.page, 2147483647, "a page beyond int is the last int");
-    is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "a null origin is none");
+    is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "a null origin is the default one");
 
     ok(!parse(&signers, WITH_AREA(ON_PAGE("0,\"origin\":\"user-space\"")), false), "origin user-space");
     ok(!parse(&signers, WITH_AREA(ON_PAGE("0,\"origin\":\"top-left\"")), false), "origin top-left");
     field = &APR_ARRAY_IDX(APR_ARRAY_IDX(signers, 0, sr_signer_t).fields, 0, sr_field_t);
-    is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "an origin given is taken");
-    ok(!parse(&signers, WITH_EMAIL("\"a@b..\""), false), "the contract's pattern takes a@b..");
-    ok(!parse(&signers, WITH_EMAIL("\"a@.b.c\""), false), "and a@.b.c");
+    is_int(field->area.origin, SR_ORIGIN_TOP_LEFT, "an origin in the area is used");
+    ok(!parse(&signers, WITH_EMAIL("\"a@b..\""), false), "the contract's pattern accepts a@b..");
+    ok(!parse(&signers, WITH_EMAIL("\"a@.b.c\""), false), "the contract's pattern accepts a@.b.c");
 }
 
 int main(void)

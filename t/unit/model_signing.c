@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_signing.c: tests of src/model/signing.c, record.c and signing_representation.c: what a signer may do in
- * which state, what that changes, and that they are told no other's link. */
+/* model_signing.c: tests of src/model/signing.c, record.c and signing_representation.c: what a signer may do in each
+ * state, what that changes, and that a signer does not get the links of others. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -17,13 +17,13 @@ static apr_pool_t *pool;
 #define WHEN APR_TIME_C(1795198163123000) /* 2026-11-20T18:09:23.123Z */
 #define LATER APR_TIME_C(1795198164000000)
 
-/* What is different in a test; NULL: nothing. */
+/* The differences of a test from the default; NULL: none. */
 typedef struct parts_t {
-    const char *ann, *bo, *cy; /* of the signer: members that begin with a comma; NULL: as if just sent */
-    const char *state;         /* of the submission; NULL: open */
+    const char *ann, *bo, *cy; /* members of a signer, beginning with a comma; NULL: state sent */
+    const char *state;         /* the state of the submission; NULL: open */
 } parts_t;
 
-/* times in microseconds: of 2026-11-19T00:00:00Z, and an hour later */
+/* times in microseconds: 2026-11-19T00:00:00Z, and an hour later */
 #define THEN "1795046400000000"
 #define SENT ",\"state\":\"sent\",\"opened_at\":null"
 #define OPENED ",\"state\":\"opened\",\"opened_at\":" THEN
@@ -46,7 +46,7 @@ static const char *signer_row(const char *uuid, const char *name, const char *fi
     "\"y\":2,\"w\":3,\"h\":4,\"page\":2,\"origin\":\"user-space\"},\"percent\":{\"x\":1,\"y\":2,\"w\":3,\"h\":4},"     \
     "\"rect\":[1,2,3,4]}"
 
-/* The first has a revision, the second was rewritten. */
+/* The first document has a revision, the second one was rewritten. */
 #define DOCUMENTS                                                                                                      \
     "[{\"uuid\":\"" FIRST "\",\"name\":\"a.pdf\",\"sha256\":\"upload-a\",\"size\":100,\"pages\":12,"                   \
     "\"key\":\"upload-a.1\","                                                                                          \
@@ -100,7 +100,7 @@ static void test_states(void)
     static const struct {
         const char *state;
         parts_t parts;
-        const char *sign, *refuse; /* NULL: he may */
+        const char *sign, *refuse; /* the message of the refusal; NULL: the signer may */
     } cases[] = {
         {"sent", {0}, NULL, NULL},
         {"opened", {.ann = OPENED}, NULL, NULL},
@@ -133,7 +133,8 @@ static void test_states(void)
                cases[i].state);
         is_str(sign ? sign->message : NULL, cases[i].sign, "%s: signing", cases[i].state);
         is_str(refuse ? refuse->message : NULL, cases[i].refuse, "%s: refusing", cases[i].state);
-        ok((!sign || sign->code == SR_ECONFLICT) && (!refuse || refuse->code == SR_ECONFLICT), "a conflict, if any");
+        ok((!sign || sign->code == SR_ECONFLICT) && (!refuse || refuse->code == SR_ECONFLICT),
+           "a refusal is a conflict");
     }
 }
 
@@ -144,32 +145,35 @@ static void test_reading(void)
     const sr_document_state_t *first, *other;
     sr_error_t *error;
 
-    is_str(signing->signer->firstname, "Cy", "their part, whatever the case of his link");
+    is_str(signing->signer->firstname, "Cy", "the signer is found by a link in upper case");
     is_int(signing->environment, SR_PRODUCTION, "the environment");
     is_int(signing->events, 3, "the events");
     first = sr_signing_document(signing, FIRST);
     other = sr_signing_document(signing, OTHER);
-    ok(first && other && !sr_signing_document(signing, ANN), "documents by their uuid");
+    ok(first && other && !sr_signing_document(signing, ANN), "documents are found by their uuid");
     is_str(sr_document_state_sha256(first), "whole-1", "a document with a revision");
-    is_int(sr_document_state_size(first), 110, "its size");
-    is_int(sr_document_state_files(first, pool)->nelts, 2, "its files");
-    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a.1", "the upload");
-    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1.1", "and what was appended");
-    is_str(sr_document_state_sha256(other), "anew-b", "one that was rewritten");
-    is_int(sr_document_state_size(other), 60, "its size");
+    is_int(sr_document_state_size(first), 110, "the size of the current revision");
+    is_int(sr_document_state_files(first, pool)->nelts, 2, "the number of its files");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 0, const char *), "upload-a.1",
+           "the first file is the upload");
+    is_str(APR_ARRAY_IDX(sr_document_state_files(first, pool), 1, const char *), "part-1.1",
+           "the second file is the revision");
+    is_str(sr_document_state_sha256(other), "anew-b", "the SHA-256 of a rewritten document");
+    is_int(sr_document_state_size(other), 60, "the size of the current revision");
     is_str(sr_signing_contact(signing_of(&(parts_t){0}, BO), pool), "Org, submission " SUBMISSION,
-           "for whom it was made, without any signer");
-    is_str(sr_signing_alias(BO, pool), apr_pstrndup(pool, sr_sha256_hex(BO, strlen(BO), pool), 12), "an alias");
-    ok(!strstr(BO, sr_signing_alias(BO, pool)), "is no part of the link");
+           "the contact has the organisation and the submission, and no signer");
+    is_str(sr_signer_alias(&(sr_signer_t){.uuid = BO}, pool),
+           apr_pstrndup(pool, sr_sha256_hex(BO, strlen(BO), pool), 12), "the alias is a hash of the uuid");
+    ok(!strstr(BO, sr_signer_alias(&(sr_signer_t){.uuid = BO}, pool)), "the alias is not a part of the link");
 
     error = sr_signing_parse(&none, row_of(&(parts_t){0}), SUBMISSION, pool);
-    ok(error && error->code == SR_EINTERNAL, "a signer whom the row does not know");
+    ok(error && error->code == SR_EINTERNAL, "a signer who is not in the row");
     error = sr_signing_parse(&none, "{}", ANN, pool);
     ok(error && error->code == SR_EINTERNAL, "an empty row");
     error = sr_signing_parse(&none, row_of(&(parts_t){.state = "paused"}), ANN, pool);
-    ok(error && error->code == SR_EINTERNAL, "a state that nobody knows, of a submission");
+    ok(error && error->code == SR_EINTERNAL, "an unknown state of a submission");
     error = sr_signing_parse(&none, row_of(&(parts_t){.cy = ",\"state\":\"sleeping\""}), ANN, pool);
-    ok(error && error->code == SR_EINTERNAL, "and of a signer");
+    ok(error && error->code == SR_EINTERNAL, "an unknown state of a signer");
     is_int(other->warnings, SR_WARNING_BIT(0), "the warnings of a document");
 }
 
@@ -181,9 +185,9 @@ static void test_open(void)
 
     sr_signing_open(signing, WHEN);
     is_int(signing->signer->state, SR_SIGNER_OPENED, "opened");
-    ok(signing->signer->opened_at == WHEN && signing->submission.updated_at == WHEN, "since when");
+    ok(signing->signer->opened_at == WHEN && signing->submission.updated_at == WHEN, "the time of opening is recorded");
     ok(sr_signing_may(signing, SR_ACTION_OPEN, pool) != NULL, "once");
-    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "the submission stays open");
+    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "the submission is still open");
 }
 
 static void test_refuse(void)
@@ -193,12 +197,12 @@ static void test_refuse(void)
     sr_signing_open(signing, WHEN);
     sr_signing_refuse(signing, LATER, "too dear");
     is_int(signing->signer->state, SR_SIGNER_REFUSED, "refused");
-    is_int(signing->submission.state, SR_SUBMISSION_REFUSED, "and so is the submission");
+    is_int(signing->submission.state, SR_SUBMISSION_REFUSED, "the submission is refused, too");
     ok(signing->signer->refused_at == LATER && signing->signer->opened_at == WHEN && !signing->signer->completed_at,
        "when");
-    is_str(signing->signer->refusal_reason, "too dear", "why");
-    ok(sr_signing_may(signing, SR_ACTION_SIGN, pool) != NULL, "and they can no longer sign");
-    ok(!sr_submission_all_signed(&signing->submission), "a refused one is not complete");
+    is_str(signing->signer->refusal_reason, "too dear", "the reason is recorded");
+    ok(sr_signing_may(signing, SR_ACTION_SIGN, pool) != NULL, "a signer who has refused cannot sign");
+    ok(!sr_submission_all_signed(&signing->submission), "a refused submission is not complete");
 }
 
 static void test_complete(void)
@@ -209,21 +213,21 @@ static void test_complete(void)
     sr_signing_complete(signing, WHEN, &client, "typed", "1-en");
     const sr_signer_t *ann = signing->signer;
     is_int(ann->state, SR_SIGNER_COMPLETED, "completed");
-    ok(ann->opened_at == WHEN && ann->completed_at == WHEN, "who signs at once opens at once");
+    ok(ann->opened_at == WHEN && ann->completed_at == WHEN, "a signer who signs at once has opened the link");
     is_str(apr_pstrcat(pool, ann->ip, " ", ann->user_agent, " ", ann->signature_type, " ", ann->consent, NULL),
-           "::1 Agent/7 typed 1-en", "how");
-    ok(!sr_submission_all_signed(&signing->submission), "one is missing");
-    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "so the submission is open");
+           "::1 Agent/7 typed 1-en", "address, browser, type and consent are recorded");
+    ok(!sr_submission_all_signed(&signing->submission), "while a signature is missing, not all have signed");
+    is_int(signing->submission.state, SR_SUBMISSION_OPEN, "while a signature is missing, the submission is open");
     signing = signing_of(&(parts_t){NULL, COMPLETED, COMPLETED, NULL}, ANN);
     sr_signing_complete(signing, WHEN, &client, "typed", "1-en");
-    ok(sr_submission_all_signed(&signing->submission), "with all three it is not");
+    ok(sr_submission_all_signed(&signing->submission), "after three signatures all have signed");
     sr_signing_certify(signing, "cert", 999);
-    is_int(signing->submission.state, SR_SUBMISSION_COMPLETED, "the certificate completes it");
-    is_str(signing->submission.certificate_sha256, "cert", "which is named");
-    is_int(signing->submission.certificate_size, 999, "with its size");
+    is_int(signing->submission.state, SR_SUBMISSION_COMPLETED, "the certificate completes the submission");
+    is_str(signing->submission.certificate_sha256, "cert", "the submission has the certificate's SHA-256");
+    is_int(signing->submission.certificate_size, 999, "the submission has the certificate's size");
 }
 
-/* --- what he is told */
+/* --- the state that a signer gets */
 
 static void check_view(const parts_t *parts, const char *name)
 {
@@ -234,10 +238,12 @@ static void check_view(const parts_t *parts, const char *name)
     signing->submission.certificate_sha256 = "cert";
     const json_t *const view =
         sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
-    const char *const text = sr_json_text(view, pool), *const alias = sr_signing_alias(ANN, pool);
-    for (i = 0; i < 3; i++) ok(!strstr(text, all[i]), "%s: no link of %s", name, i == 1 ? "his own" : "another");
-    ok(!strstr(text, "Ann") && !strstr(text, "Cy@x.org"), "%s: nor who the others are", name);
-    ok(!strstr(text, alias), "%s: nor the name of a field", name);
+    const char *const text = sr_json_text(view, pool), *const alias =
+                                                           sr_signer_alias(&(sr_signer_t){.uuid = ANN}, pool);
+    for (i = 0; i < 3; i++)
+        ok(!strstr(text, all[i]), "%s: no link of %s", name, i == 1 ? "the signer" : "another signer");
+    ok(!strstr(text, "Ann") && !strstr(text, "Cy@x.org"), "%s: no names or addresses of others", name);
+    ok(!strstr(text, alias), "%s: no alias of a field", name);
 }
 
 static void test_view(void)
@@ -246,22 +252,23 @@ static void test_view(void)
     const json_t *const view =
         sr_json_own(sr_signing_representation(signing, sr_consent_of_language("en"), "/sign/link", pool), pool);
 
-    is_str(member(view, "state"), "\"opened\"", "his state");
+    is_str(member(view, "state"), "\"opened\"", "the state of the signer");
     is_str(member(view, "environment"), "\"production\"", "the environment");
     is_str(member(view, "requester"),
            "{\"firstname\":\"Dee\",\"lastname\":\"Owner\",\"email\":\"dee@x.org\",\"organization\":\"Org\"}",
            "who asks, with the address");
-    is_str(member(view, "signer"), "{\"firstname\":\"Bo\",\"lastname\":\"Lee\",\"email\":\"Bo@x.org\"}", "who he is");
+    is_str(member(view, "signer"), "{\"firstname\":\"Bo\",\"lastname\":\"Lee\",\"email\":\"Bo@x.org\"}",
+           "the name and address of the signer");
     is_str(member(view, "fields"),
            "[{\"document\":\"" FIRST
            "\",\"name\":\"C\",\"type\":\"signature\",\"page\":2,\"percent\":{\"x\":1,\"y\":2,\"w\":3,\"h\":4}}]",
-           "his own fields alone, without places in the file");
+           "only the signer's fields, without rectangles in the file");
     is_str(member(json_array_get(json_object_get(view, "documents"), 0), "sha256"), "\"whole-1\"",
-           "a document as it stands");
+           "the current revision of a document");
     is_str(member(json_array_get(json_object_get(view, "documents"), 1), "url"), "\"/sign/link/documents/" OTHER "\"",
-           "below his link");
-    is_str(member(view, "certificate"), "null", "no certificate yet");
-    is_str(member(view, "skipIntro"), "false", "with the introduction");
+           "the URL of a document is below the signer's link");
+    is_str(member(view, "certificate"), "null", "there is no certificate yet");
+    is_str(member(view, "skipIntro"), "false", "the introduction is not skipped");
     check_view(&(parts_t){0}, "sent");
     check_view(&(parts_t){.ann = REFUSED, .state = "refused"}, "closed");
     check_view(&(parts_t){COMPLETED, COMPLETED, COMPLETED, "completed"}, "completed");

@@ -79,12 +79,12 @@ static void test_new(void)
 
     is_str(sr_submission_render(submission, pool), want, "the representation of a new submission");
     is_str(sr_json_text(sr_json_own(sr_signer_fields_json(signer), pool), pool), strchr(FIELDS, '['),
-           "a signer's fields");
+           "the fields of a signer");
     submission->skip_intro = true;
-    ok(strstr(sr_submission_render(submission, pool), "728950e?skipIntro=true\",") != NULL, "skipIntro is in the link");
+    ok(strstr(sr_submission_render(submission, pool), "728950e?skipIntro=true\",") != NULL, "the link has skipIntro");
 }
 
-/* One has signed, one has refused; then all is done. */
+/* One signer has signed and one has refused; then the submission is completed. */
 static void test_progress(void)
 {
     static const char signed_by_eva[] =
@@ -115,18 +115,19 @@ static void test_progress(void)
     submission->certificate_sha256 = "cert", submission->certificate_size = 7;
     submission->warnings = sr_json_own(json_pack("[s]", "w"), pool);
     text = sr_submission_render(submission, pool);
-    ok(strstr(text, signed_by_eva) != NULL, "who has signed: what, how and when");
-    ok(strstr(text, refused_by_bo) != NULL, "who has refused stays opened");
+    ok(strstr(text, signed_by_eva) != NULL, "a signer who has signed has documents, information and times");
+    ok(strstr(text, refused_by_bo) != NULL, "a signer who has refused has the status opened");
     const char *sentence = sr_warning(0)->sentence, *form = apr_psprintf(pool, ",\"warnings\":[\"%s\"]}]", sentence);
     const char *tail = strstr(text, ",\"warnings\":["), *rest = strstr(end, "]}],") + 3;
     ok(tail && !strncmp(tail, form, strlen(form)) && !strcmp(tail + strlen(form), rest),
-       "warnings and the certificate end it");
+       "warnings and the certificate are the last members");
     text = sr_signer_render(submission, eva, pool);
-    ok(!strncmp(text, "{\"email\":\"Eva@X.org\",", 21) && strstr(text, signed_by_eva), "one signer alone");
-    ok(strstr(sr_submission_render(submission, pool), text) != NULL, "is what the submission has");
+    ok(!strncmp(text, "{\"email\":\"Eva@X.org\",", 21) && strstr(text, signed_by_eva),
+       "a signer can be rendered alone");
+    ok(strstr(sr_submission_render(submission, pool), text) != NULL, "the submission has the same text");
 }
 
-/* What is stored of fields is read as what it was. */
+/* Stored fields are parsed and written again unchanged. */
 static void test_fields(void)
 {
     static const char *const areas[] = {
@@ -144,7 +145,8 @@ static void test_fields(void)
         json_t *json;
         if (sr_json_read(&json, text, pool)) abort();
         ok(!sr_signer_fields_parse(&signer, json, pool), "field %d is read", (int)i);
-        is_str(sr_json_text(sr_json_own(sr_signer_fields_json(&signer), pool), pool), text, "and as it was");
+        is_str(sr_json_text(sr_json_own(sr_signer_fields_json(&signer), pool), pool), text,
+               "the field is written unchanged");
     }
     static const char *const spoilt[] = {"[{}]", "[7]", "[{\"name\":\"a\",\"type\":\"b\",\"document\":\"c\"}]"};
     for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
@@ -152,11 +154,11 @@ static void test_fields(void)
         json_t *json;
         if (sr_json_read(&json, spoilt[i], pool)) abort();
         const sr_error_t *error = sr_signer_fields_parse(&signer, json, pool);
-        ok(error && error->code == SR_EINTERNAL, "%s is no field", spoilt[i]);
+        ok(error && error->code == SR_EINTERNAL, "%s is refused", spoilt[i]);
     }
 }
 
-/* The representation as a reader gets it: each mark replaced by the base URL, then read as JSON. */
+/* Parses the representation as a reader gets it: each placeholder is replaced by the base URL. */
 static json_t *as_read(const char *view, int *marks)
 {
     const char *text = "", *next;
@@ -197,28 +199,28 @@ static void test_injection(void)
         submission->name = submission->created_by.firstname = document->name = evil;
         signer->firstname = signer->lastname = signer->email = field->name = field->document = evil;
         read = as_read(sr_submission_render(submission, pool), &marks);
-        is_int(marks, 2, "one mark for each signer, whatever the names (%d)", (int)i);
-        if (!ok(read != NULL, "and it is JSON")) continue;
+        is_int(marks, 2, "there is one placeholder for each signer, whatever the names (%d)", (int)i);
+        if (!ok(read != NULL, "the result is valid JSON")) continue;
         submitter = json_array_get(json_object_get(read, "submitters"), 0);
-        is_str(sr_json_string(read, "name"), evil, "the name is as it was");
+        is_str(sr_json_string(read, "name"), evil, "the name is unchanged");
         is_str(sr_representation_uuid(sr_submission_render(submission, pool), pool), submission->uuid,
-               "the uuid is found");
-        is_str(sr_json_string(submitter, "email"), evil, "and the email");
+               "sr_representation_uuid finds the uuid");
+        is_str(sr_json_string(submitter, "email"), evil, "the email is unchanged");
         is_str(sr_json_string(submitter, "signatureLink"),
-               "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "and the link is right");
+               "https://x.org/base/sign/22222222-d9cb-469f-a165-70867728950e", "the link has the base URL");
     }
 }
 
 static void test_uuid(void)
 {
-    is_str(sr_representation_uuid("{}", pool), NULL, "no uuid in what is no representation");
-    is_str(sr_representation_uuid("{\"uuid\":\"123", pool), NULL, "nor in a cut one");
+    is_str(sr_representation_uuid("{}", pool), NULL, "an empty object has no uuid");
+    is_str(sr_representation_uuid("{\"uuid\":\"123", pool), NULL, "a truncated representation has no uuid");
 }
 
 static void test_search(void)
 {
     is_str(sr_submission_search_text(example(), pool), "contract \"7\"\n\xC3\xA9va lee eva@x.org\nbo o'neil",
-           "names and emails are searched, folded");
+           "the search text has names and emails, folded");
 }
 
 int main(void)

@@ -21,24 +21,27 @@ static void test_made(apr_pool_t *pool)
     const char *test = sr_token_make(false, pool), *live = sr_token_make(true, pool);
     apr_size_t i, caught = 0, length = strlen(test);
 
-    ok(strncmp(test, "sigreq_test_", 12) == 0, "a test token says so");
-    ok(strncmp(live, "sigreq_live_", 12) == 0, "a live token says so");
-    is_int(length, 12 + 30 + 6, "its length");
+    ok(strncmp(test, "sigreq_test_", 12) == 0, "a token of the test environment has its prefix");
+    ok(strncmp(live, "sigreq_live_", 12) == 0, "a token of production has its prefix");
+    is_int(length, 12 + 30 + 6, "the length of a token");
     ok(sr_token_well_formed(test) && sr_token_well_formed(live), "both are well formed");
-    ok(strcmp(test + 12, sr_token_make(false, pool) + 12) != 0, "two differ");
+    ok(strcmp(test + 12, sr_token_make(false, pool) + 12) != 0, "two tokens differ");
 
     for (i = 0; i < length; i++) {
         char *wrong = apr_pstrdup(pool, test);
         wrong[i] = wrong[i] == 'x' ? 'y' : 'x';
         caught += sr_token_well_formed(wrong) ? 0 : 1;
     }
-    is_int(caught, length, "any one mistyped letter is caught");
-    ok(!sr_token_well_formed(""), "nothing is no token");
-    ok(!sr_token_well_formed(apr_pstrcat(pool, test, "0", NULL)), "nor is one with more behind it");
-    ok(!sr_token_well_formed("sigreq_test_"), "nor a prefix alone");
-    ok(!sr_token_well_formed(apr_pstrcat(pool, "sigreq_live_", test + 12, NULL)), "nor one of the other environment");
-    /* CRC-32 of the first 42 characters is 0x9F3BBF4E by zlib: the form must not change under stored tokens. */
-    ok(sr_token_well_formed("sigreq_test_0000000000000000000000000000002unJLq"), "a token made elsewhere is known");
+    is_int(caught, length, "every mistyped letter is detected");
+    ok(!sr_token_well_formed(""), "an empty text is not a token");
+    ok(!sr_token_well_formed(apr_pstrcat(pool, test, "0", NULL)), "a token with another letter is not a token");
+    ok(!sr_token_well_formed("sigreq_test_"), "a prefix alone is not a token");
+    ok(!sr_token_well_formed(apr_pstrcat(pool, "sigreq_live_", test + 12, NULL)),
+       "a token with the prefix of the other environment is not a token");
+    /* The CRC-32 of the first 42 characters is 0x9F3BBF4E by zlib. The form must never change, because tokens are in
+     * use. */
+    ok(sr_token_well_formed("sigreq_test_0000000000000000000000000000002unJLq"),
+       "a token with a checksum of another program is well formed");
 }
 
 int main(void)
@@ -52,17 +55,19 @@ int main(void)
 
     apr_initialize();
     apr_pool_create(&pool, NULL);
-    is_str(sr_environment_name(SR_TEST), "test", "test is called test");
-    is_str(sr_environment_name(SR_PRODUCTION), "production", "and production production");
+    is_str(sr_environment_name(SR_TEST), "test", "the name of the test environment");
+    is_str(sr_environment_name(SR_PRODUCTION), "production", "the name of production");
 
     sr_environment_t environment = SR_TEST;
-    ok(sr_environment_parse(&environment, "production") && environment == SR_PRODUCTION, "and back");
-    ok(sr_environment_parse(&environment, "test") && environment == SR_TEST, "both");
-    ok(!sr_environment_parse(&environment, "live"), "nothing else is one");
+    ok(sr_environment_parse(&environment, "production") && environment == SR_PRODUCTION, "production is parsed");
+    ok(sr_environment_parse(&environment, "test") && environment == SR_TEST, "test is parsed");
+    ok(!sr_environment_parse(&environment, "live"), "other names are refused");
     is_str(sr_json_text(sr_json_own(sr_token_representation(&full, NULL), pool), pool),
-           apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",", view, NULL), "the view, without a secret");
+           apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",", view, NULL),
+           "the representation of a token without its secret");
     is_str(sr_json_text(sr_json_own(sr_token_representation(&full, "s3"), pool), pool),
-           apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",\"token\":\"s3\",", view, NULL), "and with one");
+           apr_pstrcat(pool, "{\"uuid\":\"T\",\"name\":\"ci\",\"token\":\"s3\",", view, NULL),
+           "the representation of a token with its secret");
     test_made(pool);
     apr_pool_destroy(pool);
     apr_terminate();

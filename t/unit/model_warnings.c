@@ -26,11 +26,11 @@ int main(void)
     apr_pool_create(&pool, NULL);
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
         ok(!sr_warnings_parse(&set, json(refused[i])), "refused: %s", refused[i]);
-    ok(sr_warnings_parse(&set, NULL) && set == 0, "nothing is the empty set");
-    ok(sr_warnings_parse(&set, json("[\"embedded-files\",\"javascript\"]")) && set == two, "names are read");
+    ok(sr_warnings_parse(&set, NULL) && set == 0, "no member is the empty set");
+    ok(sr_warnings_parse(&set, json("[\"embedded-files\",\"javascript\"]")) && set == two, "names are parsed");
     is_str(sr_json_text(sr_json_own(sr_warnings_names(set), pool), pool), "[\"javascript\",\"embedded-files\"]",
-           "and written in the order of the table");
-    is_int(json_array_size(sr_json_own(sr_warnings_sentences(set), pool)), 2, "or as sentences");
+           "names are written in the order of the table");
+    is_int(json_array_size(sr_json_own(sr_warnings_sentences(set), pool)), 2, "warnings are written as sentences");
     for (row = 0; row < SR_WARNING_COUNT; row++) {
         const sr_warning_row_t *const warning = sr_warning((sr_warning_t)row);
         const char *const sentence = warning->sentence;
@@ -39,9 +39,9 @@ int main(void)
         ok(*sentence >= 'A' && *sentence <= 'Z' && sentence[strlen(sentence) - 1] != '.', "%s", sentence);
     }
     ok(!sr_warning_named("It is odd"), "a sentence of another version has no name");
-    ok(!sr_warnings_refusal(0, pool), "without warnings nothing is refused");
+    ok(!sr_warnings_refusal(0, pool), "a document without warnings is not refused");
     is_str(sr_warnings_refusal(two, pool), "it contains JavaScript, which can change what a PDF reader shows",
-           "the first that is active is the reason");
+           "the first active warning is the reason of a refusal");
     apr_pool_destroy(pool);
     apr_terminate();
     return done();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What webhooks' receivers get: every member, links of the base URL, of submissions and of signers. */
+/* model_webhook.c: tests of src/model/webhook.c: every member of a webhook's body, and its links, for submissions
+ * and signers. */
 #include "model/model.h"
 #include "tap.h"
 
@@ -24,18 +25,18 @@ static json_t *body_of(const sr_webhook_t *webhook, const char **id)
 
     *id = sr_json_string(row, "event_id");
     ok(*id && sr_uuid_valid(*id), "an event id");
-    is_str(sr_json_string(row, "kind"), webhook->kind, "its kind");
+    is_str(sr_json_string(row, "kind"), webhook->kind, "the row has the kind of the event");
     const char *text = sr_json_string(row, "body");
-    ok(!strchr(text, SR_BASE_URL_PLACEHOLDER), "no mark is left");
+    ok(!strchr(text, SR_BASE_URL_PLACEHOLDER), "no base URL placeholder is left");
     error = sr_json_parse(&body, text, strlen(text), pool);
-    ok(!error, "the body is JSON of ours: no key twice %s", error ? error->message : "");
-    is_str(sr_json_string(body, "eventId"), *id, "which names the event");
-    is_str(sr_json_string(body, "event"), webhook->kind, "and its kind");
-    is_str(sr_json_string(body, "submissionId"), "S", "and the submission");
+    ok(!error, "the body is valid JSON without duplicate members %s", error ? error->message : "");
+    is_str(sr_json_string(body, "eventId"), *id, "the body has the id of the event");
+    is_str(sr_json_string(body, "event"), webhook->kind, "the body has the kind of the event");
+    is_str(sr_json_string(body, "submissionId"), "S", "the body has the id of the submission");
     is_str(sr_json_string(body, "environment"), webhook->environment == SR_TEST ? "test" : "production",
-           "and the environment");
+           "the body has the environment");
     ok(!json_object_get(body, "webhookUrl") && !json_object_get(body, "userTokenId"),
-       "what is the call's is not there");
+       "members that belong to the call are missing");
     return body;
 }
 
@@ -47,12 +48,12 @@ static void of_submission(const char *kind)
     const json_t *ann = json_array_get(json_object_get(body, "submitters"), 0);
 
     body_of(&webhook, &id_again);
-    ok(strcmp(id, id_again) != 0, "each has an id of its own");
-    is_str(sr_json_string(body, "uuid"), "S", "the submission is merged");
-    is_str(sr_json_string(body, "name"), "Lease \x01", "with a name like a mark");
-    is_str(sr_json_string(body, "createdAt"), "2026-01-01T00:00:00.000Z", "createdAt is the submission's");
-    is_str(sr_json_string(ann, "signatureLink"), "https://x.org/e/sign/A", "links are whole");
-    ok(json_is_null(json_object_get(body, "certificate")), "to the last member");
+    ok(strcmp(id, id_again) != 0, "each event has its own id");
+    is_str(sr_json_string(body, "uuid"), "S", "the body has the members of the submission");
+    is_str(sr_json_string(body, "name"), "Lease \x01", "a name that contains the placeholder's byte is kept");
+    is_str(sr_json_string(body, "createdAt"), "2026-01-01T00:00:00.000Z", "createdAt is that of the submission");
+    is_str(sr_json_string(ann, "signatureLink"), "https://x.org/e/sign/A", "links have the base URL");
+    ok(json_is_null(json_object_get(body, "certificate")), "the last member of the submission is there");
 }
 
 static void of_signer(const char *kind)
@@ -61,13 +62,13 @@ static void of_signer(const char *kind)
     const char *id;
     json_t *body = body_of(&webhook, &id);
 
-    is_str(sr_json_string(body, "uuid"), "B", "the signer is merged");
-    is_str(sr_json_string(body, "refusalReason"), "no \"x\"", "with his reason");
-    is_str(sr_json_string(body, "createdAt"), "2026-11-20T18:09:24.123Z", "createdAt is the event's");
-    is_str(sr_json_string(body, "signatureLink"), "https://x.org/e/sign/B", "his link is whole");
+    is_str(sr_json_string(body, "uuid"), "B", "the body has the members of the signer");
+    is_str(sr_json_string(body, "refusalReason"), "no \"x\"", "the body has the reason");
+    is_str(sr_json_string(body, "createdAt"), "2026-11-20T18:09:24.123Z", "createdAt is the time of the event");
+    is_str(sr_json_string(body, "signatureLink"), "https://x.org/e/sign/B", "the signer's link has the base URL");
     is_str(sr_json_string(json_array_get(json_object_get(body, "signedDocuments"), 0), "url"), "https://x.org/e/d",
-           "and what he signed");
-    ok(!json_object_get(body, "submitters"), "nobody else");
+           "links of signed documents have the base URL");
+    ok(!json_object_get(body, "submitters"), "other signers are not in the body");
 }
 
 static void test_delivery(void)
@@ -91,8 +92,8 @@ static void test_delivery(void)
     delivery.error = "no";
     delivery.ended_at = 2000;
     const json_t *over = sr_json_own(sr_delivery_representation(&delivery), pool);
-    ok(json_is_false(json_object_get(over, "success")), "one that failed");
-    is_int(json_integer_value(json_object_get(over, "statusCode")), 503, "its status");
+    ok(json_is_false(json_object_get(over, "success")), "a failed delivery has success false");
+    is_int(json_integer_value(json_object_get(over, "statusCode")), 503, "a failed delivery has its status");
     is_str(sr_json_string(over, "error"), "no", "why");
     is_str(sr_json_string(over, "endedAt"), "1970-01-01T00:00:00.002Z", "when");
 }

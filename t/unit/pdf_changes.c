@@ -133,7 +133,7 @@ static void test_ours(void)
     free(pdf.data);
 }
 
-/* What was changed before the first signature is what was signed, whoever changed it. */
+/* Changes before the first signature are covered by it. */
 static void test_before(void)
 {
     pdf_t pdf = changes_contract();

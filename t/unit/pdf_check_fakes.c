@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pdf_check_fakes.c: what the client makes of a helper's word about signatures. Whoever signs writes them, so they may
- * take the helper over, and that one may answer anything: nothing is read that no worker of ours sends, and no document
- * is called ours that our key has not signed. This program is the fake helper as well: a script runs it as one. */
-#include "pdf/protocol.h"
+/* pdf_check_fakes.c: how the client handles forged responses about signatures. Signatures come from others, so they
+ * may take the helper over, and it may respond anything. Only responses that a real worker can send are accepted,
+ * and a signature counts as ours only if our key has made it. This program is also the fake helper. */
+#include "fake_helper.h"
 #include "pdf_said.h"
 
 #include <apr_encode.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 
 static char script[] = "/tmp/sigreq-check-XXXXXX";
 
@@ -83,19 +81,13 @@ static const char *read_text(const char *ending)
 /* Serves one request. A worker that is asked for signatures is given nothing but them. */
 static int act(void)
 {
-    sr_pdf_header_t header;
-    const char *text;
-    int got[SR_PDF_DESCRIPTORS];
-    int64_t deadline = sr_pdf_clock() + 20000000;
-    if (sr_pdf_send(SR_PDF_SOCKET, 0, 0, "{}", NULL, deadline) != SR_PDF_WIRE_OK) return 1;
-    if (sr_pdf_receive(&header, &text, got, SR_PDF_SOCKET, 1 << 20, deadline, root) != SR_PDF_WIRE_OK) return 1;
-    bool check = strstr(text, "\"check\"") != NULL;
-    if (check && got[0] >= 0) return 1;
+    fake_request_t request;
+    if (!fake_receive(&request, root)) return 1;
+    bool check = strstr(request.text, "\"check\"") != NULL;
+    if (check && request.descriptors[0] >= 0) return 1;
     const char *response = read_text(check ? ".check" : ".list");
     if (!strcmp(response, "die")) raise(SIGKILL);
-    sr_pdf_send(SR_PDF_SOCKET, header.id, 0, response, NULL, deadline);
-    sr_pdf_receive(&header, &text, NULL, SR_PDF_SOCKET, 1 << 20, deadline, root); /* until the client hangs up */
-    return 0;
+    return fake_reply(&request, response, root);
 }
 
 /* -------------------------------------------------------------------------------------------------- the test */
@@ -197,19 +189,16 @@ static void test_forgery(const char *told, const pdf_t *pdf, const signed_t *at)
 
 int main(int argc, char **argv)
 {
-    char self[PATH_MAX];
     signed_t at;
-    if (argc == 2) {
+    if (argc == 3) {
         apr_initialize();
         apr_pool_create(&root, NULL);
-        memcpy(script, argv[1], sizeof script);
+        memcpy(script, argv[2], sizeof script);
         return act();
     }
     said_begin();
-    if (!realpath("/proc/self/exe", self)) abort();
     close(mkstemp(script));
-    write_text("", apr_psprintf(root, "#!/bin/sh\nexec '%s' '%s'\n", self, script));
-    chmod(script, 0700);
+    fake_script(script, 0, script);
     pdf_t pdf = signed_pdf(&at);
     write_text(".list",
                apr_psprintf(root,

@@ -48,7 +48,7 @@ static void test_fake(int index)
     apr_pool_create(&pool, root);
     sr_pdf_composed_t composed = {0};
     int before = help_descriptors();
-    fake_script(script, index);
+    fake_script(script, index, "");
     sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     sr_error_t *error = sr_pdf_compose(&composed, workers, sr_json_own(json_object(), pool), pool);
     is_int(error ? (int)error->code : -1, fake->code, "%s", fake->response);
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 {
     apr_initialize();
     apr_pool_create(&root, NULL);
-    if (argc == 2) return fake_serve(FAKES[atoi(argv[1])].bytes, FAKES[atoi(argv[1])].response, root);
+    if (argc == 3) return fake_serve(FAKES[atoi(argv[1])].bytes, FAKES[atoi(argv[1])].response, root);
     for (int i = 0; i < (int)(sizeof FAKES / sizeof *FAKES); i++) test_fake(i);
     ok(!unlink(script), "the script is gone");
     apr_pool_destroy(root);

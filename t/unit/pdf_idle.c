@@ -23,7 +23,7 @@ static pid_t request_of(sr_pdf_pool_t *workers, const char *scope, uint32_t aske
     apr_pool_create(&pool, root);
     sr_pdf_pool_t *own = sr_pdf_pool_for_request(workers, scope, 0, pool);
     sr_pdf_worker_t worker;
-    if (sr_pdf_pool_lend(&worker, own, false, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
+    if (sr_pdf_pool_lend(&worker, own, false, sr_time_steady() + 5000 * HELP_MS, pool)) abort();
     if (asked) worker.asked = asked;
     sr_pdf_pool_return(own, &worker, pool);
     pid_t pid = own->worker.pid;
@@ -65,7 +65,7 @@ static void test_side_by_side(sr_pdf_pool_t *workers)
     ok(asks(one, pool) && one->worker.pid, "a request asks");
     const pid_t of_one = one->worker.pid;
     sr_pdf_worker_t worker;
-    if (sr_pdf_pool_lend(&worker, two, false, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
+    if (sr_pdf_pool_lend(&worker, two, false, sr_time_steady() + 5000 * HELP_MS, pool)) abort();
     ok(worker.pid != of_one, "one of the same scope has another process meanwhile");
     sr_pdf_pool_return(two, &worker, pool);
     sr_pdf_pool_release(one);
@@ -140,7 +140,7 @@ static void test_failure(sr_pdf_pool_t *workers)
     pid_t one = request_of(workers, "bad", 0);
     sr_pdf_pool_t *own = sr_pdf_pool_for_request(workers, "bad", 0, pool);
     sr_pdf_worker_t worker;
-    if (sr_pdf_pool_lend(&worker, own, true, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
+    if (sr_pdf_pool_lend(&worker, own, true, sr_time_steady() + 5000 * HELP_MS, pool)) abort();
     ok(worker.pid != one, "a question that is asked again has a new process");
     sr_pdf_pool_return(own, &worker, pool);
     ok(asks(own, pool), "which reads a document");

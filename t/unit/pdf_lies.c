@@ -4,6 +4,7 @@
  * None may be sealed. The liar stands between the client and a true helper, and changes the answers to "prepare" or
  * "fill"; this program is the liar as well. What a new appearance draws within its field cannot be told from what was
  * asked for, so there is no such lie here. */
+#include "fake_helper.h"
 #include "lies.h"
 #include "pdf_seal.h"
 
@@ -300,18 +301,14 @@ static const char *sign(seal_bench_t *bench, const lie_t *lie, apr_pool_t *pool)
     return reason;
 }
 
-static void test_lie(seal_bench_t *bench, int index, const char *self)
+static void test_lie(seal_bench_t *bench, int index)
 {
     static const char nonsense[] = "it made the PDF helper answer nonsense";
     const lie_t *lie = &LIES[index];
     const bool confirmed = lie->where & CONFIRMED;
     apr_pool_t *pool;
     apr_pool_create(&pool, lies_pool);
-    FILE *file = fopen(script, "w");
-    if (!file) abort();
-    fprintf(file, "#!/bin/sh\nexec '%s' %d '%s'\n", self, index, help_program());
-    fclose(file);
-    chmod(script, 0700);
+    fake_script(script, index, help_program());
     /* one process for all requests: it takes long to start two programs for each */
     bench->workers = sr_pdf_pool_for_request(help_pool(script, 1, 20000, pool), NULL, 0, pool);
     help_last_notice[0] = '\0';
@@ -335,7 +332,6 @@ static const lie_t *choose(const char *request)
 
 int main(int argc, char **argv)
 {
-    char self[PATH_MAX];
     apr_initialize();
     apr_pool_create(&lies_pool, NULL);
     if (argc == 3) {
@@ -343,10 +339,8 @@ int main(int argc, char **argv)
         chosen.where &= ~CONFIRMED;
         return lies_act(choose, argv[2]);
     }
-    if (!realpath("/proc/self/exe", self)) abort();
-    close(mkstemp(script));
     seal_bench_t bench = seal_begin(20000);
-    for (int i = 0; i < (int)(sizeof LIES / sizeof *LIES); i++) test_lie(&bench, i, self);
+    for (int i = 0; i < (int)(sizeof LIES / sizeof *LIES); i++) test_lie(&bench, i);
     ok(!unlink(script), "the script is gone");
     return seal_end(&bench);
 }

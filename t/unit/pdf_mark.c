@@ -2,159 +2,7 @@
 /* pdf_mark.c: signatures that were sealed are seen once more in a composed document: strokes, and images in each form
  * in which they are written, at their place and with their proportions. What is damaged, too large or written
  * otherwise is left out, and no worker is lost by it. */
-#include "pdf_pixels.h"
-
-#include <apr_encode.h>
-
-#define DPI 144
-#define PLACE_LEFT 328 /* pixels: 164 points, where values begin */
-#define PLACE_RIGHT 863
-#define PLACE_HEIGHT 72
-#define CHUNK 24000
-#define ARCHIVE "/OutputIntents[<</Type/OutputIntent/S/GTS_PDFA1/OutputConditionIdentifier(x)>>]"
-
-static seal_bench_t bench;
-static const sr_cipher_t plain;
-static pixels_t empty; /* the page with a mark that is not drawn */
-
-/* -------------------------------------------------------------------------------------------- composed documents */
-
-typedef struct bytes_t {
-    void *data;
-    size_t size;
-} bytes_t;
-
-/* A document with a row of text and so many of the same mark, whose reference is given away. */
-static bytes_t compose(json_t *mark, int rows, const char *direction, apr_pool_t *pool)
-{
-    sr_pdf_composed_t composed;
-    json_t *list = json_pack("[[s,s]]", "Above", "gjpqy, gjpqy");
-    for (int i = 0; i < rows; i++) json_array_append_new(list, json_pack("{s:s,s:O}", "label", "Mark", "mark", mark));
-    json_decref(mark);
-    json_t *what = json_pack("{s:s,s:s,s:[{s:[{s:o}]}]}", "time", "2026-11-20T18:09:23.5Z", "dir", direction,
-                             "sections", "items", "rows", list);
-    sr_error_t *error = sr_pdf_compose(&composed, bench.workers, sr_json_own(what, pool), pool);
-    if (error || composed.reason) {
-        printf("Bail out! not composed: %s\n", error ? error->cause : composed.reason);
-        exit(1);
-    }
-    const size_t size = (size_t)composed.document->size;
-    const bytes_t bytes = {apr_palloc(pool, size), size};
-    if (pread(composed.document->descriptor, bytes.data, size, 0) != (ssize_t)size) abort();
-    return bytes;
-}
-
-static pixels_t show(json_t *mark, const char *direction, apr_pool_t *pool)
-{
-    const bytes_t bytes = compose(mark, 1, direction, pool);
-    return pixels_render(&bench, bytes.data, bytes.size, DPI, pool);
-}
-
-static json_t *mark_of(const char *objects, size_t size, apr_pool_t *pool)
-{
-    json_t *mark = json_array();
-    for (size_t at = 0; at < size; at += CHUNK) {
-        const apr_ssize_t count = (apr_ssize_t)(size - at < CHUNK ? size - at : CHUNK);
-        const char *text = apr_pencode_base64(pool, objects + at, count, APR_ENCODE_NONE, NULL);
-        json_array_append_new(mark, json_string(text));
-    }
-    return mark;
-}
-
-/* The same document has the same bytes. */
-static bool is_drawn(json_t *mark, apr_pool_t *pool)
-{
-    const bytes_t with = compose(mark, 1, "ltr", pool), without = compose(json_array(), 1, "ltr", pool);
-    return with.size != without.size || memcmp(with.data, without.data, with.size) != 0;
-}
-
-typedef struct seen_t {
-    int left, top, right, bottom; /* around what is dark */
-    int dark, gray, covered;      /* pixels */
-} seen_t;
-
-/* What there is on a page that is not on the empty one. */
-static seen_t look_at(const pixels_t *page)
-{
-    seen_t seen = {.left = INT_MAX, .top = INT_MAX};
-    for (int y = 0; y < page->height; y++)
-        for (int x = 0; x < page->width; x++) {
-            const int gray = page->gray[y * page->width + x], before = empty.gray[y * page->width + x];
-            seen.covered += before < 255 && gray != before;
-            if (before != 255 || gray > 200) continue;
-            seen.gray += gray > 90;
-            if (gray > 90) continue;
-            seen.dark++;
-            if (x < seen.left) seen.left = x;
-            if (x >= seen.right) seen.right = x + 1;
-            if (y < seen.top) seen.top = y;
-            seen.bottom = y + 1;
-        }
-    return seen;
-}
-
-/* ------------------------------------------------------------------------------------------------ signed documents */
-
-/* What was appended to a document when it was signed. */
-static pdf_t sign(pdf_t pdf, sr_pdf_signature_t *signature, apr_pool_t *pool)
-{
-    const sr_pdf_field_t field = seal_field("ann", 0, 50, 50, 200, 100);
-    pdf_t appended = {0};
-    signature->signer = "ann";
-    signature->name = "Ann";
-    signature->time = apr_time_from_sec(1800000000);
-    const char *reason = seal_prepare(&bench, &pdf, &field, 1, pool);
-    if (!reason) reason = seal_fill(&bench, &pdf, signature, pool);
-    is_str(reason, NULL, "signed");
-    if (reason) exit(done());
-    pdf_add(&appended, pdf.data + pdf.base, pdf.size - pdf.base);
-    free(pdf.data);
-    return appended;
-}
-
-static pdf_t document(bool archival)
-{
-    return pdf_document(
-        &(pdf_parts_t){.pages = 1, .page = "/MediaBox[0 0 612 792]", .catalog = archival ? ARCHIVE : ""});
-}
-
-typedef enum kind_t { BLENDED, OPAQUE, GRAY_JPEG, COLOUR_JPEG } kind_t;
-
-/* A PNG of black that is opaque in its first third, half transparent in the second, and transparent in the last. */
-static const void *blended(size_t *size, int width, int height, apr_pool_t *pool)
-{
-    unsigned char *pixels = calloc((size_t)width * (size_t)height, 2);
-    if (!pixels) abort();
-    for (int i = 0; i < width * height; i++) pixels[2 * i + 1] = (unsigned char[]){255, 128, 0}[i % width * 3 / width];
-    const void *png = pixels_png(size, pixels, width, height, PNG_FORMAT_GA, pool);
-    free(pixels);
-    return png;
-}
-
-static const void *image_of(size_t *size, kind_t kind, apr_pool_t *pool)
-{
-    if (kind == BLENDED) return blended(size, 90, 30, pool);
-    if (kind == OPAQUE) return pixels_png(size, apr_pcalloc(pool, 90 * 30 * 3), 90, 30, PNG_FORMAT_RGB, pool);
-    return pixels_jpeg(size, kind == GRAY_JPEG ? 1 : 3, pool);
-}
-
-/* The objects of a mark, as a document that was signed with it has them. */
-static pdf_t objects_of(const void *image, size_t size, bool archival, apr_pool_t *pool)
-{
-    sr_pdf_signature_t signature = {.image = image, .image_size = size};
-    pdf_t appended = sign(document(archival), &signature, pool), objects = {0};
-    json_t *mark = sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool);
-    ok(json_array_size(mark) > 0, "… it is found");
-    for (size_t i = 0; i < json_array_size(mark); i++) {
-        apr_size_t length;
-        const char *text = json_string_value(json_array_get(mark, i));
-        const void *bytes = apr_pdecode_base64(pool, text, APR_ENCODE_STRING, APR_ENCODE_NONE, &length);
-        pdf_add(&objects, bytes, length);
-    }
-    json_decref(mark);
-    free(appended.data);
-    return objects;
-}
+#include "pdf_marks.h"
 
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
@@ -312,7 +160,7 @@ static void test_strokes(apr_pool_t *pool)
        "… also if its origin is shifted");
     sr_pdf_signature_t signature = {.text = "Ann Lee"};
     pdf_t appended = sign(document(false), &signature, pool);
-    ok(is_drawn(sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool), pool), "a typed signature is drawn");
+    ok(is_drawn(found_mark(&appended, &plain, 1 << 20, pool), pool), "a typed signature is drawn");
     free(appended.data);
 }
 
@@ -323,23 +171,25 @@ static void test_found(apr_pool_t *pool)
     const void *image = image_of(&size, BLENDED, pool);
     sr_pdf_signature_t signature = {.image = image, .image_size = size};
     pdf_t appended = sign(document(false), &signature, pool), objects = objects_of(image, size, false, pool);
-    ok(!sr_pdf_mark(appended.data, appended.size, &plain, objects.size - 1, pool),
-       "not if it is too large with its mask");
-    json_t *mark = sr_pdf_mark(appended.data, appended.size, &plain, objects.size, pool);
+    ok(!found_mark(&appended, &plain, objects.size - 1, pool), "not if it is too large with its mask");
+    json_t *mark = found_mark(&appended, &plain, objects.size, pool);
     ok(mark != NULL, "but if it just fits");
     json_decref(mark);
     int found = 0;
     for (size_t length = 0; length < appended.size; length += 7) {
-        mark = sr_pdf_mark(apr_pmemdup(pool, appended.data, length), length, &plain, 1 << 20, pool);
+        const pdf_t cut = {.data = apr_pmemdup(pool, appended.data, length), .size = length, .base = appended.base};
+        mark = found_mark(&cut, &plain, 1 << 20, pool);
         found += mark != NULL;
         json_decref(mark);
     }
-    ok(found > 0 && (size_t)found < appended.size / 7, "cut anywhere, it is found or not: %d times", found);
-    ok(!sr_pdf_mark("", 0, &plain, 10, pool), "nothing is found in nothing");
+    is_int(found, 0, "cut anywhere, it is not found");
+    const pdf_t moved = {.data = appended.data, .size = appended.size, .base = appended.base + 1};
+    ok(!found_mark(&moved, &plain, 1 << 20, pool), "nor if its cross-reference section is about other bytes");
+    ok(!found_mark(&(pdf_t){.data = NULL}, &plain, 10, pool), "nothing is found in nothing");
     char *number = (char *)memmem(appended.data, appended.size, "/SMask ", 7) + 7;
     *number = '0';
     number[1] = 'x';
-    mark = sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool);
+    mark = found_mark(&appended, &plain, 1 << 20, pool);
     ok(!is_drawn(mark ? mark : json_array(), pool), "not drawn if it refers to no mask");
     free(appended.data);
     free(objects.data);
@@ -388,61 +238,19 @@ static void test_encrypted(const char *cipher_name, const char *options, apr_poo
     ok(sr_cipher_read(&cipher, cipher_name, key), "%s: qpdf tells the key", cipher_name);
     sr_pdf_signature_t signature = {.image = image, .image_size = size};
     pdf_t appended = sign(encrypted, &signature, pool), objects = objects_of(image, size, false, pool);
-    json_t *mark = sr_pdf_mark(appended.data, appended.size, &cipher, 1 << 20, pool);
+    json_t *mark = found_mark(&appended, &cipher, 1 << 20, pool);
     ok(is_drawn(mark ? mark : json_array(), pool), "… the image is drawn");
-    ok(!sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool), "… and not found without the key");
+    ok(!found_mark(&appended, &plain, 1 << 20, pool), "… and not found without the key");
     cipher.key[0] ^= 1;
-    mark = sr_pdf_mark(appended.data, appended.size, &cipher, 1 << 20, pool);
+    mark = found_mark(&appended, &cipher, 1 << 20, pool);
     ok(!is_drawn(mark ? mark : json_array(), pool), "… nor drawn with another one");
     free(appended.data);
     free(objects.data);
 }
 
-/* A photograph that is larger than what is handed on is seen in the same place and size, scaled down; what is small
- * stays as it is. */
-static void test_reduced(apr_pool_t *pool)
-{
-    const int width = 900, height = 300;
-    unsigned char *pixels = apr_palloc(pool, (size_t)width * (size_t)height * 3);
-    unsigned state = 1;
-    for (int i = 0; i < width * height * 3; i++)
-        pixels[i] = (unsigned char)((state = state * 1103515245 + 12345) >> 16) / 4;
-    size_t size;
-    const void *image = pixels_png(&size, pixels, width, height, PNG_FORMAT_RGB, pool);
-    sr_pdf_signature_t signature = {.image = image, .image_size = size};
-    pdf_t appended = sign(document(false), &signature, pool);
-    ok(appended.size > 600000, "a signature of %d bytes", (int)appended.size);
-    json_t *mark, *whole = sr_pdf_mark(appended.data, appended.size, &plain, 2 << 20, pool);
-    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 512 << 10, pool),
-       "… is reduced");
-    size_t length = 0;
-    for (size_t i = 0; i < json_array_size(mark); i++) length += json_string_length(json_array_get(mark, i));
-    ok(length > 1000 && length < 512 << 10, "… to %d digits", (int)length);
-    pixels_t page = show(mark ? mark : json_array(), "ltr", pool);
-    const seen_t small = look_at(&page);
-    page = show(whole, "ltr", pool);
-    const seen_t large = look_at(&page);
-    ok(small.dark > 1000 && abs(small.left - large.left) < 2 && abs(small.right - large.right) < 2
-           && abs(small.top - large.top) < 2 && abs(small.bottom - large.bottom) < 2,
-       "… and seen in the same place, from %d to %d", small.left, small.right);
-    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 100, pool) && !mark,
-       "… or not at all if there is no room for it");
-    free(appended.data);
-    image = image_of(&size, BLENDED, pool);
-    signature = (sr_pdf_signature_t){.image = image, .image_size = size};
-    appended = sign(document(false), &signature, pool);
-    whole = sr_json_own(sr_pdf_mark(appended.data, appended.size, &plain, 1 << 20, pool), pool);
-    ok(!sr_pdf_mark_reduced(&mark, bench.workers, appended.data, appended.size, &plain, 1 << 20, pool)
-           && json_equal(mark, whole),
-       "a small one stays as it is");
-    json_decref(mark);
-    free(appended.data);
-}
-
 int main(void)
 {
-    bench = seal_begin(30000); /* twenty large images take long on a busy machine */
-    empty = show(json_array(), "ltr", bench.pool);
+    marks_begin();
     test_strokes(bench.pool);
     test_images();
     test_masks(bench.pool);
@@ -451,7 +259,6 @@ int main(void)
     test_damaged(COLOUR_JPEG, bench.pool);
     test_found(bench.pool);
     test_large(bench.pool);
-    test_reduced(bench.pool);
     test_encrypted("rc4", "40", bench.pool);
     test_encrypted("aes128", "128 --use-aes=y", bench.pool);
     test_encrypted("aes256", "256", bench.pool);

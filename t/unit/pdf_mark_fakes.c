@@ -62,10 +62,17 @@ static char *revision_with(apr_size_t *size, apr_size_t length, apr_pool_t *pool
                                     "\n9 0 obj\n<</Resources<</XObject<</M 7 0 R>>>>>>\nendobj\n7 0 obj\n"
                                     "<</Type/XObject/Subtype/Image/Length %" APR_SIZE_T_FMT ">>stream\n",
                                     length);
-    *size = strlen(head) + length;
+    const apr_size_t begin = strlen(head), end = begin + length;
+    const char *object = strstr(head, "7 0 obj");
+    const char *tail = apr_psprintf(pool,
+                                    "\nendstream\nendobj\nxref\n7 1\n%010d 00000 n \n9 1\n0000000001 00000 n \n"
+                                    "trailer\n<</Size 10/Root 1 0 R/ID[<00><%032d>]/Prev 0>>\nstartxref\n%d\n%%%%EOF\n",
+                                    (int)(object - head), 0, (int)end + 18);
+    *size = end + strlen(tail);
     char *revision = apr_palloc(pool, *size);
-    memcpy(revision, head, strlen(head));
-    memset(revision + strlen(head), 'x', length);
+    memcpy(revision, head, begin);
+    memset(revision + begin, 'x', length);
+    memcpy(revision + end, tail, strlen(tail));
     return revision;
 }
 
@@ -75,7 +82,9 @@ static const char *reduced(sr_pdf_pool_t *workers, apr_pool_t *pool)
     apr_size_t size;
     json_t *texts;
     char *revision = revision_with(&size, SR_PDF_LARGE_MARK + 1, pool);
-    sr_error_t *error = sr_pdf_mark_reduced(&texts, workers, revision, size, &plain, 1 << 20, pool);
+    apr_size_t room = 1 << 20;
+    const sr_pdf_revised_t revised = {revision, size, 0};
+    sr_error_t *error = sr_pdf_mark_reduced(&texts, workers, &revised, &plain, &room, 1, pool);
     if (error) return error->cause;
     const char *text = json_string_value(json_array_get(sr_json_own(texts, pool), 0));
     apr_size_t length;
@@ -99,7 +108,7 @@ static void test_fake(const fake_t *fake, int number, const char *(*ask)(sr_pdf_
     apr_pool_t *pool;
     apr_pool_create(&pool, root);
     const int before = help_descriptors();
-    fake_script(script, number);
+    fake_script(script, number, "");
     sr_pdf_pool_t *workers = help_pool(script, 1, 5000, pool);
     is_str(ask(workers, pool), fake->result, "%s", fake->response);
     is_int(help_notices, fake->notices, "with %d notices", fake->notices);
@@ -112,7 +121,7 @@ int main(int argc, char **argv)
 {
     apr_initialize();
     apr_pool_create(&root, NULL);
-    if (argc == 2) {
+    if (argc == 3) {
         const int number = atoi(argv[1]);
         const fake_t *fake = number < COUNT(REDUCED) ? &REDUCED[number] : &KEYS[number - COUNT(REDUCED)];
         return fake_serve(fake->bytes, fake->response, root);

@@ -85,7 +85,7 @@ static void test_questions(void)
 static pid_t answered_by(sr_pdf_pool_t *workers, apr_pool_t *pool)
 {
     sr_pdf_worker_t worker;
-    if (sr_pdf_pool_lend(&worker, workers, false, sr_pdf_clock() + 5000 * HELP_MS, pool)) abort();
+    if (sr_pdf_pool_lend(&worker, workers, false, sr_time_steady() + 5000 * HELP_MS, pool)) abort();
     pid_t pid = worker.pid;
     sr_pdf_pool_return(workers, &worker, pool);
     return strcmp(ask(workers, pool), ACCEPTED) ? 0 : pid;

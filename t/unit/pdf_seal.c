@@ -114,7 +114,7 @@ static void test_case(const case_t *test)
     apr_pool_destroy(pool);
 }
 
-/* A document whose numbers leave no room for those who sign has to be written anew, which is said before they do. */
+/* A document whose object numbers leave no room for signatures has to be rewritten, and the probe says so. */
 static void test_numbers(void)
 {
     apr_pool_t *pool;
@@ -158,7 +158,7 @@ static void test_rewritten(const char *options, size_t cut, const char *name)
     apr_pool_destroy(pool);
 }
 
-/* ------------------------------------------------------------------------------------------------ written anew */
+/* ------------------------------------------------------------------------------------------------ rewriting */
 
 #define HELV "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
 

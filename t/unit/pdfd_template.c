@@ -2,6 +2,7 @@
 /* pdfd_template.c: the process that workers are forked from: what its sandbox lets it do, and that it forks a worker
  * for each message, which is a child of its parent. */
 #include "pdfd/pdfd.h"
+#include "pdfd/process.h"
 #include "tap.h"
 
 #include <apr_general.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #define NOT_ENTERED 99
-#define SOON (sr_pdf_clock() + 5000000)
+#define SOON (sr_time_steady() + 5000000)
 
 static const char *const folders[] = {"/usr/share/fonts", NULL};
 

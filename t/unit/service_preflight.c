@@ -42,6 +42,8 @@ static attempt_t *begin_attempt(sr_pdf_pool_t *workers, int count, const char *t
     sr_uploads_t *uploads = apr_palloc(pool, sizeof *uploads);
     *uploads = (sr_uploads_t){documents, apr_array_make(pool, count, sizeof(sr_upload_t)), pool};
     static sr_store_source_t source = {.borrow = borrow, .give_back = give_back};
+    static const sr_child_t child = {0};
+    made->service.child = &child;
     made->service.pdf = workers;
     made->service.database = &source;
     for (int i = 0; i < count; i++) {
@@ -126,7 +128,7 @@ static void test_late(sr_pdf_pool_t *workers)
 {
     attempt_t *attempt = begin_attempt(workers, 1, "late");
     ok(!check(attempt), "a new document");
-    attempt->intake.deadline = apr_time_now();
+    attempt->intake.deadline = sr_time_steady();
     sr_error_t *error = prove(attempt);
     ok(error && error->code == SR_EUNAVAILABLE, "when there is no time left it is not to blame: %s",
        error ? error->message : "");

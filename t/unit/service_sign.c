@@ -2,10 +2,10 @@
 /* service_sign.c: what one signature costs, counted with the helper itself and on each database: the submission is read
  * once, the document is hashed once, and the store is asked as often as is necessary. The API's tests have the rest. */
 #include "cms_make.h"
+#include "counted.h"
 #include "pdf_help.h"
 #include "service/private.h"
 #include "service/setup.h"
-#include "store.h"
 
 #include <dlfcn.h>
 
@@ -21,26 +21,6 @@ int EVP_DigestUpdate(EVP_MD_CTX *context, const void *data, size_t length)
     *(void **)&function = dlsym(RTLD_NEXT, "EVP_DigestUpdate");
     hashed += length;
     return function(context, data, length);
-}
-
-/* --- a source that counts how often a connection is borrowed */
-
-typedef struct counted_t {
-    sr_store_source_t source; /* first: it is what callers hold */
-    sr_store_t *store;
-    int reads, writes;
-} counted_t;
-
-static sr_error_t *borrow(sr_store_source_t *source, sr_store_t **store, apr_pool_t *scratch)
-{
-    counted_t *counted = (counted_t *)(void *)source;
-    *store = counted->store;
-    ++*(source->reads ? &counted->reads : &counted->writes);
-    return NULL;
-}
-
-static void give_back(sr_store_source_t *source, sr_store_t *store)
-{
 }
 
 /* --- a submission of two signers, and its one document */
@@ -67,7 +47,8 @@ static const char *signer_row(unsigned n, int y, apr_pool_t *p)
 {
     return apr_psprintf(
         p,
-        "{\"state\":\"sent\",\"uuid\":\"%s\",\"firstname\":\"Ann\",\"lastname\":\"Lee %u\",\"fields\":[{"
+        "{\"state\":\"sent\",\"signing_order\":1,\"uuid\":\"%s\",\"firstname\":\"Ann\",\"lastname\":\"Lee "
+        "%u\",\"fields\":[{"
         "\"name\":\"s\",\"type\":\"signature\",\"document\":\"a.pdf\",\"page\":0,\"area\":{\"x\":50,"
         "\"y\":%d,\"w\":100,\"h\":40,\"page\":0,\"origin\":\"user-space\"},\"percent\":{\"x\":1,\"y\":2,"
         "\"w\":3,\"h\":4},\"rect\":[50,%d,150,%d]}]}",
@@ -91,16 +72,17 @@ static void make_submission(link_t *l, unsigned n, const char *hash, const char 
                             const char *sha256, size_t size)
 {
     apr_pool_t *p = l->pool;
-    RUN(l, SR_OP_SUBMISSION_CREATE,
-        apr_psprintf(p,
-                     "{\"token_hash\":\"%s\",\"now\":%s,\"uuid\":\"%s\",\"name\":\"One\",\"template_uuid\":\"%s\","
-                     "\"skip_intro\":false,\"send_email\":false,\"search\":\"one\",\"base_url\":\"https://x.org\","
-                     "\"representation\":\"{}\",\"representation_version\":1,\"event_hash\":\"e1\",\"event\":\"{}\","
-                     "\"idempotency_since\":0,\"folder\":\"%s\",\"documents\":[{\"uuid\":\"%s\",\"name\":\"a.pdf\","
-                     "\"sha256\":\"%s\","
-                     "\"size\":%d,\"pages\":1}],\"signers\":[%s,%s]}",
-                     hash, now, uuid(1, n, p), uuid(2, n, p), folder, uuid(3, n, p), sha256, (int)size,
-                     signer_row(2 * n, 100, p), signer_row(2 * n + 1, 200, p)));
+    CREATE(l,
+           apr_psprintf(p,
+                        "{\"token_hash\":\"%s\",\"now\":%s,\"uuid\":\"%s\",\"name\":\"One\",\"template_uuid\":\"%s\","
+                        "\"skip_intro\":false,\"send_email\":false,\"search\":\"one\",\"base_url\":\"https://x.org\","
+                        "\"representation\":\"{}\",\"representation_version\":1,\"event_hash\":\"e1\","
+                        "\"event\":\"{}\","
+                        "\"idempotency_since\":0,\"folder\":\"%s\",\"documents\":[{\"uuid\":\"%s\",\"name\":\"a.pdf\","
+                        "\"sha256\":\"%s\","
+                        "\"size\":%d,\"pages\":1}],\"signers\":[%s,%s]}",
+                        hash, now, uuid(1, n, p), uuid(2, n, p), folder, uuid(3, n, p), sha256, (int)size,
+                        signer_row(2 * n, 100, p), signer_row(2 * n + 1, 200, p)));
     is_str(link_outcome(l), "ok", "a submission");
 }
 
@@ -139,17 +121,17 @@ static void check_size(link_t *l, sr_service_t *service, unsigned n, size_t size
     ok(!sr_blobs_put(documents, sha256, pdf.data, pdf.size, p), "a document of %d bytes", (int)pdf.size);
     make_submission(l, n, hash, now, make_blob(l, service, documents, sha256, pdf.size), sha256, pdf.size);
     /* whose the folder is, the lock, whether anything has changed; the reservation of a key, and the change.
-     * PostgreSQL's lock is a row */
-    sign(service, uuid(4, 2 * n, p), pdf.size, 3 + (pgsql ? 1 : 0), 2, p);
-    /* the same, and the audit trail for the certificate, whose key is reserved too */
-    sign(service, uuid(4, 2 * n + 1, p), pdf.size, 4 + (pgsql ? 1 : 0), 3, p);
+     * PostgreSQL's lock is a row: taking it tells what has changed, and the change ends it */
+    sign(service, uuid(4, 2 * n, p), pdf.size, pgsql ? 2 : 3, 2, p);
+    /* the same, and the audit trail for the certificate, whose key is reserved with the other one */
+    sign(service, uuid(4, 2 * n + 1, p), pdf.size, pgsql ? 3 : 4, 2, p);
     free(pdf.data);
 }
 
 static void checks(base_t *base)
 {
     char folder[] = "/tmp/sigreq-sign-XXXXXX";
-    counted_t counted = {.source = {.borrow = borrow, .give_back = give_back}};
+    counted_t counted = COUNTED;
     link_t l;
     if (!mkdtemp(folder)) abort();
     link_connect(&l, base, base->pool);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service_standing.c: tests of src/service/standing.c: what stands is known for a second, and not after a signature. */
+/* service_standing.c: tests of src/service/standing.c: what stands is known for 40 ms, and not after a signature. */
 #include "service/private.h"
 #include "tap.h"
 
@@ -39,7 +39,7 @@ static void test_one(void)
     add("ann", DOCUMENT, "first");
     is_str(known("ann", DOCUMENT, NOW), first, "then what was added");
     is_str(known("bob", DOCUMENT, NOW), "", "and nothing of others");
-    is_str(known("ann", DOCUMENT, NOW + 999999), first, "for a second");
+    is_str(known("ann", DOCUMENT, NOW + 39999), first, "for 40 ms");
     is_str(known("ann", DOCUMENT, NOW + 1000000), "", "and no longer");
     is_str(known("ann", DOCUMENT, NOW - 2), "", "also if the clock is set back");
     sr_standing_changed(OTHER);
@@ -47,10 +47,10 @@ static void test_one(void)
     sr_standing_changed(DOCUMENT);
     is_str(known("ann", DOCUMENT, NOW), "", "one of this document does");
     add("ann", DOCUMENT, "second");
-    is_str(known("ann", DOCUMENT, NOW), second, "and another version is known then");
+    is_str(known("ann", DOCUMENT, NOW), second, "then another version is stored");
 }
 
-/* Whoever asked the database before a commit must not say afterwards what stands. */
+/* A version that was read before a commit must not be stored after it. */
 static void test_race(void)
 {
     const apr_uint32_t count = sr_standing_count(DOCUMENT);

@@ -32,7 +32,8 @@ typedef struct link_t {
     apr_array_header_t *rows;
 } link_t;
 
-static const char *const outcome_names[] = {"ok", "unauthorized", "missing", "quota", "replay", "conflict", "stale"};
+static const char *const outcome_names[] = {"ok",       "unauthorized", "missing", "quota",  "replay",
+                                            "conflict", "gone",         "stale",   "deleted"};
 
 static inline void die(const char *what, const char *why)
 {
@@ -166,6 +167,17 @@ static inline const char *link_run(link_t *link, sr_op_t op, const char *const *
     return link->error || !link->rows->nelts ? NULL : body_at(link, 0);
 }
 
+/* Runs an operation and gives one member of its first row, or NULL. */
+#define MEMBER(name, link, op, ...) member_of(RUN(link, op, ##__VA_ARGS__), (name), (link)->pool)
+
+static inline const char *member_of(const char *row, const char *name, apr_pool_t *pool)
+{
+    json_t *object = row ? json_loads(row, 0, NULL) : NULL;
+    const char *value = apr_pstrdup(pool, json_string_value(json_object_get(object, name)));
+    json_decref(object);
+    return value;
+}
+
 static inline const char *link_outcome(const link_t *link)
 {
     if (!link->error) return outcome_names[link->outcome];
@@ -203,13 +215,41 @@ static inline const char *member(const char *body, const char *name, apr_pool_t 
     return kept;
 }
 
+/* Runs an operation whose arguments are members of an object; "" is what is left of it. A member that is missing is
+ * NULL. */
+static inline const char *link_split(link_t *link, sr_op_t op, const char *const *names, const char *text)
+{
+    const char *arguments[16] = {NULL};
+    json_t *object = json_loads(text, 0, NULL);
+    int count = 0;
+    for (; names[count]; count++) {
+        if (!*names[count]) continue;
+        const json_t *value = json_object_get(object, names[count]);
+        if (json_is_string(value)) arguments[count] = apr_pstrdup(link->pool, json_string_value(value));
+        else if (value && !json_is_null(value)) arguments[count] = sr_json_text(value, link->pool);
+        json_object_del(object, names[count]);
+    }
+    for (int i = 0; i < count; i++)
+        if (!*names[i]) arguments[i] = sr_json_text(object, link->pool);
+    json_decref(object);
+    return link_run(link, op, arguments, count);
+}
+
+static const char *const creation_arguments[] = {
+    "token_hash",      "now",    "uuid",  "",         "representation", "metadata",
+    "idempotency_key", "folder", "blobs", "webhooks", "timers",         NULL};
+static const char *const change_arguments[] = {
+    "submission", "now", "", "representation", "folder", "blobs", "replaced", "revisions", "webhooks", "timers", NULL};
+#define CREATE(link, text) link_split((link), SR_OP_SUBMISSION_CREATE, creation_arguments, (text))
+#define CHANGE(link, text) link_split((link), SR_OP_SIGNING_CHANGE, change_arguments, (text))
+
 /* The n-th of a family of uuids: family 1 to f, n up to 8 hexadecimal digits. */
 static inline const char *uuid(int family, unsigned n, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%08x-0000-4000-8000-00000000000%x", n, (unsigned)family);
 }
 
-/* The argument of SUBMISSION_CREATE; `key` and `fingerprint` may be NULL. */
+/* The arguments of SUBMISSION_CREATE (CREATE); `key` and `fingerprint` may be NULL. */
 typedef struct wish_t {
     const char *token;
     apr_time_t now;
@@ -223,7 +263,7 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
 {
     json_t *json = json_pack(
         "{s:s,s:I,s:s,s:s,s:s,s:b,s:b,s:o,s:s,s:s,s:s,s:s,s:[{s:s,s:s,s:s,s:i,s:i},{s:s,s:s,s:s,s:i,s:i}],"
-        "s:[{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I,s:i,s:s}",
+        "s:[{s:s,s:i,s:s,s:s,s:s,s:s?,s:[{s:s}]},{s:s,s:i,s:s,s:s,s:s,s:s?,s:[{s:s}]}],s:s?,s:s?,s:I,s:i,s:s}",
         "token_hash", w->token, "now", (json_int_t)w->now, "uuid", uuid(1, w->number, pool), "name", w->name,
         "template_uuid", uuid(2, w->number, pool), "skip_intro", 1, "send_email", 0, "search",
         json_sprintf("%s ann lee ann@x.org", w->name), "base_url", "https://x.org", "representation",
@@ -231,11 +271,11 @@ static inline const char *wish(const wish_t *w, apr_pool_t *pool)
         "event_hash", "e1", "event", "{\"number\":1}", "documents", "uuid", uuid(3, w->number * 2, pool), "name",
         "a \"b\".pdf", "sha256", apr_psprintf(pool, "%064x", w->number), "size", 1234, "pages", 3, "uuid",
         uuid(3, w->number * 2 + 1, pool), "name", "b.pdf", "sha256", apr_psprintf(pool, "%064x", 0xb0b), "size", 0,
-        "pages", 1, "signers", "state", "sent", "uuid", uuid(4, w->number * 2, pool), "firstname", "Ann", "lastname",
-        "Lee", "email", "ann@x.org", "fields", "name", "s1", "state", "sent", "uuid", uuid(4, w->number * 2 + 1, pool),
-        "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields", "name", "s2", "idempotency_key", w->key,
-        "fingerprint", w->fingerprint, "idempotency_since", (json_int_t)w->since, "representation_version", 7, "folder",
-        FOLDER);
+        "pages", 1, "signers", "state", "sent", "signing_order", 1, "uuid", uuid(4, w->number * 2, pool), "firstname",
+        "Ann", "lastname", "Lee", "email", "ann@x.org", "fields", "name", "s1", "state", "sent", "signing_order", 1,
+        "uuid", uuid(4, w->number * 2 + 1, pool), "firstname", "Bob", "lastname", "Lee", "email", NULL, "fields",
+        "name", "s2", "idempotency_key", w->key, "fingerprint", w->fingerprint, "idempotency_since",
+        (json_int_t)w->since, "representation_version", 7, "folder", FOLDER);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     const char *kept = text ? apr_pstrdup(pool, text) : NULL;
 

@@ -35,9 +35,10 @@ static const char *find(link_t *l, const char *folder, unsigned n)
     return RUN(l, SR_OP_BLOB_FIND, folder, array_of(content(n, l->pool), l->pool));
 }
 
-/* A creation of a submission with one document of this content, which is stored under `key`, or (NULL) already. */
-static const char *create_in(link_t *l, const char *folder, unsigned number, unsigned n, const char *key,
-                             const char *replaces)
+/* A creation of a submission with one document of this content, which is stored under `key`, or (NULL) already, under
+ * the key `found`, or (NULL) under any key. */
+static const char *create_found(link_t *l, const char *folder, unsigned number, unsigned n, const char *key,
+                                const char *replaces, const char *found)
 {
     const wish_t w = {hash, NOW, number, "Blobs", NULL, NULL, 0};
     json_t *json = json_loads(wish(&w, l->pool), 0, NULL), *blobs;
@@ -46,11 +47,18 @@ static const char *create_in(link_t *l, const char *folder, unsigned number, uns
     json_object_set_new(json, "folder", json_string(folder));
     json_array_remove(json_object_get(json, "documents"), 1);
     json_object_set_new(json_array_get(json_object_get(json, "documents"), 0), "sha256", json_string(sha256));
-    blobs = json_pack("[{s:s,s:i,s:s?,s:s?}]", "sha256", sha256, "size", 5, "key", key, "replaces", replaces);
+    blobs = json_pack("[{s:s,s:i,s:s?,s:s?,s:s?}]", "sha256", sha256, "size", 5, "key", key, "replaces", replaces,
+                      "found", found);
     json_object_set_new(json, "blobs", blobs);
-    RUN(l, SR_OP_SUBMISSION_CREATE, sr_json_text(json, l->pool));
+    CREATE(l, sr_json_text(json, l->pool));
     json_decref(json);
     return link_outcome(l);
+}
+
+static const char *create_in(link_t *l, const char *folder, unsigned number, unsigned n, const char *key,
+                             const char *replaces)
+{
+    return create_found(l, folder, number, n, key, replaces, NULL);
 }
 
 static const char *create(link_t *l, unsigned number, unsigned n, const char *key)
@@ -104,7 +112,8 @@ static void check_names(link_t *l)
     is_str(create(l, 3, 2, NULL), "stale", "what is not stored cannot be named");
     is_str(create(l, 3, 2, apr_pstrcat(p, content(2, p), ".0123456789abcdef", NULL)), "stale",
            "nor can a key that is not reserved");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, p), "7"), NULL, "nothing is created then");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 3, p), "7", NULL), NULL,
+           "nothing is created then");
     const char *surplus = reserve(l, 1);
     is_str(COLUMN(l, "stored"), key, "one who does not know it reserves a key, and learns the stored one");
     is_str(create(l, 4, 1, surplus), "ok", "stores it again,");
@@ -127,6 +136,23 @@ static void check_lost(link_t *l)
     is_str(create_in(l, FOLDER, 12, 10, late, lost), "ok", "one more who has seen the lost one");
     is_str(find(l, FOLDER, 10), next, "changes nothing");
     ok(is_tombstone(l, FOLDER, late), "and its key is given up");
+}
+
+/* A creation that has found a content under a key names it only if this is still its key. */
+static void check_found(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    const char *first = reserve(l, 15);
+
+    is_str(create(l, 15, 15, first), "ok", "a document");
+    is_str(create_found(l, FOLDER, 16, 15, NULL, NULL, first), "ok", "is named by its key");
+    is_str(key_of(l, 16), quoted(first, p), "and the submission has this key");
+    const char *next = reserve(l, 15);
+    is_str(create_in(l, FOLDER, 17, 15, next, first), "ok", "it is stored again under another key");
+    is_str(create_found(l, FOLDER, 18, 15, NULL, NULL, first), "stale", "then its old key names nothing");
+    is_str(create_found(l, FOLDER, 16, 15, NULL, NULL, first), "ok", "except in a repetition");
+    is_str(create_found(l, FOLDER, 18, 15, NULL, NULL, next), "ok", "but its new key does");
+    is_str(create(l, 19, 15, NULL), "ok", "and no key stands for any");
 }
 
 static void check_folders(link_t *l)
@@ -216,6 +242,74 @@ static void check_under_way(link_t *l)
     link_close(&other);
 }
 
+/* Whether the commits of this connection wait for the disk. */
+static const char *synced(link_t *l)
+{
+    const bool pgsql = strcmp(l->base->driver_name, "pgsql") == 0;
+    sr_connection_t connection;
+    const char *value;
+    if (!sr_connection_make(&connection, l->base->driver, l->handle)
+        || sr_connection_ask(&value, &connection, pgsql ? "SHOW synchronous_commit" : "PRAGMA synchronous", l->pool))
+        die("asking", "whether commits are synced");
+    if (pgsql) return strcmp(value, "on") == 0 ? "yes" : "no";
+    return strcmp(value, "2") == 0 ? "yes" : "no";
+}
+
+/* A reservation may be lost, and what is acknowledged may not. */
+static void check_durability(link_t *l)
+{
+    const bool pgsql = strcmp(l->base->driver_name, "pgsql") == 0;
+    is_str(synced(l), "yes", "commits wait for the disk");
+    const char *key = reserve(l, 70);
+    is_str(synced(l), pgsql ? "yes" : "no", "but not that of a reservation");
+    is_str(find(l, FOLDER, 70), NULL, "reading changes nothing");
+    is_str(synced(l), pgsql ? "yes" : "no", "of that");
+    is_str(create(l, 70, 70, key), "ok", "the creation that takes it");
+    is_str(synced(l), "yes", "waits for the disk again");
+    reserve(l, 71);
+    reserve(l, 72);
+    is_str(create(l, 71, 73, NULL), "stale", "a creation that is refused after two reservations");
+    is_str(synced(l), "yes", "would have waited too");
+}
+
+/* How many rows of "blob" and of the reservations this connection has read. */
+static int rows_read(link_t *l)
+{
+    sr_connection_t connection;
+    const char *value;
+    if (!sr_connection_make(&connection, l->base->driver, l->handle)
+        || sr_connection_ask(&value, &connection,
+                             "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables "
+                             "WHERE schemaname = 'sigreq' AND relname IN ('blob', 'blob_reservation')",
+                             l->pool))
+        die("asking", "how many rows were read");
+    return atoi(value);
+}
+
+/* A plan is made while a table has few rows, and is kept. It must read few rows when there are many. */
+static void check_plans(link_t *l)
+{
+    const char *key;
+    find(l, FOLDER, 90);
+    key = reserve(l, 90);
+    is_str(create(l, 90, 90, key), "ok", "a creation plans its statements");
+    is_str(create(l, 91, 90, NULL), "ok", "also those for a content that was stored before");
+    execute(l, "INSERT INTO sigreq.blob (size, folder, sha256, key) "
+               "SELECT 1, '" FOLDER "', 'e' || lpad(to_hex(n), 63, '0'), 'e' || lpad(to_hex(n), 63, '0') || '.0' "
+               "FROM generate_series(1, 1000) AS n");
+    execute(l, "INSERT INTO sigreq.blob_reservation (reserved_at, folder, key) "
+               "SELECT n, '" FOLDER "', 'd' || lpad(to_hex(n), 63, '0') || '.0' FROM generate_series(1, 1000) AS n");
+    key = reserve(l, 92);
+    execute(l, "BEGIN");
+    const int before = rows_read(l);
+    find(l, FOLDER, 90);
+    create(l, 92, 90, NULL);
+    create(l, 93, 92, key);
+    const int count = rows_read(l) - before;
+    execute(l, "ROLLBACK");
+    ok(count > 0 && count < 50, "%d of 2000 rows are read", count);
+}
+
 static void checks(base_t *base)
 {
     link_t l;
@@ -228,10 +322,15 @@ static void checks(base_t *base)
     RUN(&l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, l.pool), "Org", "Ann", "Lee", "ann@x.org", now_text);
     RUN(&l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, l.pool), "Org", "ann@x.org", "test", "t", hash, NULL, now_text);
     check_names(&l);
+    check_durability(&l);
     check_lost(&l);
+    check_found(&l);
     check_folders(&l);
     check_collection(&l);
-    if (strcmp(base->driver_name, "pgsql") == 0) check_under_way(&l);
+    if (strcmp(base->driver_name, "pgsql") == 0) {
+        check_under_way(&l);
+        check_plans(&l);
+    }
     link_close(&l);
 }
 

@@ -69,15 +69,19 @@ static void count(volatile int *counter)
     __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
 
+static void count_error(const worker_t *w)
+{
+    if (!w->link.error) return;
+    printf("# %s\n", w->link.error->cause ? w->link.error->cause : w->link.error->message);
+    count(&counts->errors);
+}
+
 static const char *run(worker_t *w, sr_op_t op, const char *first, const char *second, const char *third)
 {
     const char *arguments[] = {first, second, third};
     const char *body = link_run(&w->link, op, arguments, !second ? 1 : !third ? 2 : 3);
 
-    if (w->link.error) {
-        printf("# %s\n", w->link.error->cause ? w->link.error->cause : w->link.error->message);
-        count(&counts->errors);
-    }
+    count_error(w);
     return body;
 }
 
@@ -120,7 +124,8 @@ static bool create_once(worker_t *w, unsigned number)
             if (sr_blobs_put(w->blobs, key, text, strlen(text), w->pool)) count(&counts->errors);
         }
         if (!survives(w)) return false;
-        run(w, SR_OP_SUBMISSION_CREATE, creation(w, number, sha256, text, known ? NULL : key), NULL, NULL);
+        CREATE(&w->link, creation(w, number, sha256, text, known ? NULL : key));
+        count_error(w);
         if (w->link.error) return true;
         if (w->link.outcome == SR_OK) {
             count(&counts->created);

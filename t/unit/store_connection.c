@@ -32,19 +32,19 @@ static void lost(link_t *l, link_t *other)
     char pid[16], now[16];
 
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
-    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1");
+    RUN(l, SR_OP_SUBMISSION_GET, "hash", NOW, "not a uuid", "1", NULL);
     ok(l->error && l->error->code == SR_EINTERNAL, "a refused statement is an error");
     ask(now, sizeof now, l, "SELECT pg_backend_pid()");
-    is_str(now, pid, "and no reason to connect anew");
+    is_str(now, pid, "the connection is not opened again");
     kill_backend(other, pid);
     RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
     is_str(link_outcome(l), "ok", "a lost connection heals within the operation");
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
     ok(strcmp(now, pid) != 0, "it is another one");
     kill_backend(other, pid);
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    CREATE(l, wish(&w, l->pool));
     is_str(link_outcome(l), "ok", "and so for a write");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    CREATE(l, wish(&w, l->pool));
     is_str(link_outcome(l), "ok", "which may be repeated");
     ask(pid, sizeof pid, l, "SELECT pg_backend_pid()");
     kill_backend(other, pid);
@@ -63,7 +63,7 @@ static void stale(link_t *l, link_t *other)
     RUN(l, SR_OP_TOKEN_CURRENT, "hash", NOW);
     is_str(link_outcome(l), "ok", "reading survives a change of the schema");
     execute(other, "DROP TABLE another");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, l->pool));
+    CREATE(l, wish(&w, l->pool));
     is_str(link_outcome(l), "ok", "and so does writing");
     execute(other, "CREATE TABLE another (x)");
     execute(other, "INSERT INTO schema_version VALUES (99, 'future', 'c', 0)");
@@ -95,9 +95,10 @@ static void version(link_t *l, link_t *other, const char *table)
 /* Bytes in use after many operations, each in a pool of its own. */
 static long long growth(link_t *l, int rounds)
 {
-    const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool), "1"};
+    const char *arguments[] = {"hash", NOW, uuid(1, 1, l->pool), "1", NULL};
     const wish_t w = {"nohash", 1790000000000000, 3, "Refused", NULL, NULL, 0};
-    const char *refused[] = {wish(&w, l->pool)};
+    const char *refused[] = {w.token, NOW, uuid(1, 9, l->pool), wish(&w, l->pool), "", NULL, NULL, FOLDER, "[]",
+                             NULL,    NULL};
     apr_array_header_t *rows;
     sr_outcome_t outcome;
     struct mallinfo2 before, after;
@@ -107,8 +108,8 @@ static long long growth(link_t *l, int rounds)
     for (int i = 0; i < rounds * 2; i++) {
         if (i == rounds) before = mallinfo2();
         apr_pool_clear(pool);
-        if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 4, pool)) return -1;
-        if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 1, pool)) return -1;
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_GET, &outcome, &rows, arguments, 5, pool)) return -1;
+        if (sr_store_run(l->store, SR_OP_SUBMISSION_CREATE, &outcome, &rows, refused, 11, pool)) return -1;
     }
     after = mallinfo2();
     apr_pool_destroy(pool);

@@ -28,8 +28,7 @@ static void set_up(link_t *l)
     RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, p), "Org", "ann@x.org", "test", "t", hash, NULL, now_text);
     RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 2, p), "Org", "bob@x.org", "test", "t", hash_other, NULL, now_text);
     for (unsigned n = 1; n <= 9; n++) {
-        RUN(l, SR_OP_SUBMISSION_CREATE,
-            wish(&(wish_t){.token = n == 9 ? hash_other : hash, .now = NOW, .number = n, .name = "One"}, p));
+        CREATE(l, wish(&(wish_t){.token = n == 9 ? hash_other : hash, .now = NOW, .number = n, .name = "One"}, p));
         if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "a submission");
     }
 }

@@ -159,14 +159,14 @@ static void creation(link_t *l)
     const char *view = "{\"link\":\"\x01/1\",\"name\":\"First \\\"q\\\" \xc3\xa9\"}";
     const char *body;
 
-    is_str(RUN(l, SR_OP_SUBMISSION_CREATE, wish(&first, p)), view, "create gives the view");
+    CREATE(l, wish(&first, p));
     IS(l, "ok", "create");
-    is_str(RUN(l, SR_OP_SUBMISSION_CREATE, wish(&first, p)), view, "the same uuid again gives the view");
-    IS(l, "ok", "and is a repetition");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&unknown, p));
+    CREATE(l, wish(&first, p));
+    IS(l, "ok", "the same uuid again is a repetition");
+    CREATE(l, wish(&unknown, p));
     IS(l, "unauthorized", "create without a token");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), "1"), view,
-           "get: byte 1 and quotes come back");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), "1", NULL),
+           view, "get: byte 1 and quotes come back");
     body = RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 2, p));
     IS(l, "ok", "document get");
     is_str(member(body, "name", p), "\"a \\\"b\\\".pdf\"", "its name");
@@ -184,10 +184,10 @@ static void creation(link_t *l)
     IS(l, "ok", "the second document, of size 0");
     RUN(l, SR_OP_DOCUMENT_GET, callers[A_TEST].hash, now_text, uuid(1, 1, p), uuid(3, 99, p));
     IS(l, "missing", "a document that is not there");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 77, p), "1");
+    RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, uuid(1, 77, p), "1", NULL);
     IS(l, "missing", "a submission that is not there");
     RUN(l, SR_OP_SUBMISSION_GET, callers[A_TEST].hash, now_text, apr_pstrdup(p, "00000001-0000-4000-8000-00000000000A"),
-        "1");
+        "1", NULL);
     IS(l, "missing", "a uuid in upper case is a uuid");
 }
 
@@ -197,14 +197,14 @@ static void isolation(link_t *l)
 
     for (int owner = 0; owner < CALLERS; owner++) {
         const wish_t w = {callers[owner].hash, NOW + 5, 200 + (unsigned)owner, "Mine", NULL, NULL, 0};
-        RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+        CREATE(l, wish(&w, p));
         IS(l, "ok", "caller %d creates", owner);
     }
     for (int owner = 0; owner < CALLERS; owner++) {
         const unsigned n = 200 + (unsigned)owner;
         for (int caller = 0; caller < CALLERS; caller++) {
             const char *want = caller == owner ? "ok" : "missing";
-            RUN(l, SR_OP_SUBMISSION_GET, callers[caller].hash, now_text, uuid(1, n, p), "1");
+            RUN(l, SR_OP_SUBMISSION_GET, callers[caller].hash, now_text, uuid(1, n, p), "1", NULL);
             IS(l, want, "caller %d gets submission of %d", caller, owner);
             RUN(l, SR_OP_DOCUMENT_GET, callers[caller].hash, now_text, uuid(1, n, p), uuid(3, n * 2, p));
             IS(l, want, "caller %d gets document of %d", caller, owner);
@@ -221,17 +221,17 @@ static void isolation(link_t *l)
         RUN(l, SR_OP_DOCUMENT_GET, callers[owner].hash, now_text, uuid(1, n, p), uuid(3, 2, p));
         IS(l, "missing", "a document of another submission");
         RUN(l, SR_OP_SUBMISSION_LIST, callers[owner].hash, now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL,
-            "1000000", "1");
+            NULL, NULL, NULL, "1000000", "1");
         is_int(l->rows->nelts, owner == A_TEST ? 2 : 1, "caller %d lists what is its own", owner);
         RUN(l, SR_OP_TOKEN_LIST, callers[owner].hash, now_text, "100", "newer", NULL, NULL);
         is_int(l->rows->nelts, owner == A_OTHER_USER ? 2 : 1, "caller %d lists its tokens", owner);
     }
-    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL, "1000000",
-        "1");
+    RUN(l, SR_OP_SUBMISSION_LIST, "nohash", now_text, "100", "older", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        NULL, "1000000", "1");
     IS(l, "unauthorized", "list without a token");
     RUN(l, SR_OP_TOKEN_LIST, "nohash", now_text, "100", "older", NULL, NULL);
     IS(l, "unauthorized", "list tokens without a token");
-    RUN(l, SR_OP_SUBMISSION_GET, "nohash", now_text, uuid(1, 1, p), "1");
+    RUN(l, SR_OP_SUBMISSION_GET, "nohash", now_text, uuid(1, 1, p), "1", NULL);
     IS(l, "unauthorized", "get without a token");
     RUN(l, SR_OP_DOCUMENT_GET, "nohash", now_text, uuid(1, 1, p), uuid(3, 2, p));
     IS(l, "unauthorized", "document get without a token");
@@ -250,8 +250,8 @@ static const char *walk(link_t *l, const char *direction, const char *size, cons
     const char *seen = "", *at = NULL, *id = NULL;
 
     for (int page = 0; page < 20; page++) {
-        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, q, after, before,
-            "1000000", "1");
+        RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, size, direction, at, id, status, NULL, NULL, NULL,
+            q, after, before, "1000000", "1");
         if (l->error || !l->rows->nelts) break;
         for (int i = 0; i < l->rows->nelts; i++) {
             const char *link = strchr(column_at(l, i, "representation"), '\x01') + 2;
@@ -270,7 +270,7 @@ static void listing(link_t *l)
     for (unsigned i = 1; i <= 5; i++) { /* two of them at the same time */
         const wish_t w = {
             callers[B_TEST].hash, NOW + 100 + (i == 3 ? 2 : i), 300 + i, i % 2 ? "odd 50%" : "even", NULL, NULL, 0};
-        RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+        CREATE(l, wish(&w, p));
         IS(l, "ok", "create %u", i);
     }
     is_str(walk(l, "older", "2", NULL, NULL, NULL, NULL), "305,304;303,302;301,203", "older by two");
@@ -296,7 +296,7 @@ static const char *bounded(link_t *l, const char *direction, apr_size_t bytes)
 {
     const char *seen = "";
     RUN(l, SR_OP_SUBMISSION_LIST, callers[B_TEST].hash, now_text, "4", direction, NULL, NULL, NULL, NULL, NULL, NULL,
-        apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes), "1");
+        NULL, NULL, NULL, apr_psprintf(l->pool, "%" APR_SIZE_T_FMT, bytes), "1");
     for (int i = 0; i < l->rows->nelts; i++) {
         const char *body = column_at(l, i, "representation"), *link = body ? strchr(body, '\x01') + 2 : "-\"";
         seen = apr_pstrcat(l->pool, seen, i ? "," : "", apr_pstrmemdup(l->pool, link, strcspn(link, "\"")), NULL);
@@ -356,7 +356,7 @@ static void own_tokens(link_t *l)
     is_str(member(body, "revoked_at", p), number(NOW + 3, p), "revoked by the administrator");
     RUN(l, SR_OP_ADMIN_TOKEN_REVOKE, uuid(8, 99, p), now_text, "false");
     IS(l, "missing", "no such token to revoke");
-    RUN(l, SR_OP_SUBMISSION_GET, callers[B_LIVE].hash, now_text, uuid(1, 204, p), "1");
+    RUN(l, SR_OP_SUBMISSION_GET, callers[B_LIVE].hash, now_text, uuid(1, 204, p), "1", NULL);
     IS(l, "unauthorized", "its submissions are closed to it");
 }
 
@@ -367,43 +367,44 @@ static void quota_and_keys(link_t *l)
     const char *first;
 
     RUN(l, SR_OP_ADMIN_ORGANIZATION_QUOTA, "Org A", "2"); /* one is used by `isolation` */
-    first = RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "the last of the quota, with a key");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    first = MEMBER("representation", l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 400, p), "1", NULL);
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "repeated: no quota is needed");
     w.number = 401;
     /* a signer has signed meanwhile */
     execute(l, apr_psprintf(p, "UPDATE %s SET representation = 'later' WHERE name = 'Live'",
                             strcmp(l->base->driver_name, "pgsql") == 0 ? "sigreq.submission" : "submission"));
-    is_str(RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p)), first, "the key again gives the first answer");
+    is_str(CREATE(l, wish(&w, p)), first, "the key again gives the first answer");
     IS(l, "replay", "as a replay");
     w.fingerprint = "another";
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "conflict", "the key with another request");
     w.key = "second", w.number = 402;
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "quota", "the quota is used up");
-    RUN(l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 402, p), "1");
+    RUN(l, SR_OP_SUBMISSION_GET, w.token, now_text, uuid(1, 402, p), "1", NULL);
     IS(l, "missing", "nothing of it is stored");
     RUN(l, SR_OP_ADMIN_ORGANIZATION_QUOTA, "Org A", "3");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "nor its key: with more quota it is created");
     is_str(member(RUN(l, SR_OP_ADMIN_ORGANIZATION_LIST), "used", p), "3", "used counts what was created");
     w = (wish_t){callers[A_TEST].hash, NOW + 20, 403, "Test", "key", "print", NOW - 100};
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "the same key of another token is another key; test needs no quota");
     w.number = 404, w.now = NOW + 50, w.since = NOW + 20;
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "replay", "as old as the limit still counts");
     w.since = NOW + 21;
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "older than the limit counts as absent");
     w.number = 405;
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "replay", "and the key is renewed");
     is_str(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 50, p)), "2", "expire what is older");
     is_str(RUN(l, SR_OP_ADMIN_EXPIRE, number(NOW + 51, p)), "1", "expire the rest");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&w, p));
+    CREATE(l, wish(&w, p));
     IS(l, "ok", "an expired key is free");
 }
 
@@ -422,7 +423,8 @@ static void refusals(link_t *l)
     is_str(COLUMN(l, "database"), database, "and is the same then");
     RUN(l, SR_OP_TOKEN_CURRENT, "one");
     ok(l->error && l->error->code == SR_EINTERNAL, "too few arguments are refused");
-    RUN(l, SR_OP_SUBMISSION_CREATE, "{\"token_hash\": \"secret-words");
+    RUN(l, SR_OP_SUBMISSION_CREATE, callers[A_TEST].hash, now_text, uuid(1, 500, p), "{\"name\": \"secret-words", "",
+        NULL, NULL, FOLDER, "[]", NULL, NULL);
     ok(l->error && l->error->code == SR_EINTERNAL, "broken JSON is refused");
     ok(l->error && l->error->cause && !strstr(l->error->cause, "secret"), "without its words: %s", l->error->cause);
     RUN(l, SR_OP_WEBHOOK_SET, callers[A_TEST].hash, now_text, "sent", apr_psprintf(p, "https://secret/%0300d", 0));

@@ -7,7 +7,7 @@ enum { NAMES = 200, ROUNDS = 20 };
 
 static void add(link_t *l, unsigned n, const char *hash, const char *url)
 {
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&(wish_t){.token = hash, .now = NOW, .number = n, .name = "One"}, l->pool));
+    CREATE(l, wish(&(wish_t){.token = hash, .now = NOW, .number = n, .name = "One"}, l->pool));
     if (strcmp(link_outcome(l), "ok") != 0) is_str(link_outcome(l), "ok", "a submission");
     set_url(l, hash, "signed", url);
     event(l, n, 1, "signed");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of signing on both databases: a submission's steps, one at a time whoever comes at the same time, and
- * what is read of them afterwards. */
+/* store_signing.c: the operations of signing on both databases: transitions of a submission, also at the same time,
+ * and reading their results. */
 #include "store.h"
+
+#include <dlfcn.h>
 
 #define NOW ((apr_time_t)1790000000000000)
 
@@ -15,19 +17,23 @@ static void set_up(link_t *l)
     RUN(l, SR_OP_ADMIN_ORGANIZATION_CREATE, uuid(5, 1, p), "Org", NULL, now_text);
     RUN(l, SR_OP_ADMIN_USER_CREATE, uuid(6, 1, p), "Org", "Ann", "Lee", "ann@x.org", now_text);
     RUN(l, SR_OP_ADMIN_TOKEN_CREATE, uuid(7, 1, p), "Org", "ann@x.org", "test", "t", hash, NULL, now_text);
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&(wish_t){.token = hash, .now = NOW, .number = 1, .name = "One"}, p));
+    CREATE(l, wish(&(wish_t){.token = hash, .now = NOW, .number = 1, .name = "One"}, p));
     is_str(link_outcome(l), "ok", "a submission");
-    RUN(l, SR_OP_SUBMISSION_CREATE, wish(&(wish_t){.token = hash, .now = NOW, .number = 2, .name = "Two"}, p));
+    CREATE(l, wish(&(wish_t){.token = hash, .now = NOW, .number = 2, .name = "Two"}, p));
 }
 
-/* One step: `revisions` and `more` are JSON members, or "". */
-static const char *step(link_t *l, int seen, const char *seen_hash, const char *new_hash, const char *members)
+/* One transition. `signer` has the members of the signer's row, `members` those of the submission, which begin with a
+ * comma. */
+static const char *step(link_t *l, int seen, const char *seen_hash, const char *new_hash, const char *signer,
+                        const char *members)
 {
-    return apr_psprintf(
-        l->pool,
-        "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT
-        ",\"seen\":%d,\"seen_hash\":\"%s\",\"events\":[{\"hash\":\"%s\",\"body\":\"{\\\"n\\\":%d}\"}]%s}",
-        uuid(1, 1, l->pool), uuid(4, 2, l->pool), NOW + seen, seen, seen_hash, new_hash, seen + 1, members);
+    return apr_psprintf(l->pool,
+                        "{\"submission\":\"%s\",\"signer\":\"%s\",\"now\":%" APR_TIME_T_FMT
+                        ",\"seen\":%d,\"seen_hash\":\"%s\",\"events\":[{\"hash\":\"%s\",\"body\":\"{\\\"n\\\":%d}\","
+                        "\"personal\":\"{\\\"p\\\":%d}\"}],"
+                        "\"over\":false,\"search\":\"s\",\"signers\":[{\"uuid\":\"%s\",%s}]%s}",
+                        uuid(1, 1, l->pool), uuid(4, 2, l->pool), NOW + seen, seen, seen_hash, new_hash, seen + 1,
+                        seen + 1, uuid(4, 2, l->pool), signer, members);
 }
 
 /* A submission row. */
@@ -76,8 +82,8 @@ static void check_reading(link_t *l)
     RUN(l, SR_OP_WEBHOOK_SET, hash, now_text, "signed", NULL);
     RUN(l, SR_OP_SIGNING_GET, uuid(4, 99, l->pool), NULL);
     is_str(link_outcome(l), "missing", "nobody's link");
-    is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, l->pool)), "[{\"number\":1}]", "the first event");
-    is_str(RUN(l, SR_OP_SIGNING_EVENTS, uuid(4, 2, l->pool)), "[{\"number\":1}]", "the same by a signer's link");
+    is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, l->pool)), "[[{\"number\":1},null]]", "the first event");
+    is_str(RUN(l, SR_OP_SIGNING_EVENTS, uuid(4, 2, l->pool)), "[[{\"number\":1},null]]", "the same by a signer's link");
     RUN(l, SR_OP_SIGNING_EVENTS, uuid(4, 99, l->pool));
     is_str(link_outcome(l), "missing", "and by nobody's");
     RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 99, l->pool));
@@ -88,9 +94,9 @@ static void check_reading(link_t *l)
     is_str(link_outcome(l), "missing", "no certificate to get");
 }
 
+#define OPEN "\"state\":\"opened\""
 #define OPENED(representation)                                                                                         \
-    ",\"representation\":\"" representation                                                                            \
-    "\",\"representation_version\":\"1\",\"submission_state\":\"open\",\"state\":\"opened\""
+    ",\"representation\":\"" representation "\",\"representation_version\":\"1\",\"submission_state\":\"open\""
 
 /* One that was rendered by an older program is not read; what was rendered in its place is, unless something has
  * changed since. */
@@ -99,10 +105,11 @@ static void check_versions(link_t *l)
     apr_pool_t *p = l->pool;
     const char *body;
 
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2"), NULL, "a representation of version 1");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2", NULL), NULL,
+           "a representation of version 1");
     is_str(link_outcome(l), "ok", "is too old for version 2");
-    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, "1000000",
-        "2");
+    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, NULL, NULL,
+        NULL, "1000000", "2");
     is_str(COLUMN(l, "representation"), NULL, "a list has none");
     is_str(member(body_at(l, 0), "old", p), "true", "… because it is too old");
     is_str(COLUMN(l, "uuid"), uuid(1, 1, p), "… of which submission");
@@ -118,41 +125,56 @@ static void check_versions(link_t *l)
     is_str(link_outcome(l), "unauthorized", "nor for nobody's token");
     RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e2", "2", "stale");
     is_str(link_outcome(l), "ok", "one that was rendered before the last event");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1"), "v3", "is not stored");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL), "v3",
+           "is not stored");
     RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "2", "rendered again");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2"), "rendered again", "the current one is");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "2", NULL),
+           "rendered again", "the current one is");
     RUN(l, SR_OP_SUBMISSION_RENDERED, uuid(1, 1, p), "e3", "2", "twice");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1"), "rendered again",
-           "once; and an older program reads it");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL),
+           "rendered again", "once; and an older program reads it");
+    const char *const tag = MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL);
+    is_str(tag, "e3-2", "the tag has the hash of the last event and the version");
+    const char *const known = apr_psprintf(p, "\"x\", W/\"%s-abc\"", tag), *const other = "W/\"e3-1-abc\", \"e3-2\"";
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", known), NULL,
+           "a caller who knows it gets no representation");
+    is_str(MEMBER("tag", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", known), tag, "but the tag");
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", other),
+           "rendered again", "a caller who knows another version gets it");
 }
 
 static void check_steps(link_t *l)
 {
     apr_pool_t *p = l->pool;
+    const char *const signer = apr_psprintf(p,
+                                            "\"state\":\"completed\",\"completed_at\":%" APR_TIME_T_FMT
+                                            ",\"ip\":\"::1\",\"user_agent\":\"Agent/7\","
+                                            "\"signature_type\":\"typed\",\"consent\":\"1-en\"",
+                                            NOW + 5);
     const char *const revisions = apr_psprintf(
         p,
         ",\"representation\":\"v3\",\"representation_version\":\"1\",\"submission_state\":\"completed\","
-        "\"state\":\"completed\",\"completed_at\":%" APR_TIME_T_FMT ",\"ip\":\"::1\",\"user_agent\":\"Agent/7\","
-        "\"signature_type\":\"typed\",\"consent\":\"1-en\","
         "\"revisions\":[{\"document\":\"%s\",\"number\":1,\"sha256\":\"part\",\"size\":10,"
         "\"whole_sha256\":\"whole\",\"whole_size\":1244}],\"certificate_sha256\":\"cert\",\"certificate_size\":99,"
         "\"folder\":\"" FOLDER "\"",
-        NOW + 5, uuid(3, 2, p));
+        uuid(3, 2, p));
     const char *body;
 
-    RUN(l, SR_OP_SIGNING_CHANGE, step(l, 1, "e1", "e2", OPENED("v2") ",\"opened_at\":7"));
+    CHANGE(l, step(l, 1, "e1", "e2", OPEN ",\"opened_at\":7", OPENED("v2")));
     is_str(link_outcome(l), "ok", "opened");
-    RUN(l, SR_OP_SIGNING_CHANGE, step(l, 1, "e1", "e2", OPENED("v2") ",\"opened_at\":7"));
+    CHANGE(l, step(l, 1, "e1", "e2", OPEN ",\"opened_at\":7", OPENED("v2")));
     is_str(link_outcome(l), "ok", "the same again is a repetition");
-    RUN(l, SR_OP_SIGNING_CHANGE, step(l, 1, "e1", "ex", OPENED("vx")));
+    CHANGE(l, step(l, 1, "e1", "ex", OPEN, OPENED("vx")));
     is_str(link_outcome(l), "stale", "another one came first");
-    RUN(l, SR_OP_SIGNING_CHANGE, step(l, 2, "e1", "ex", OPENED("vx")));
+    CHANGE(l, step(l, 2, "e1", "ex", OPEN, OPENED("vx")));
     is_str(link_outcome(l), "stale", "another hash was seen");
-    is_str(RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1"), "v2", "what the first has rendered");
-    RUN(l, SR_OP_SIGNING_CHANGE, step(l, 2, "e2", "e3", revisions));
+    is_str(MEMBER("representation", l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL), "v2",
+           "what the first has rendered");
+    CHANGE(l, step(l, 2, "e2", "e3", signer, revisions));
     is_str(link_outcome(l), "ok", "completed");
-    is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, p)), "[{\"number\":1},{\"n\":2},{\"n\":3}]",
-           "the events in order");
+    is_str(RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, p)),
+           "[[{\"number\":1},null],[{\"n\":2},{\"p\":2}],[{\"n\":3},{\"p\":3}]]",
+           "the events in order, with their personal values");
     RUN(l, SR_OP_CERTIFICATE_GET, hash, now_text, uuid(1, 1, p));
     is_str(COLUMN(l, "name"), "One", "its submission's name");
     is_str(COLUMN(l, "sha256"), "cert", "the certificate");
@@ -171,10 +193,152 @@ static void check_steps(link_t *l)
         is_str(link_outcome(l), i < 2 ? "ok" : "missing", "%s is known or not", files[i]);
         is_str(COLUMN(l, "document"), i == 0 ? uuid(3, 2, p) : NULL, "as which document");
     }
-    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, "1000000",
-        "1");
+    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, "completed", NULL, NULL, NULL, NULL, NULL,
+        NULL, "1000000", "1");
     is_int(l->rows->nelts, 1, "one submission has a signer who completed");
     check_versions(l);
+}
+
+/* --- timers, and which statements run */
+
+static int count_statement(unsigned type, void *count, void *statement, void *text)
+{
+    const char *words = text;
+    if (strncmp(words, "WITH", 4) == 0 || strncmp(words, "SELECT", 6) == 0) ++*(int *)count;
+    return 0;
+}
+
+/* Counts the statements of operations that SQLite runs from now on, without BEGIN and COMMIT. */
+static void count_statements(link_t *l, int *count)
+{
+    void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_NOLOAD);
+    int (*trace)(void *, unsigned, int (*)(unsigned, void *, void *, void *), void *);
+    *(void **)&trace = library ? dlsym(library, "sqlite3_trace_v2") : NULL;
+    ok(trace && !trace(apr_dbd_native_handle(l->base->driver, l->handle), 1, count_statement, count),
+       "statements are counted");
+}
+
+static bool is_sqlite(const link_t *l)
+{
+    return strcmp(l->base->driver_name, "sqlite3") == 0;
+}
+
+/* All timers: "<kind> <time>, …". */
+static const char *timers(link_t *l)
+{
+    apr_dbd_results_t *results = NULL;
+    apr_dbd_row_t *row = NULL;
+    const char *all = "";
+    const char *sql = is_sqlite(l) ? "SELECT kind, due_at FROM timer ORDER BY kind"
+                                   : "SELECT kind, due_at FROM sigreq.timer ORDER BY kind";
+    if (apr_dbd_select(l->base->driver, l->pool, l->handle, &results, sql, 1)) die(sql, "no rows");
+    while (apr_dbd_get_row(l->base->driver, l->pool, results, &row, -1) == 0)
+        all = apr_pstrcat(l->pool, all, *all ? ", " : "", apr_dbd_get_entry(l->base->driver, row, 0), " ",
+                          apr_dbd_get_entry(l->base->driver, row, 1), NULL);
+    return all;
+}
+
+/* A transition of submission 3, with these timers (JSON) or without. */
+static void turn(link_t *l, int seen, const char *wanted)
+{
+    CHANGE(l, apr_psprintf(l->pool,
+                           "{\"submission\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"e%d\","
+                           "\"events\":[{\"hash\":\"e%d\",\"body\":\"{}\"}],\"over\":false,\"signers\":[],"
+                           "\"representation\":\"v\",\"representation_version\":1,\"submission_state\":\"open\"%s%s}",
+                           uuid(1, 3, l->pool), NOW + seen, seen, seen, seen + 1, wanted ? ",\"timers\":" : "",
+                           wanted ? wanted : ""));
+    is_str(link_outcome(l), "ok", "a transition");
+}
+
+static void check_timers(link_t *l)
+{
+    json_t *json =
+        json_loads(wish(&(wish_t){.token = hash, .now = NOW, .number = 3, .name = "Late"}, l->pool), 0, NULL);
+    int count = 0;
+    json_object_set_new(
+        json, "timers",
+        json_pack("[{s:s,s:i},{s:s,s:i}]", "kind", "expiry", "due_at", 5000, "kind", "remind", "due_at", 4000));
+    is_str(timers(l), "", "a creation without timers inserts none");
+    if (is_sqlite(l)) count_statements(l, &count);
+    CREATE(l, sr_json_text(json, l->pool));
+    json_decref(json);
+    if (is_sqlite(l)) is_int(count, 11 + 1, "a creation inserts them by one statement");
+    is_str(timers(l), "expiry 5000, remind 4000", "a creation inserts them");
+    count = 0;
+    turn(l, 1, NULL);
+    if (is_sqlite(l)) is_int(count, 5, "a transition that changes no time runs no statement about them");
+    is_str(timers(l), "expiry 5000, remind 4000", "… and they stay");
+    count = 0;
+    turn(l, 2, "[{\"kind\":\"expiry\",\"due_at\":6000}]");
+    if (is_sqlite(l)) is_int(count, 5 + 3, "one is replaced by three statements");
+    is_str(timers(l), "expiry 6000, remind 4000", "one is replaced");
+    turn(l, 3, "[{\"kind\":\"expiry\",\"due_at\":null}]");
+    is_str(timers(l), "remind 4000", "one is removed");
+    turn(l, 4, "[{\"kind\":\"remind\",\"due_at\":null}]");
+    is_str(timers(l), "", "… and the other one");
+    RUN(l, SR_OP_JOB_POLL, number(APR_INT64_C(1) << 50, l->pool));
+    is_str(link_outcome(l), "missing", "nothing is left to be done");
+}
+
+/* --- deletion */
+
+static const char *erasure(link_t *l, int seen, const char *seen_hash)
+{
+    return apr_psprintf(l->pool,
+                        "{\"submission\":\"%s\",\"now\":%" APR_TIME_T_FMT ",\"seen\":%d,\"seen_hash\":\"%s\","
+                        "\"hash\":\"gone\",\"body\":\"{\\\"n\\\":4}\",\"contents\":[\"whole\",\"shared\"]}",
+                        uuid(1, 1, l->pool), NOW + 9, seen, seen_hash);
+}
+
+static void check_gone(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    RUN(l, SR_OP_SUBMISSION_GET, hash, now_text, uuid(1, 1, p), "1", NULL);
+    is_str(link_outcome(l), "deleted", "the submission");
+    RUN(l, SR_OP_SUBMISSION_RECORD, hash, now_text, uuid(1, 1, p));
+    is_str(link_outcome(l), "deleted", "its record");
+    RUN(l, SR_OP_DOCUMENT_GET, hash, now_text, uuid(1, 1, p), uuid(3, 2, p));
+    is_str(link_outcome(l), "deleted", "its document");
+    RUN(l, SR_OP_CERTIFICATE_GET, hash, now_text, uuid(1, 1, p));
+    is_str(link_outcome(l), "deleted", "its certificate");
+    RUN(l, SR_OP_SIGNING_READ, hash, now_text, uuid(1, 1, p), NULL);
+    is_str(link_outcome(l), "deleted", "it has no transitions for its caller");
+    RUN(l, SR_OP_SIGNING_DUE, uuid(1, 1, p), NULL);
+    is_str(link_outcome(l), "deleted", "nor for the service");
+    RUN(l, SR_OP_SIGNING_GET, uuid(4, 2, p), NULL);
+    is_str(link_outcome(l), "missing", "a link is unknown");
+    RUN(l, SR_OP_SUBMISSION_GET, "nobody", now_text, uuid(1, 1, p), "1", NULL);
+    is_str(link_outcome(l), "unauthorized", "an unknown token learns nothing");
+    RUN(l, SR_OP_SUBMISSION_LIST, hash, now_text, "10", "older", NULL, NULL, NULL, "deleted", NULL, NULL, NULL, NULL,
+        NULL, "1000000", "1");
+    is_int(l->rows->nelts, 0, "lists do not have it");
+    RUN(l, SR_OP_DOCUMENT_KNOWN, hash, now_text, "whole");
+    is_str(link_outcome(l), "missing", "its documents are not known");
+}
+
+static void check_erasure(link_t *l)
+{
+    apr_pool_t *p = l->pool;
+    RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 2, "e2"));
+    is_str(link_outcome(l), "stale", "another event came first");
+    RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 3, "e3"));
+    is_str(link_outcome(l), "ok", "a completed submission is deleted");
+    RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 3, "e3"));
+    is_str(link_outcome(l), "ok", "the same again is a repetition");
+    RUN(l, SR_OP_SIGNING_ERASE, erasure(l, 4, "gone"));
+    is_str(link_outcome(l), "ok", "… however it is sent");
+    check_gone(l);
+    const char *events = RUN(l, SR_OP_AUDIT_GET, hash, now_text, uuid(1, 1, p));
+    ok(strstr(events, "[{\"n\":4},null]") && strstr(events, "\"e2\""), "the events stay: %s", events);
+    ok(!strstr(events, "\"p\"") && !strstr(events, "\"n\":2"), "without what is personal");
+    const char *body = RUN(l, SR_OP_ERASURE_GET, NULL);
+    is_str(member(body, "submission", p), apr_psprintf(p, "\"%s\"", uuid(1, 1, p)), "files must be removed");
+    is_str(member(body, "contents", p), "[\"whole\",\"shared\"]", "of these contents");
+    RUN(l, SR_OP_ERASURE_GET, uuid(1, 99, p));
+    is_str(link_outcome(l), "missing", "none of another submission");
+    RUN(l, SR_OP_ERASURE_DONE, uuid(1, 1, p));
+    RUN(l, SR_OP_ERASURE_GET, uuid(1, 1, p));
+    is_str(link_outcome(l), "missing", "when they are removed, nothing is left");
 }
 
 static void checks(base_t *base)
@@ -188,6 +352,8 @@ static void checks(base_t *base)
     set_up(&l);
     check_reading(&l);
     check_steps(&l);
+    check_timers(&l);
+    check_erasure(&l);
     link_close(&l);
 }
 

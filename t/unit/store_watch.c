@@ -9,8 +9,7 @@
 #include "metrics/metrics.h"
 #include "store/private.h"
 
-#define LIMIT apr_time_from_msec(700)
-#define SLACK apr_time_from_sec(5)
+#define LIMIT apr_time_from_sec(2)
 
 static sr_watchdog_t *watchdog;
 
@@ -27,10 +26,10 @@ static void sockets(apr_pool_t *pool)
     }
     ok(sr_watch_arm(&watches[0], pairs[0][0]) && sr_watch_arm(&watches[1], pairs[1][0]), "two wait for an answer");
     sr_watch_disarm(&watches[1], true);
-    const apr_time_t begun = sr_watch_clock();
+    const apr_time_t begun = sr_time_steady();
     is_int(read(pairs[0][1], &byte, 1), 0, "the first is shut down");
-    const apr_time_t after = sr_watch_clock() - begun;
-    ok(after > LIMIT / 2 && after < LIMIT + SLACK, "in time: %d ms", (int)apr_time_as_msec(after));
+    const apr_time_t after = sr_time_steady() - begun;
+    ok(after > LIMIT / 2, "not before its time: %d ms", (int)apr_time_as_msec(after));
     ok(watches[0].late && !watches[0].answered, "it is late");
     is_int(fcntl(pairs[1][0], F_GETFL) & O_ACCMODE, O_RDWR, "the second");
     is_int(send(pairs[1][0], "x", 1, MSG_NOSIGNAL), 1, "… which was answered in time, is not");
@@ -70,11 +69,8 @@ static void operation(base_t *base)
     ok(!link_open(&l), "open");
     execute(&other, "BEGIN");
     execute(&other, "LOCK TABLE sigreq.schema_version");
-    apr_time_t begun = sr_watch_clock();
-    RUN(&l, SR_OP_PING);
-    apr_time_t took = sr_watch_clock() - begun;
+    RUN(&l, SR_OP_PING); /* ends, though the table stays locked */
     ok(l.error && l.error->code == SR_EUNAVAILABLE, "no answer: %s", l.error ? l.error->cause : "none");
-    ok(took < LIMIT + SLACK, "… within the limit: %d ms", (int)apr_time_as_msec(took));
     ok(watch.late, "… it is late");
     RUN(&l, SR_OP_PING);
     ok(l.error && watch.late, "it stays so until the end");
@@ -111,7 +107,7 @@ static void read_only(base_t *base)
 static void gate(apr_pool_t *pool)
 {
     sr_gate_t *of = sr_gate_create(0, 4, apr_time_from_sec(6), pool);
-    const apr_time_t until = sr_watch_clock() + apr_time_from_sec(60);
+    const apr_time_t until = sr_time_steady() + apr_time_from_sec(60);
     sr_visit_t visits[4];
     const char *why;
 
@@ -123,7 +119,7 @@ static void gate(apr_pool_t *pool)
     ok(why != NULL, "three of four threads, and nothing moves: %s", why ? why : "");
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_SAME, "one leaves");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_WRITE, until), "another comes");
-    ok(sr_gate_enter(&visits[3], of, SR_USE_WRITE, sr_watch_clock() + apr_time_from_msec(100)) != NULL,
+    ok(sr_gate_enter(&visits[3], of, SR_USE_WRITE, sr_time_steady() + apr_time_from_msec(100)) != NULL,
        "nobody waits longer than they may");
     sr_gate_opened(&visits[0]);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_LATE), SR_GATE_STOPPED, "one has waited in vain");
@@ -149,7 +145,7 @@ static void gate(apr_pool_t *pool)
     sr_gate_opened(&visits[0]);
     is_int(sr_gate_leave(&visits[0], SR_VISIT_ANSWERED), SR_GATE_ANSWERS, "and is answered: so is who reads");
     ok(!sr_gate_enter(&visits[0], of, SR_USE_READ, until) && !visits[0].tries, "everybody may");
-    const apr_time_t soon = sr_watch_clock() + SR_CONNECT_TIME + apr_time_from_msec(100);
+    const apr_time_t soon = sr_time_steady() + SR_CONNECT_TIME + apr_time_from_msec(100);
     ok(sr_gate_enter(&visits[1], of, SR_USE_WRITE, soon) != NULL,
        "one at a time opens a connection, and nobody begins who could not end in time");
     sr_gate_opened(&visits[0]);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The cache behind a signing page: what is there is served without a helper, what is not is made once however many ask,
-# and whatever is wrong with the folder, the page is shown. On an httpd of its own, with one helper per child.
+# The cache of page images. A cached page is served without a helper. A page that is not cached is made once, however
+# many requests ask for it at the same time. Whatever is wrong with the folder, the page is shown. It uses its own
+# httpd, with one helper per child.
 use strict;
 use warnings;
 use Mojo::File     'path';
@@ -48,14 +49,14 @@ sub renderings { # how often helpers have drawn a page
 
 my ($signer, $document) = fresh($httpd);
 my $url = page_url($document, 0, 'png', version => $document->{sha256});
-subtest 'a hit' => sub {
+subtest 'a cached page' => sub {
     my $first = $signer->get($url)->body;
     my ($file, @others) = cached($document->{sha256}, $folder);
-    is(scalar @others, 0, 'one file');
+    is(scalar @others, 0, 'the cache has one file');
     like($file // '', qr{/cache/(..)/(..)/\1\2[0-9a-f]{60}\.[0-9a-f]{16}\.\d+\.0\.800\.png$},
-        'by document, owner, page and width');
-    is((stat $file)[2] & 07777, 0400, 'for httpd alone');
-    is(substr(path($file)->slurp, 0, length $first), $first, 'which has the image');
+        'its name has document, owner, page and width');
+    is((stat $file)[2] & 07777, 0400, 'only httpd can read it');
+    is(substr(path($file)->slurp, 0, length $first), $first, 'it has the image');
     kill STOP => helpers();
     is($signer->get($_)->body, $first, "with all helpers stopped: $_")
         for $url, page_url($document, 0, 'png', version => $document->{sha256}, width => 750),
@@ -64,10 +65,10 @@ subtest 'a hit' => sub {
     my $old = time - 25 * 3600;
     utime $old, $old, $file;
     $signer->get($url);
-    cmp_ok((stat $file)[9], '>', $old, 'a file that is used is young');
+    cmp_ok((stat $file)[9], '>', $old, 'a file that is used gets a new time');
 };
 
-subtest 'whose' => sub { # no time tells that somebody else has the document
+subtest 'pages of two organisations' => sub { # no time tells that somebody else has the document
     my @files  = (['a.pdf', pdf(nonce => "whose $$")]);
     my @clients = map { $_->with(base => $base) } $client, $client, organisation()->{test}, organisation()->{live};
     my (@counts, $path, $last);
@@ -81,9 +82,9 @@ subtest 'whose' => sub { # no time tells that somebody else has the document
         push @counts, scalar(cached($row->{sha256}, $folder));
     }
     is_deeply(\@counts, ['not there', 1, 'found', 1, 'not there', 2, 'not there', 3],
-        'made once for an organisation, and again for another one');
+        'a page is made once for each organisation');
     kill STOP => helpers();
-    is($last->get($path)->code, 200, 'each finds its own');
+    is($last->get($path)->code, 200, 'each organisation finds its own file');
     kill CONT => helpers();
 };
 
@@ -91,13 +92,13 @@ subtest 'HEAD' => sub {
     my ($other, $row) = fresh($httpd, pages => 2);
     my $path = page_url($row, 1, 'png', version => $row->{sha256}, width => 1000);
     my $head = $other->request(HEAD => $path);
-    is($head->code, 200, 'of a page that nobody has seen');
+    is($head->code, 200, 'HEAD for a page that is not cached');
     is($head->headers->content_type, 'image/png', '… its type');
-    is(scalar(cached($row->{sha256}, $folder)), 0, '… and it is not made');
+    is(scalar(cached($row->{sha256}, $folder)), 0, '… does not make the page');
     my $got = $other->get($path);
     $head = $other->request(HEAD => $path);
     is($head->headers->$_, $got->headers->$_, "of one that is there: $_") for qw(content_length etag content_type);
-    is($other->request(HEAD => page_url($row, 2, 'png'))->code, 404, 'of one that there is not');
+    is($other->request(HEAD => page_url($row, 2, 'png'))->code, 404, 'HEAD for a page that does not exist');
 };
 
 subtest 'SigreqCacheSize' => sub {
@@ -116,23 +117,23 @@ subtest 'SigreqCacheSize' => sub {
         $most = $sum if $sum > $most;
     }
     cmp_ok($all,  '>=', 1_250_000, 'pages of more than a megabyte');
-    cmp_ok($most, '<=', 1_200_000, '... take a megabyte');
-    cmp_ok($most, '>=', 700_000,   '... and use it');
+    cmp_ok($most, '<=', 1_200_000, '... are limited to a megabyte');
+    cmp_ok($most, '>=', 700_000,   '... use most of the limit');
 };
 
-subtest 'a file that is not whole' => sub {
+subtest 'an incomplete file' => sub {
     my $right = $signer->get($url)->body;
     my ($file) = cached($document->{sha256}, $folder);
     my $whole = path($file)->slurp;
     for my $bytes ('', "\0", substr($whole, 0, -1), substr($whole, 0, 100)) {
         unlink $file;
         Sigreq::Suite::write_file($file, $bytes);
-        is($signer->get($url)->body, $right, length($bytes) . ' bytes: it is made anew');
-        is(path((cached($document->{sha256}, $folder))[0])->slurp, $whole, '… and kept');
+        is($signer->get($url)->body, $right, length($bytes) . ' bytes: the page is made again');
+        is(path((cached($document->{sha256}, $folder))[0])->slurp, $whole, '… and cached');
     }
 };
 
-subtest 'many at once' => sub {
+subtest 'many requests at the same time' => sub {
     my $once = $event ? 12 : 3;    # so many pages may one organisation ask for at once (src/pdf/gate.c)
     my ($many, $seen) = fresh($httpd, pages => 2);
     my @large = (version => $seen->{sha256}, width => 2000);
@@ -140,13 +141,13 @@ subtest 'many at once' => sub {
     my $before  = renderings();
     my @answers = $client->parallel(24, $once, sub { $many->request_p(GET => $path) });
     is(scalar(grep { $_->code == 200 && $_->body eq $answers[0]->body } @answers), 24, 'all have the same image');
-    is_deeply([png_size($answers[0]->body)], [2000, 2588], 'the one asked for');
-    is(renderings() - $before, 1, 'one request has made it');
+    is_deeply([png_size($answers[0]->body)], [2000, 2588], 'it is the requested page');
+    is(renderings() - $before, 1, 'one request has made the page');
     my @texts = $client->parallel(12, $once, sub { $many->request_p(GET => page_url($seen, $_[0] % 2, 'json')) });
     is(join(' ', map { $_->code } @texts), join(' ', (200) x 12), 'texts');
 };
 
-subtest 'a page that costs helpers their lives' => sub {
+subtest 'a page that kills helpers' => sub {
     plan skip_all => 'the event MPM is enough' unless $event;
     my @files = (['a.pdf', slow_pdf(nonce => "slow $$")]);
     my ($many) = signers_of($client->create(files => \@files)->json);
@@ -160,19 +161,19 @@ subtest 'a page that costs helpers their lives' => sub {
     };
     $refused->();
     my $cost = $killed->();
-    cmp_ok($cost, '>=', 1, 'a helper has died of it');
+    cmp_ok($cost, '>=', 1, 'the page has killed a helper');
     my ($refusal) = cached($seen->{sha256}, $folder);
-    like($refusal // '', qr/\.no$/, 'which is remembered');
+    like($refusal // '', qr/\.no$/, 'the refusal is stored');
     my @answers = $client->parallel(8, 8, sub { $many->request_p(GET => $path) });
-    is(join(' ', map { $_->code } @answers), join(' ', (422) x 8), 'for a while');
-    is($killed->(), $cost, 'and costs no other');
+    is(join(' ', map { $_->code } @answers), join(' ', (422) x 8), 'the refusal is stored for some minutes');
+    is($killed->(), $cost, 'no other helper is killed');
     my $old = time - 301;
     utime $old, $old, cached($seen->{sha256}, $folder);
     $refused->();
-    cmp_ok($killed->(), '>', $cost, 'then it is tried again');
+    cmp_ok($killed->(), '>', $cost, 'after that time the page is tried again');
 };
 
-subtest 'a document that costs helpers their lives' => sub {
+subtest 'a document that kills helpers' => sub {
     plan skip_all => 'the event MPM is enough' unless $event;
     my $other = Sigreq::Httpd->new(server => 'SigreqHelperShowTimeout 50ms')->start;
     my @files = (['a.pdf', slow_pdf(nonce => "slow pages $$", pages => 8)]);
@@ -182,47 +183,48 @@ subtest 'a document that costs helpers their lives' => sub {
     for my $n (0 .. 2) {
         my $path = page_url($seen, $n, 'png', version => $seen->{sha256});
         ok(wait_for(sub { $many->get($path)->code == 422 }), "page $n is refused");
-        is($killed->(), $n + 1, '… for a helper that died of it');
+        is($killed->(), $n + 1, '… because it has killed a helper');
     }
     for my $path (page_url($seen, 7, 'png', version => $seen->{sha256}), page_url($seen, 6, 'json')) {
         is_error($many->get($path), 422, qr/^Page \d cannot be shown: it could not be read within the limits$/);
     }
-    is($killed->(), 3, 'the others are refused without one');
+    is($killed->(), 3, 'the other pages are refused without a helper');
 };
 
-subtest 'no cache' => sub {
+subtest 'a cache that cannot be used' => sub {
     my $other = Sigreq::Httpd->new(
         documents => "$httpd->{dir}/documents", threads => 32,
         server => qq{SigreqCache "$httpd->{dir}/not/there"})->start;
     my $elsewhere = at($signer, $other);
     my $right = $signer->get($url)->body;
     is($elsewhere->get($url)->body, $right, 'a folder that cannot be made: the page is shown');
-    is($elsewhere->get($url)->headers->cache_control, 'private, max-age=3600, immutable', 'as always');
+    is($elsewhere->get($url)->headers->cache_control, 'private, max-age=3600, immutable', 'the image is the same');
     my @answers = $client->parallel(8, $event ? 8 : 3, sub { $elsewhere->request_p(GET => $url) });
-    is(scalar(grep { $_->body eq $right } @answers), 8, 'to many at once');
-    like($other->log, qr{SR0500: a page is not cached: making the folder \Q$httpd->{dir}\E/not/there}, 'the log says');
+    is(scalar(grep { $_->body eq $right } @answers), 8, 'many requests at the same time are answered');
+    like($other->log, qr{SR0500: a page is not cached: making the folder \Q$httpd->{dir}\E/not/there},
+        'the log has the reason');
     my ($secret) = $signer->{link} =~ m{([^/]+)$};
-    is(index($other->log, $secret), -1, '… and does not tell the link');
+    is(index($other->log, $secret), -1, '… and does not have the link');
     mkdir "$httpd->{dir}/not";
-    is($elsewhere->get($url)->body, $right, 'once the folder above is there');
-    is(scalar(cached($document->{sha256}, "$httpd->{dir}/not/there")), 1, 'the cache is too');
+    is($elsewhere->get($url)->body, $right, 'when the folder above exists, the page is shown');
+    is(scalar(cached($document->{sha256}, "$httpd->{dir}/not/there")), 1, 'the cache is made then');
     chmod 0500, "$httpd->{dir}/not/there";
-    is($elsewhere->get(page_url($document, 0, 'json'))->code, 200, 'one that must not be written to');
+    is($elsewhere->get(page_url($document, 0, 'json'))->code, 200, 'a folder that cannot be written');
     chmod 0700, "$httpd->{dir}/not/there";
 };
 
-subtest 'no helper' => sub {
+subtest 'a helper that cannot be started' => sub {
     my $other = Sigreq::Httpd->new(documents => "$httpd->{dir}/documents", helper => '/bin/true')->start;
     my $elsewhere = at($signer, $other);
-    is($elsewhere->get($url)->code, 200, 'what is cached is shown');
+    is($elsewhere->get($url)->code, 200, 'a cached page is shown');
     my $res = $elsewhere->get(page_url($document, 0, 'png', width => 1800));
-    is_error($res, 503, 'Documents cannot be read at the moment, try again later', 'the rest is not');
+    is_error($res, 503, 'Documents cannot be read at the moment, try again later', 'other pages are not shown');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, 'Retry-After');
-    is(scalar(grep {/\.no$/} cached($document->{sha256}, $folder)), 0, 'which is not remembered');
-    is($signer->get(page_url($document, 0, 'png', width => 1800))->code, 200, 'with a helper it is shown');
+    is(scalar(grep {/\.no$/} cached($document->{sha256}, $folder)), 0, 'the refusal is not stored');
+    is($signer->get(page_url($document, 0, 'png', width => 1800))->code, 200, 'with a helper the page is shown');
 };
 
-# one that answers every question as a helper does whose kernel has no landlock
+# a fake helper that responds to every request as on a kernel without landlock
 my $without = Sigreq::Suite::write_file("$httpd->{dir}/without", <<'HELPER');
 #!/usr/bin/perl
 open my $socket, '+<&=', 3 or die;
@@ -241,8 +243,8 @@ subtest 'no landlock' => sub {
     my $said = 'Pages cannot be shown on this server';
     is_error($elsewhere->get(page_url($document, 0, @$_)), 503, $said, $_->[0])
         for ['png', width => 1600], ['json', version => $document->{sha256}];
-    like($other->log, qr/SR0100: $said \(the kernel has no landlock\)/, 'the log says why');
-    is($elsewhere->get($url)->code, 200, 'what is cached is shown');
+    like($other->log, qr/SR0100: $said \(the kernel has no landlock\)/, 'the log has the reason');
+    is($elsewhere->get($url)->code, 200, 'a cached page is shown');
 };
 
 subtest 'sigreqctl gc' => sub {
@@ -256,19 +258,19 @@ subtest 'sigreqctl gc' => sub {
     utime $old, $old, $first, $kept, $aside;
     my $before = ctl(@gc, '--dry-run');
     is($before->{cache_deleted}, 1, 'a file that was not used for 30 days');
-    ok(-e $first, 'is there after a dry run');
+    ok(-e $first, 'is kept by a dry run');
     my $done = ctl(@gc);
-    ok(!-e $first, 'and gone after a run');
-    is(scalar(grep {-e} @others), scalar @others, 'the others stay');
-    cmp_ok($done->{cache_kept}, '>=', scalar @others, '… and are counted');
-    cmp_ok($done->{cache_freed_bytes}, '>', 100, '… as are the bytes');
-    ok(-e $kept && -e $aside, 'what is not ours stays');
-    is($done->{kept}, $before->{kept}, 'documents are walked as ever');
+    ok(!-e $first, 'is deleted by a run');
+    is(scalar(grep {-e} @others), scalar @others, 'other files are kept');
+    cmp_ok($done->{cache_kept}, '>=', scalar @others, '… and counted');
+    cmp_ok($done->{cache_freed_bytes}, '>', 100, '… the bytes are counted');
+    ok(-e $kept && -e $aside, 'files that are not of the cache are kept');
+    is($done->{kept}, $before->{kept}, 'documents are collected as before');
     my $young = ctl(@gc, '--unused', 0);
-    is(scalar(cached($document->{sha256}, $folder)), 0, '--unused 0: all');
+    is(scalar(cached($document->{sha256}, $folder)), 0, '--unused 0 deletes all');
     is($young->{cache_kept}, 0, '… counted');
     is(ctl('gc', '--documents', "$httpd->{dir}/documents", '--cache', "$httpd->{dir}/not/there", '--unused', 0)
-        ->{cache_deleted}, 1, '--cache: another folder');
-    is($signer->get($url)->code, 200, 'the page is made anew');
+        ->{cache_deleted}, 1, '--cache names another folder');
+    is($signer->get($url)->code, 200, 'the page is made again');
 };
 done_testing;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# HTML and JSON are sent as gzip to whoever takes it: with their own ETag, and nothing of what is created or refused.
+# HTML and JSON are sent as gzip to clients that accept it, with their own ETag. Answers that create or refuse something
+# are not compressed.
 use strict;
 use warnings;
 use Compress::Zlib 'memGunzip';
@@ -35,8 +36,8 @@ for my $what (sort keys %of) {
     subtest $what => sub {
         my ($url, %headers) = @{ $of{$what} };
         my $plain = fetch(GET => $url, %headers);
-        is($plain->code, 200, 'it is there');
-        is($plain->headers->content_encoding, undef, 'as it is, for who takes nothing else');
+        is($plain->code, 200, 'the resource exists');
+        is($plain->headers->content_encoding, undef, 'it is not compressed for clients without gzip');
         cmp_ok(length $plain->body, '>=', 1024, 'it is large enough');
         like($plain->headers->header('Vary') // '', qr/\bAccept-Encoding\b/, 'Vary');
         my $gzip = fetch(GET => $url, %headers, %accept);
@@ -47,9 +48,9 @@ for my $what (sort keys %of) {
         cmp_ok(2 * length $gzip->body, '<', length $plain->body, 'in less than half of the bytes')
             if $what =~ /page|description/;
         my $head = fetch(HEAD => $url, %headers, %accept);
-        is($head->headers->content_length, length $gzip->body, 'HEAD says how many');
+        is($head->headers->content_length, length $gzip->body, 'HEAD has the same length');
         is(fetch(GET => $url, %headers, 'Accept-Encoding' => 'gzip;q=0')->headers->content_encoding, undef,
-            'not for who wants none');
+            'gzip;q=0 gets no gzip');
     };
 }
 
@@ -59,22 +60,23 @@ subtest 'the text of a page' => sub {
     is($gzip->headers->content_encoding, 'gzip', 'gzip') or return;
     is(memGunzip($gzip->body), $plain->body, 'the same content');
     my ($own, $other) = map { $_->headers->etag } $gzip, $plain;
-    isnt($own, $other, 'an ETag of its own');
-    is(fetch(GET => $text, %accept, 'If-None-Match' => $own)->code,   304, 'which is asked for again');
-    is(fetch(GET => $text, %accept, 'If-None-Match' => $other)->code, 200, 'that of the other does not do');
+    isnt($own, $other, 'the compressed form has its own ETag');
+    is(fetch(GET => $text, %accept, 'If-None-Match' => $own)->code,   304, 'If-None-Match with this ETag is a 304');
+    is(fetch(GET => $text, %accept, 'If-None-Match' => $other)->code, 200,
+        'If-None-Match with the other ETag is not a 304');
     my $part = fetch(GET => $text, %accept, Range => 'bytes=0-9');
-    is($part->code . ' ' . $part->body, '206 ' . substr($plain->body, 0, 10), 'a range is one of the text');
-    is($part->headers->content_encoding, undef, 'as it is');
+    is($part->code . ' ' . $part->body, '206 ' . substr($plain->body, 0, 10), 'a range is of the uncompressed text');
+    is($part->headers->content_encoding, undef, 'it is not compressed');
 };
 
-subtest 'what is not compressed' => sub {
+subtest 'answers that are not compressed' => sub {
     my $token = fetch(POST => place('/api/v3/tokens'), Authorization => "Bearer $client->{token}", %accept);
-    is($token->headers->content_encoding, undef, 'a new token');
+    is($token->headers->content_encoding, undef, 'a new token is not compressed');
     my $gone = fetch(GET => place('/sign/' . '0' x 8 . '-0000-4000-8000-' . '0' x 12), Accept => 'text/html', %accept);
-    is($gone->code, 404, 'an error');
-    is($gone->headers->content_encoding, undef, 'as it is');
+    is($gone->code, 404, 'an error is not compressed');
+    is($gone->headers->content_encoding, undef, 'it is not compressed');
     my $image = fetch(GET => $text =~ s/\.json//r, %accept);
-    is($image->code . ' ' . ($image->headers->content_encoding // ''), '200 ', 'an image');
-    is($image->headers->header('Vary'), undef, 'which is the same for everybody');
+    is($image->code . ' ' . ($image->headers->content_encoding // ''), '200 ', 'an image is not compressed');
+    is($image->headers->header('Vary'), undef, 'an image has no Vary');
 };
 done_testing;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Some public files nobody here wrote, uploaded, signed by two, and judged by validators; some images to sign with,
-# broken ones among them. `make corpus-sign` tries all of them.
+# Some public PDF files are uploaded, signed by two signers, and checked by validators. Some public images, also broken
+# ones, are used as signatures. `make corpus-sign` tries all of them.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -33,14 +33,14 @@ for my $file (sample(IMAGES, 'png/pngsuite/*.png'), glob "$corpus/png/pngsuite/x
     is($rows[-1]{outcome}, 'refused', "$rows[-1]{file} is broken") if $rows[-1]{file} =~ /^x/;
 }
 is(join("\n", wrong(@rows)), '', scalar(@rows) . ' images, ' . @images . ' of them accepted');
-cmp_ok(scalar @images, '>', IMAGES / 2, 'most of them are');
+cmp_ok(scalar @images, '>', IMAGES / 2, 'most of them are accepted');
 
 $trial->{images} = \@images;
 my $turn = 0;
 @rows = map { $trial->try_pdf($_ =~ s{^\Q$corpus/}{}r, path($_)->slurp, $turn++) } sample(PDFS, 'pdf/*/*');
 my @accepted = grep { $_->{outcome} eq 'accepted' } @rows;
 is(join("\n", wrong(@rows)), '', scalar(@rows) . ' PDFs, ' . @accepted . ' of them accepted');
-cmp_ok(scalar @accepted, '>', @rows / 2, 'most of them are');
+cmp_ok(scalar @accepted, '>', @rows / 2, 'most of them are accepted');
 for my $row (@accepted) {
     my @by = Sigreq::SignedCorpus::failures($row);
     is("@by", '', "$row->{file} passes all validators")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pages that take long, asked for by many at once: whoever has a signing link can do that. Nobody else may notice: other
-# tenants create, health is well, and threads are left for all that needs no helper. On an httpd of its own.
+# Pages that take long, requested many times at the same time by somebody who has a signing link. Others must not be
+# affected: other tenants can create, health is ok, and threads are left for everything that needs no helper. It uses
+# its own httpd.
 use strict;
 use warnings;
 use Sigreq::Here   qw(organisation is_error suite wait_for);
@@ -29,7 +30,7 @@ my ($signer) = signers_of($made->json);
 my $document = $signer->state->{documents}[0];
 my $path     = sub { page_url($document, $_[0], 'png', version => $document->{sha256}) };
 
-# 30 at once, in a process of its own, each of another page; then what became of them, in the order of the answers
+# Requests 30 different pages at the same time, in another process. Returns the results in the order of the answers.
 pipe my $out, my $in or die "pipe: $!";
 my $pid = fork // die "fork: $!";
 if (!$pid) {
@@ -41,7 +42,7 @@ if (!$pid) {
     POSIX::_exit(0);
 }
 close $in;
-ok(wait_for(sub { showing() > 1 }), 'pages are being made');
+ok(wait_for(sub { showing() > 1 }), 'helpers make pages');
 my (%codes, $rounds);
 while (waitpid($pid, 1) == 0) {
     $rounds++;
@@ -50,15 +51,15 @@ while (waitpid($pid, 1) == 0) {
     $codes{ 'create ' . $tenant->create(files => [['a.pdf', pdf(nonce => "crowd $$ " . ++$count)]])->code }++;
     sleep 0.05;
 }
-cmp_ok($rounds, '>=', 2, "while that lasts another tenant asks $rounds times");
+cmp_ok($rounds, '>=', 2, "meanwhile another tenant sends requests $rounds times");
 is_deeply([sort keys %codes], ['create 201', 'health 200', 'openapi 200'], 'and is always served')
     or diag explain \%codes;
 my @answers = map { [split / /, $_, 2] } <$out>;
-is(scalar @answers, 30, 'all are answered');
+is(scalar @answers, 30, 'all requests for pages are answered');
 is(scalar(grep { $_->[0] != 503 && $_->[0] != 422 } @answers), 0, 'none of the pages is shown');
 my ($given_up) = grep { $answers[$_][0] == 422 } 0 .. $#answers;
 my @refused = grep { $_->[0] == 503 } @answers[0 .. ($given_up // @answers) - 1];
 cmp_ok(scalar @refused, '>=', 15, scalar @refused . ' are refused before a page is given up');
-is(scalar(grep { $_->[1] !~ /^[0-9]/ } @refused), 0, '… and told when to come again');
+is(scalar(grep { $_->[1] !~ /^[0-9]/ } @refused), 0, '… with Retry-After');
 
 done_testing;

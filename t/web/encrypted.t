@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Documents that are encrypted with an owner's password alone, from their upload to the last of two signatures, by HTTP:
-# pdfsig finds both valid, qpdf nothing wrong, and the document opens as before. Then what was signed is uploaded once
-# more: signed and encrypted, and both signatures stay valid under two more.
+# Documents that are encrypted with only an owner's password, from the upload to the second signature, by HTTP. pdfsig
+# finds both signatures valid, qpdf reports no error, and the document opens as before. Then the signed document is
+# uploaded again, and both signatures stay valid after two more.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -31,19 +31,19 @@ sub encrypted {
     return $bytes;
 }
 
-# Uploads it and has both sign. What it is then, and its submission.
+# Uploads it and lets both signers sign. Returns the signed document and the submission.
 sub signed_by_both {
     my ($client, $bytes) = @_;
     my $made = $client->create(files => [['a.pdf', $bytes]], signers => Sigreq::Client::signers(@two))->json;
     my $path = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
-    is($made->{documents}[0]{sha256}, sha256_hex($bytes), 'accepted as it is');
+    is($made->{documents}[0]{sha256}, sha256_hex($bytes), 'the document is accepted without a rewriting');
     for my $signer (signers_of($made)) {
         my $image = $signer->get("/documents/$made->{documents}[0]{uuid}/pages/0?width=400");
         like($image->headers->content_type, qr{^image/}, 'its page is shown');
         is($signer->post(json => { %signing, signature => \%image })->code, 200, 'signed');
     }
     my $signed = $client->get($path)->body;
-    ok(substr($signed, 0, length $bytes) eq $bytes, 'the upload is a prefix of what is signed');
+    ok(substr($signed, 0, length $bytes) eq $bytes, 'the upload is a prefix of the signed document');
     my @states = map { $_->{status} } @{ $client->get("/signatures/$made->{uuid}")->json->{submitters} };
     is_deeply(\@states, ['completed', 'completed'], 'both have signed');
     is(images_in($client->get("/signatures/$made->{uuid}/certificate")->body), 2, 'the certificate shows both images');
@@ -56,11 +56,11 @@ sub has_signatures {
     my @expected = ($count, $count, 1);
     is_deeply([@{$told}{qw(signatures valid total)}], \@expected, "pdfsig: $count are valid, the last is whole")
         or diag $told->{said};
-    is(qpdf_check($bytes), '', 'qpdf finds nothing wrong');
+    is(qpdf_check($bytes), '', 'qpdf reports no error');
     like(text_of($bytes), qr/One euro/, 'it opens without a password');
     my @found = map { $_->{state} } @{ $client->post('/verify', body => $bytes,
             headers => { 'Content-Type' => 'application/pdf' })->json->{signatures} };
-    is_deeply(\@found, [('intact') x $count], 'our own check agrees');
+    is_deeply(\@found, [('intact') x $count], 'POST /verify agrees');
 }
 
 my %ways = (
@@ -78,8 +78,9 @@ for my $way (sort keys %ways) {
         has_signatures($second, 4, $org->{test});
     };
 }
-# Each signer has a document of their own: the last one does not touch that of the first, and both are seen.
-subtest 'a document each' => sub {
+# Each signer has their own document. The last signature does not change that of the first signer, and the certificate
+# shows both.
+subtest 'a document for each signer' => sub {
     my @files   = map { ["$_.pdf", encrypted($_, '--encrypt', '', 'owner', 256)] } 'a', 'b';
     my @signers = @{ Sigreq::Client::signers(@two) };
     $signers[1]{fields}[0]{document} = 'b.pdf';

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signature fields that a document has already, from their upload to the last signature: two signers sign those of a
-# form, and those of a certified document, whose certification stays good by the judgement of other programs.
+# Signature fields that a document has already, from the upload to the last signature. Two signers sign those of a form,
+# and those of a certified document. Other programs find that the certification stays valid.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -13,7 +13,7 @@ my $client = organisation()->{test};
 
 sub signer { my ($name, @fields) = @_; return { firstname => $name, lastname => 'Lee', fields => \@fields } }
 
-# All sign; the document then.
+# Lets all signers sign. Returns the document.
 sub signed {
     my ($bytes, @signers) = @_;
     my $res = $client->create(files => [['a.pdf', $bytes]], signers => \@signers);
@@ -23,17 +23,17 @@ sub signed {
         for [(signers_of($made))[0], $made->{submitters}[0]];
     is($_->sign->code, 200, 'signed') for signers_of($made);
     my $signed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
-    is(substr($signed, 0, length $bytes), $bytes, 'the upload is the beginning of what is signed');
+    is(substr($signed, 0, length $bytes), $bytes, 'the upload is a prefix of the signed document');
     return $signed;
 }
 
-# `fields`: those that show a signature, of so many signatures.
+# `fields`: the fields that show a signature, for each of the signatures.
 sub is_good {
     my ($signed, $signatures, $fields) = @_;
     my $told = pdfsig($signed);
     is_deeply([@{$told}{qw(signatures valid total)}], [$signatures, $signatures, 1],
         'pdfsig: all valid, the last whole') or diag $told->{said};
-    is(qpdf_check($signed), '', 'qpdf has nothing to say');
+    is(qpdf_check($signed), '', 'qpdf reports no error');
     my %type     = ('Content-Type' => 'application/pdf');
     my $verified = $client->post('/verify', body => $signed, headers => \%type);
     is($verified->json->{conclusion}, 'signed', 'POST /verify calls it signed') or diag $verified->body;
@@ -46,7 +46,7 @@ SKIP: {
 }
 
 my @two = (signer(Ann => field_named('Tenant')), signer(Bob => field_named('Landlord')));
-subtest 'a form that nobody has signed' => sub {
+subtest 'an unsigned form' => sub {
     my $signed = signed(form(nonce => "existing $$"), @two);
     is_good($signed, 2, 2);
     is_unchanged($signed, 2);
@@ -61,11 +61,11 @@ subtest 'a certified form' => sub {
     }
 };
 
-subtest 'a new field besides' => sub {
+subtest 'a new field beside existing ones' => sub {
     my $area = { x => 300, y => 300, w => 90, h => 40, page => 0 };
     my $ann    = signer(Ann => field_named('Tenant'), field_named('', area => $area));
     my $signed = signed(form(nonce => "existing $$"), $ann, $two[1]);
     is_good($signed, 2, 3);
-    like($signed, qr/Signature_/, 'it was added');
+    like($signed, qr/Signature_/, 'the field was added');
 };
 done_testing;

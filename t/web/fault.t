@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What may happen while somebody signs: children are killed, the database goes away, helpers hang, the stored document
-# is not what was stored, gc runs. "Signed" is said only of what is there for good; else nothing has changed, and the
+# Faults while a signer signs: children are killed, the database stops, helpers hang, the stored document was changed,
+# gc runs. The answer "signed" is given only if everything is stored durably. Otherwise nothing has changed, and the
 # signer can sign again.
 use strict;
 use warnings;
@@ -47,14 +47,15 @@ subtest 'children are killed while many sign' => sub {
         my $signer = $pairs[ $_[0] ][1];
         $signer->sign_p('Ann')->catch(sub { return undef }) });
     waitpid $pid, 0;
-    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'httpd is there');
+    ok(wait_for(sub { eval { $client->get('/health')->code == 200 } }), 'httpd works');
     my @said = grep { $answers[$_] && $answers[$_]->code == 200 } 0 .. 79;
-    is(scalar(grep { $_ && $_->code !~ /^(?:200|503)$/ } @answers), 0, 'signed, try again, or no answer');
+    is(scalar(grep { $_ && $_->code !~ /^(?:200|503)$/ } @answers), 0, 'each answer is signed, try again, or none');
     diag sprintf '%d of 80 were answered with 200', scalar @said if @said == 80 || @said < 20;
-    is(scalar(grep { shown($pairs[$_][0])->{submitters}[0]{status} ne 'completed' } @said), 0, 'what was said is so');
+    is(scalar(grep { shown($pairs[$_][0])->{submitters}[0]{status} ne 'completed' } @said), 0,
+        'every signer who got the answer signed has signed');
     my @codes = map { $_->[1]->sign->code } @pairs;
-    is(scalar(grep { !/^(?:200|409)$/ } @codes), 0, 'all others can sign again') or diag "@codes";
-    is(scalar(grep { !is_sealed($_->[0], 'killed') } @pairs), 0, 'each is sealed once, and valid');
+    is(scalar(grep { !/^(?:200|409)$/ } @codes), 0, 'all other signers can sign again') or diag "@codes";
+    is(scalar(grep { !is_sealed($_->[0], 'killed') } @pairs), 0, 'each signature is made once and valid');
     ok(wait_for(sub { !temporary_files() }), 'no temporary file');
 };
 
@@ -62,24 +63,24 @@ if (suite->{db} eq 'pgsql') {
     my ($made, $signer) = fresh('away');
     database_stop();
     my $res = $signer->sign;
-    is($res->code, 503, 'the database is away: answered with 503');
+    is($res->code, 503, 'the database is stopped: the answer is 503');
     like($res->headers->header('Retry-After') // '', qr/^\d+$/, '… with Retry-After');
     database_start();
-    ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'back');
-    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing was changed');
-    is($signer->sign->code, 200, 'and he signs');
-    ok(is_sealed($made, 'after the database was away'), 'valid');
+    ok(wait_for(sub { $client->get('/signatures')->code == 200 }), 'the database works again');
+    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing has changed');
+    is($signer->sign->code, 200, 'the signer can sign');
+    ok(is_sealed($made, 'after the database was away'), 'the signature is valid');
 }
 
 subtest 'helpers hang' => sub {
     my ($made, $signer) = fresh('hang');
     my @stopped = workers();
     kill STOP => @stopped;
-    my @codes   = map { $signer->sign->code } @stopped, 'and one more';
+    my @codes   = map { $signer->sign->code } @stopped, 'one more';
     is(scalar(grep { !/^(?:503|200|409)$/ } @codes), 0, "each is answered while they hang: @codes");
     kill CONT => @stopped;
     $signer->sign;
-    ok(is_sealed($made, 'after helpers hung'), 'he signs once, validly');
+    ok(is_sealed($made, 'after helpers hung'), 'the signer has signed once, validly');
 };
 
 subtest 'the stored document was changed' => sub {
@@ -95,10 +96,10 @@ subtest 'the stored document was changed' => sub {
     };
     $change->('X');
     my $res = $signer->sign;
-    is_error($res, 503, 'The document could not be sealed, try again later', 'it is not sealed');
-    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing was changed');
+    is_error($res, 503, 'The document could not be sealed, try again later', 'a changed document is not sealed');
+    is(shown($made)->{submitters}[0]{status}, 'sent', 'nothing has changed');
     $change->(substr pdf(nonce => "fault $$ changed"), 12, 1);
-    is($signer->sign->code, 200, 'the right one is');
+    is($signer->sign->code, 200, 'the restored document is sealed');
 };
 
 subtest 'gc runs while many sign' => sub {
@@ -113,10 +114,10 @@ subtest 'gc runs while many sign' => sub {
     my @answers = $crowd->parallel(40, 8, sub { $pairs[ $_[0] ][1]->sign_p('Ann') });
     waitpid $pid, 0;
     is($?, 0, 'sigreqctl gc ran');
-    is(scalar(grep { $_->code != 200 } @answers), 0, 'all signed');
+    is(scalar(grep { $_->code != 200 } @answers), 0, 'all signers have signed');
     ctl('gc', '--documents', suite->{dir} . '/documents');
-    is(scalar(grep { !is_sealed($_->[0], 'gc') } @pairs), 0, 'and all is still there');
+    is(scalar(grep { !is_sealed($_->[0], 'gc') } @pairs), 0, 'all documents exist');
     my @without = grep { $client->get("/signatures/$_->[0]{uuid}/certificate")->code != 200 } @pairs;
-    is(scalar @without, 0, 'certificates too');
+    is(scalar @without, 0, 'all certificates exist');
 };
 done_testing;

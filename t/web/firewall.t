@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signing through ModSecurity with the Core Rule Set in blocking mode, as Debian has them: drawings travel as one
-# text, images as files, and neither is refused, not even a drawing of 20,000 points.
+# Signing through ModSecurity with the Core Rule Set in blocking mode, as packaged by Debian. Drawings are sent as one
+# text, images as files. Neither is refused, not even a drawing of 20,000 points.
 use strict;
 use warnings;
 use Digest::SHA 'sha256';
@@ -14,7 +14,7 @@ my $recommended = '/etc/modsecurity/modsecurity.conf-recommended';
 my $rules       = '/usr/share/modsecurity-crs/owasp-crs.load';
 plan skip_all => 'libapache2-mod-security2 and modsecurity-crs are not installed' unless -e $recommended && -e $rules;
 
-# as it is, but that it blocks, and keeps no log where others keep theirs
+# the packaged configuration, but in blocking mode and without the system's log
 my $settings = path($recommended)->slurp =~ s/^SecRuleEngine \K.*/On/mr =~ s/^SecAudit\w+ .*//mgr
     =~ s{^SecUnicodeMapFile \K}{/etc/modsecurity/}mr;
 my $httpd = Sigreq::Httpd->new(modules => 'authz_core dbd unique_id security2', server => <<"CONF")->start;
@@ -40,7 +40,7 @@ sub letters {    # a number as docs/api.md describes it
     return $text . chr(65 + $rest);
 }
 
-# Points as a hand makes them, a few units apart, pressed a little more and less.
+# Points as a hand draws them: a few units apart, with varying pressure.
 sub drawing {
     my $points = shift;
     my @before = (0, 0, 128);
@@ -66,16 +66,16 @@ for my $points (340, 2000, 20_000) {
     my $strokes = drawing($points);
     my %drawn   = (type => 'drawn', width => 4096, height => 1600, strokes => $strokes);
     cmp_ok(length $strokes, '<', 128 * 1024, "$points points are " . length($strokes) . ' bytes');
-    is($post->($link, '/preview', json => { signature => {%drawn} }), 200, '… they are shown');
-    is($post->($link, '', $signs->(%drawn)), 200, '… and signed with');
+    is($post->($link, '/preview', json => { signature => {%drawn} }), 200, '… they can be previewed');
+    is($post->($link, '', $signs->(%drawn)), 200, '… they can be signed with');
 }
 for my $kilobytes (20, 200, 900) {
     my $link = $signer->();
     my $rgb  = join '', map { sha256("$kilobytes $_") } 1 .. $kilobytes * 32;
     my $file = sub { return { content => ppm_as_png($rgb), filename => 'signature' } };
-    is($post->($link, '/preview', form => { image => $file->() }), 200, "an image of $kilobytes kB is shown");
+    is($post->($link, '/preview', form => { image => $file->() }), 200, "an image of $kilobytes kB can be previewed");
     my %form = (action => 'sign', consent => 'yes', image => $file->());
-    is($post->($link, '', form => {%form}), 200, '… and signed with');
+    is($post->($link, '', form => {%form}), 200, '… they can be signed with');
 }
 for my $name ("Jean-Fran\x{e7}ois d'\x{c9}t\x{e9}", "O'Lee") {
     is($post->($signer->(), '', $signs->(type => 'typed', text => $name)), 200, 'a name with an apostrophe');

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A full disk: the pages of a signed document are shown all the same, put together and kept in memory. As in
-# t/api/fault_disk.t, the small file system is a tmpfs of its own mount namespace; without one this skips.
+# With a full disk the pages of a signed document are still shown: the document is joined in memory. As in
+# t/api/fault_disk.t, the small file system is a tmpfs in its own mount namespace. If there is no such namespace, this
+# is skipped.
 use strict;
 use warnings;
 use Sigreq::Here   qw(organisation suite wait_for);
@@ -43,11 +44,11 @@ my @url = (page_url($document, 0, 'png', version => $document->{sha256}), page_u
 for my $try (1, 2) {
     my $res = $signer->get($url[0]);
     is($res->code, 200, "a full disk: the page is shown ($try)");
-    is_deeply([png_size($res->body)], [800, 1035], '… whole');
-    is($signer->get($url[1])->code, 200, '… and its text');
+    is_deeply([png_size($res->body)], [800, 1035], '… completely');
+    is($signer->get($url[1])->code, 200, '… the text of the page is shown, too');
 }
-like($httpd->log, qr/SR0500: a page is not cached: .*No space left on device/, 'the log says why');
+like($httpd->log, qr/SR0500: a page is not cached: .*No space left on device/, 'the log has the reason');
 unlink $filled;
-is($signer->get($url[0])->code, 200, 'with room again');
-ok(glob("$there/cache/*/*/*.png"), 'it is kept');
+is($signer->get($url[0])->code, 200, 'the page is shown when there is room again');
+ok(glob("$there/cache/*/*/*.png"), 'the page is cached then');
 done_testing;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which helper process reads what: t/tool/liar.c, which tells no lie here, says which process was asked. One that has
-# read a document reads only documents of its organisation and environment after that; pages of a document are shown by
-# processes that have read no other; what is added to a document is confirmed by one that has read no other document.
+# Which helper process reads which document. t/tool/liar.c, which forges nothing here, reports which process got a
+# request. A process that has read a document then reads only documents of the same organisation and environment. Pages
+# of a document are shown by processes that have read no other document. Additions to a document are confirmed by a
+# process that has read no other document.
 use strict;
 use warnings;
 use List::Util   qw(any uniq);
@@ -36,7 +37,7 @@ sub token {
 my $number = 0;
 sub document { return ["d$number.pdf", pdf(pages => 2, nonce => "helpers $$ " . suite->{mpm} . ++$number)] }
 
-# What the code answers, and [process, operation] of each request to a helper meanwhile.
+# Returns the result of the code, and [process, operation] of each request to a helper meanwhile.
 sub asked_by(&) {    ## no critic (ProhibitSubroutinePrototypes): it is called with a block
     my $code = shift;
     path("$lie.asked")->spurt('');
@@ -62,7 +63,7 @@ sub signer_of {    # one who signs all
     return Sigreq::Client::signers({ fields => \@fields });
 }
 
-subtest 'kept' => sub {
+subtest 'processes that are reused' => sub {
     my $client = $apart->serve(helper => $helper);
     my %pids;
     my $made;
@@ -84,19 +85,19 @@ subtest 'kept' => sub {
     my ($page, @shown) = asked_by { $ann->get("/documents/$made->{documents}[0]{uuid}/pages/0.png?width=200") };
     is($page->code, 200, 'a page of a document is shown');
     my ($other, @then) = asked_by { $ann->get("/documents/$made->{documents}[1]{uuid}/pages/0.png?width=200") };
-    is($other->code, 200, 'and one of another document of the submission');
+    is($other->code, 200, 'a page of another document of the submission is shown');
     my @read = map { keys %$_ } values %pids;
-    ok(@shown && @then, 'both were made for this');
-    is_deeply([shared([pids('.*', @shown)], [@read, pids('.*', @then)])], [], 'by a process for each');
+    ok(@shown && @then, 'each page was made by a request to a helper');
+    is_deeply([shared([pids('.*', @shown)], [@read, pids('.*', @then)])], [], 'each page was made by another process');
     my ($signed, @sign) = asked_by { $ann->sign };
     is($signed->code, 200, 'both documents are signed');
     my @confirm = pids('confirm', @sign);
-    is(scalar @confirm, 2, 'two processes have confirmed what is added to them');
+    is(scalar @confirm, 2, 'two processes have confirmed the additions to the documents');
     my @all = (@read, map { pids('.*', $_) } [@shown], [@then]);
     is_deeply([shared(\@confirm, [@read, pids('.*', @shown), pids('.*', @then), pids('prepare|fill|compose', @sign)])],
-        [], 'which have done nothing else');
+        [], 'these processes had no other requests');
     is_deeply([shared([pids('compose', @sign)], [@read, pids('.*', @shown), pids('.*', @then)])],
-        [], 'and the certificate is written by one that has read no document');
+        [], 'the certificate is written by a process that has read no document');
 };
 
 sub confirming { # a submission of these documents is signed: the processes that confirmed, in their order
@@ -115,31 +116,31 @@ subtest 'documents in several submissions' => sub {
     my @first  = confirming($client, $one, $two);
     my @second = confirming($client, $one, $three);
     is(scalar uniq(@first), 2, 'two documents are confirmed by two processes');
-    is(scalar(shared(\@first, \@second)), 1, 'the document that is there again by the process that knows it');
-    is(scalar uniq(@first, @second), 3, 'the new document by another one');
+    is(scalar(shared(\@first, \@second)), 1, 'the known document is read by the process that has read it before');
+    is(scalar uniq(@first, @second), 3, 'the new document is read by another process');
 };
 
-subtest 'one that lies' => sub {
+subtest 'a process that forges a response' => sub {
     my $client = $apart->serve(helper => $helper);
     my ($made) = create($client, 'test');
     my ($ann)  = signers_of($made, connections => 0);
     path($lie)->spurt(map {"$_\n"} 'prepare', 'object', 1, '/Pages 2 0 R', '/Pages 2 0 R /OpenAction 3 0 R');
     my ($refused, @asked) = asked_by { $ann->sign };
     path($lie)->spurt('');
-    is($refused->code, 503, 'what it has added is refused by the one that confirms');
+    is($refused->code, 503, 'a forged addition is refused by the process that confirms');
     my @liars = pids('prepare|confirm', @asked);
-    is(scalar @liars, 2, 'which was asked');
+    is(scalar @liars, 2, 'this process got a request');
     my ($signed, @then) = asked_by { $ann->sign };
-    is($signed->code, 200, 'the next try is signed');
-    is_deeply([shared(\@liars, [pids('.*', @then)])], [], 'by other processes');
+    is($signed->code, 200, 'the next attempt succeeds');
+    is_deeply([shared(\@liars, [pids('.*', @then)])], [], 'other processes were used for it');
 };
 
 subtest 'SigreqHelperKeep Off' => sub {
     my $client = $apart->serve(helper => $helper, server => 'SigreqHelperKeep Off');
     my (undef, @first)  = create($client, 'test');
     my (undef, @second) = create($client, 'test');
-    ok(@first && @second, 'helpers were asked');
-    is_deeply([shared(\@first, \@second)], [], 'no process answers two requests');
+    ok(@first && @second, 'helpers got requests');
+    is_deeply([shared(\@first, \@second)], [], 'no process has two requests');
 };
 $apart->stop;
 done_testing;

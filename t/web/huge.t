@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Many pages: the HTML of the signing page has the first 50 sheets and stays small, and the script is told the sizes of
-# the others. A submission may have SigreqMaxPages pages.
+# Many pages. The HTML of the signing page has the first 50 pages and stays small, and the script gets the sizes of the
+# others. A submission may have SigreqMaxPages pages.
 use strict;
 use warnings;
 use Mojo::DOM;
@@ -26,22 +26,22 @@ my $res = $client->create(files => \@files, signers => $signers);
 is($res->code, 201, '20 documents of 2,000 pages') or diag $res->body;
 my ($signer) = signers_of($res->json);
 my $page = html($signer);
-is($page->code, 200, 'the page');
+is($page->code, 200, 'the page is sent');
 cmp_ok(length $page->body, '<', 200_000, length($page->body) . ' bytes of HTML');
 my $dom = Mojo::DOM->new($page->text);
 is($dom->find('.page')->size,           50, 'the first 50 sheets');
-is($dom->find('.document')->size,       20, 'of 20 documents');
+is($dom->find('.document')->size,       20, 'the page has 20 documents');
 is($dom->find('.rest a[download]')->size, 20, 'without the script, each document is a link');
 my $state = decode_json($dom->at('main')->{'data-state'} =~ s/([^\x00-\x7f])/my $c = $1; utf8::encode($c); $c/ger);
 is_deeply($state->{documents}[19]{sizes}, [[2000, 612, 792]], 'the script knows the sizes of all');
 
-# pages of many sizes: as many sizes as have room
+# pages of many sizes: only a limited number of sizes is in the HTML
 my @mixed = map { { mediabox => [0, 0, 600 + $_ % 2, 800] } } 1 .. 5000;
 $res = $client->create(files => [['a.pdf', pdf(pages => \@mixed)]]);
 is($res->code, 201, '5,000 pages, no two neighbours of one size') or diag $res->body;
 $page = html(signers_of($res->json));
 cmp_ok(length $page->body, '<', 200_000, length($page->body) . ' bytes of HTML');
-is(scalar @{ (signers_of($res->json))[0]->state->{documents}[0]{sizes} }, 5000, 'programs are told all sizes');
+is(scalar @{ (signers_of($res->json))[0]->state->{documents}[0]{sizes} }, 5000, 'the JSON has all sizes');
 $httpd->stop;
 
 $httpd = Sigreq::Httpd->new(place => "Sigreq On\nSigreqMaxPages 30");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What signers ask for takes little memory of a child, however large it is: the signing page and the state of the
-# largest submission, pages with a lot of text, images of pages, documents and the certificate. On an httpd of its own.
+# Large requests of signers need little memory of a child: the signing page and the state of the largest submission,
+# pages with a lot of text, images of pages, documents and the certificate. It uses its own httpd.
 use strict;
 use warnings;
 use Sigreq::Client;

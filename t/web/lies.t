@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A PDF helper in the hands of a document lies to a whole httpd: t/tool/liar.c stands between httpd and the true helper,
-# and changes the updates that should be appended. Each lie is refused and named in the log, nothing is stored, and the
-# signer can sign when the helper tells the truth again. t/unit/pdf_lies.c has all lies; here are some of each kind.
+# A PDF helper that a document has taken over forges responses to a real httpd: t/tool/liar.c is between httpd and the
+# real helper and changes the updates that should be appended. Each forged response is refused and named in the log,
+# nothing is stored, and the signer can sign when the helper works correctly again. t/unit/pdf_lies.c has all forged
+# responses. Here are some of each kind.
 use strict;
 use warnings;
 use Mojo::File 'path';
@@ -27,8 +28,8 @@ sub refusals {
     return @found;
 }
 
-# Objects: 1 the catalog, 2 the page tree, 4 the content of the page, 5 the page; 6 and 7 are there for liars. Prepared:
-# 8 the empty appearance, 9 the field of Ann, 10 that of Bob, 11 the form.
+# Objects: 1 the catalog, 2 the page tree, 4 the content of the page, 5 the page; 6 and 7 are for forged responses.
+# After preparing: 8 the empty appearance, 9 the field of Ann, 10 that of Bob, 11 the form.
 sub document {
     return pdf(
         nonce   => "lies $$ @_",
@@ -65,7 +66,7 @@ my @filled = (
 
 subtest 'a document is uploaded' => sub {
     lie_of();
-    is(creation('new')->code, 201, 'the truth: created');
+    is(creation('new')->code, 201, 'with a correct helper the submission is created');
     for my $row (@prepared) {
         my ($name, @lie) = @$row;
         my ($before, @said) = (stored(), refusals());
@@ -76,7 +77,7 @@ subtest 'a document is uploaded' => sub {
         my @now = refusals();
         is(scalar @now, @said + 1, '… and the log says why: ' . ($now[-1] // ''));
         lie_of();
-        is(creation($name)->code, 201, '… the same bytes are accepted when the helper tells the truth');
+        is(creation($name)->code, 201, '… the same document is accepted when the helper is correct again');
     }
 };
 
@@ -99,14 +100,15 @@ subtest 'a document is signed' => sub {
         is_deeply([$shown->('')->body, $shown->($path)->body, stored()], \@before, '… and nothing has changed');
     }
     my @events = map { $_->{event} } @{ $shown->('/audit')->json->{events} };
-    is_deeply([grep { $_ eq 'signed' } @events], [], 'the evidence has no signature');
+    is_deeply([grep { $_ eq 'signed' } @events], [], 'the audit trail has no signature');
     use_helper("$build/sigreq-pdfd");
     is($_->sign->code, 200, 'the true helper is back: a signer signs') for $ann, $bob;
     my $told = pdfsig(my $signed = $shown->($path)->body);
     is_deeply([@{$told}{qw(signatures valid total)}], [2, 2, 1], 'both signatures are valid') or diag $told->{said};
-    is(substr($signed, 0, length $before[1]), $before[1], 'the document begins as it was uploaded');
-    unlike(substr($signed, length $before[1]), qr/JavaScript|OpenAction|Contents 6 0 R/, 'and has nothing of the lies');
-    is($shown->('/certificate')->code, 200, 'the certificate of completion is there');
+    is(substr($signed, 0, length $before[1]), $before[1], 'the upload is a prefix of the document');
+    unlike(substr($signed, length $before[1]), qr/JavaScript|OpenAction|Contents 6 0 R/,
+        'the document has nothing of the forged responses');
+    is($shown->('/certificate')->code, 200, 'the certificate of completion exists');
 };
 $apart->stop;
 done_testing;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Signing links in the log: when httpd's own access control refuses a request, neither its messages nor an access log
+# Signing links in the log: if httpd's own access control refuses a request, neither its messages nor an access log
 # shows the link.
 use strict;
 use warnings;
@@ -41,14 +41,14 @@ for my $require (sort keys %require) {
     is($ua->get($base . $paths{$_})->res->code, $status, "$name: $_") for sort keys %paths;
     my $log = '';
     wait_for(sub { ($log = path("$httpd->{dir}/access_log")->slurp) =~ tr/[// >= 5 });
-    like($httpd->log, $message, '… told by httpd');
+    like($httpd->log, $message, '… httpd has logged a message');
     my $rest = substr $secret, 9;
     unlike($httpd->log, qr/\Q$rest\E/, '… without the link');
-    unlike($log,        qr/\Q$rest\E/, 'nor is it in the access log');
+    unlike($log,        qr/\Q$rest\E/, 'the access log does not have the link');
     my $short = substr($secret, 0, 8) . '...';
-    like($httpd->log, qr/\Q$short\E/, '… but its beginning');
+    like($httpd->log, qr/\Q$short\E/, '… it has the beginning of the link');
     like($log, qr{^\[/sign/\Q$short\E/documents/x/pages/0\.png\|sigreq:/sign/\Q$short\E/documents}m,
-        '… in path and name');
+        '… in the path and in the file name');
     unlike($httpd->log, qr/AH01797|AH01631/, 'no other refusal');
 }
 done_testing;

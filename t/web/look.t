@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What makes the signing page a page: its files and how they are kept, its words in the reader's language, which text
-# was agreed to, the theme, frames, and that nothing a stranger named becomes markup.
+# The resources of the signing page: its files and their caching, its texts in the reader's language, the version of the
+# consent text, the theme, frames, and that no input of others becomes markup.
 use strict;
 use warnings;
 use Compress::Zlib 'memGunzip';
@@ -37,26 +37,27 @@ subtest 'files' => sub {
     for my $file (@files) {
         like($file, qr/-[0-9A-Z]{8}\.\w+$/, "$file: a hash in its name");
         my $plain = $fetch->(place("/sign/$file"));
-        is($plain->code, 200, 'it is there');
-        is($plain->headers->cache_control, 'public, max-age=31536000, immutable', 'kept for good');
-        is($plain->headers->header('X-Content-Type-Options'), 'nosniff', 'its type is its type');
-        like($plain->headers->content_type, qr{^(?:text/(?:css|javascript); charset=utf-8|image/svg\+xml)$}, 'a type');
+        is($plain->code, 200, 'the file exists');
+        is($plain->headers->cache_control, 'public, max-age=31536000, immutable', 'it may be cached permanently');
+        is($plain->headers->header('X-Content-Type-Options'), 'nosniff', 'it has its media type');
+        like($plain->headers->content_type, qr{^(?:text/(?:css|javascript); charset=utf-8|image/svg\+xml)$},
+            'another type is checked');
         is($plain->headers->content_encoding, undef, 'as it is');
         like($plain->headers->header('Vary'), qr/^Accept-Encoding$/, 'Vary');
         my $gzip = $fetch->(place("/sign/$file"), 'Accept-Encoding' => 'gzip, deflate');
         is($gzip->headers->content_encoding, 'gzip', 'gzip');
-        is(memGunzip($gzip->body), $plain->body, 'the same');
+        is(memGunzip($gzip->body), $plain->body, 'the content is the same');
         my $brotli = $fetch->(place("/sign/$file"), 'Accept-Encoding' => 'gzip, deflate, br');
         is($brotli->headers->content_encoding, 'br', 'brotli');
         cmp_ok(length $brotli->body, '<', length $plain->body, 'smaller');
         is($fetch->(place("/sign/$file"), 'Accept-Encoding' => 'br;q=0, gzip;q=0.5')->headers->content_encoding,
-            'gzip', 'no brotli for who wants none');
+            'gzip', 'br;q=0 gets no brotli');
         $script += length $gzip->body if $file =~ /\.js$/;
     }
     cmp_ok($script, '<', 60_000, "$script bytes of JavaScript, compressed");
     is($fetch->(place("/sign/assets/$_"))->code, 404, "no $_")
         for 'page.css', 'nothing.js', '..%2fpage.css', 'page-AAAAAAAA.js';
-    is($fetch->(place('/deep/er/place/sign/' . $files[0]))->code, 200, 'at every location');
+    is($fetch->(place('/deep/er/place/sign/' . $files[0]))->code, 200, 'the files exist at every location');
 };
 
 subtest 'languages' => sub {
@@ -70,16 +71,16 @@ subtest 'languages' => sub {
     is($lang->($_->[0]), $_->[1], "'$_->[0]'") for @rows;
     my $none = Sigreq::Signer->new(link => place('/sign/x'));
     my $body = $none->get('', headers => { %html, 'Accept-Language' => 'de' })->text;
-    like($body, qr/Wir k\x{f6}nnen diesen Vorgang nicht finden/, 'errors, too');
-    is_error($none->get(''), 404, 'Not found', 'but for programs');
+    like($body, qr/Wir k\x{f6}nnen diesen Vorgang nicht finden/, 'errors are pages, too');
+    is_error($none->get(''), 404, 'Not found', 'programs get JSON');
 };
 
-subtest 'what is agreed to' => sub {
+subtest 'the consent text' => sub {
     my $state = $ann->get('', headers => { 'Accept-Language' => 'fr' })->json;
     is($state->{consent}{version},  '2-fr', 'the version names the language');
-    is($state->{consent}{language}, 'fr',   'which is told, too');
+    is($state->{consent}{language}, 'fr',   'the answer has the version, too');
     like($ann->get('', headers => { %html, 'Accept-Language' => 'es' })->body, qr/name="consentVersion" value="2-es"/,
-        'the form has it');
+        'the form has the version');
     is_error($ann->post(json => { %{ typed() }, consentVersion => $_->[0] }), 400, $_->[1], $_->[2])
         for ['0-xx', qr/^consentVersion names no text/, 'an unknown one'],
         [7, qr/^consentVersion must be a text/, 'a number'], ['', qr/^consentVersion names/, 'an empty one'];
@@ -92,36 +93,40 @@ subtest 'what is agreed to' => sub {
         my $shown = $client->get("/signatures/$made->{uuid}")->json->{submitters}[0];
         return $shown->{signerInformation}{consent};
     };
-    is($signed->('named', json => { %{ typed() }, consentVersion => '1-de' }), '1-de', 'it is evidence');
-    is($signed->('not named', json => typed(), headers => { 'Accept-Language' => 'es' }), '2-es', 'of the language');
-    is($signed->('nothing said', json => typed()), '2-en', 'English where nothing is said');
+    is($signed->('named', json => { %{ typed() }, consentVersion => '1-de' }), '1-de',
+        'the version is in the audit trail');
+    is($signed->('not named', json => typed(), headers => { 'Accept-Language' => 'es' }), '2-es',
+        'the version has the language');
+    is($signed->('nothing said', json => typed()), '2-en', 'the default is English');
     my %form = (action => 'sign', typed => 'Ann', consent => 'yes', consentVersion => '1-fr');
-    is($signed->('by a form', form => \%form), '1-fr', 'of the form');
+    is($signed->('by a form', form => \%form), '1-fr', 'the version of the form is used');
 };
 
 subtest 'headers' => sub {
     my $headers = $ann->get('', headers => {%html})->headers;
     my $policy = $headers->header('Content-Security-Policy');
-    like($policy, qr/^default-src 'none';/, 'nothing by default');
-    unlike($policy, qr/unsafe|\*|https?:|data:|blob:/, 'no exception');
-    like($policy, qr/frame-ancestors 'none'$/, 'in no frame');
+    like($policy, qr/^default-src 'none';/, 'by default only own files are allowed');
+    unlike($policy, qr/unsafe|\*|https?:|data:|blob:/, 'there is no unsafe-inline');
+    like($policy, qr/frame-ancestors 'none'$/, 'the page must not be in a frame');
     like($headers->header('Vary'), qr/Accept-Language/, 'Vary');
     my $themed = Sigreq::Signer->new(link => $ann->{link} =~ s{/sign/}{/themed/sign/}r);
     like($themed->get('', headers => {%html})->headers->header('Content-Security-Policy'),
-        qr{frame-ancestors http://127\.0\.0\.1:\* http://embedder\.test:\*$}, 'but in those that are allowed');
+        qr{frame-ancestors http://127\.0\.0\.1:\* http://embedder\.test:\*$},
+            'the page may be in frames of allowed sites');
     like($themed->get('/documents/x', headers => {%html})->headers->header('Content-Security-Policy'),
-        qr{embedder}, 'errors, too');
-    unlike($page, qr/\sstyle=|<style|<script(?! (?:type="module" )?src="assets)|\son\w+="/, 'nothing inline');
+        qr{embedder}, 'errors are pages, too');
+    unlike($page, qr/\sstyle=|<style|<script(?! (?:type="module" )?src="assets)|\son\w+="/,
+        'there are no inline scripts and styles');
 };
 
 subtest 'names' => sub {
     my $evil = q{<script>alert(1)</script>"'&{{consent.text}}{count}};
     my $made = $make->(name => $evil, signer => { firstname => '<b>', lastname => '{{:close}}' });
     my $body = (signers_of($made))[0]->get('', headers => {%html})->body;
-    unlike($body, qr/<script>alert|<b>/, 'no markup comes of them');
+    unlike($body, qr/<script>alert|<b>/, 'names do not become markup');
     my $shown = '&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;{{consent.text}}{count}';
-    like($body, qr/\Q$shown\E/, 'but as is');
-    like($body, qr/&lt;b&gt; \{\{:close\}\}/, 'nor are they filled');
+    like($body, qr/\Q$shown\E/, 'names are shown unchanged');
+    like($body, qr/&lt;b&gt; \{\{:close\}\}/, 'placeholders in names are not filled');
 };
 
 subtest 'the theme' => sub {
@@ -132,13 +137,14 @@ subtest 'the theme' => sub {
     ok($logo && $css, 'logo and style');
     my $res = $fetch->(place("/themed/sign/$css"));
     is($res->code, 200, 'the style');
-    like($res->headers->content_type,  qr{^text/css},   'its type');
-    like($res->headers->cache_control, qr/immutable/,   'kept, by its time');
-    like($fetch->(place("/themed/sign/$css" =~ s/\?.*//r))->headers->cache_control, qr/no-cache/, 'without it, not');
+    like($res->headers->content_type,  qr{^text/css},   'the style has its media type');
+    like($res->headers->cache_control, qr/immutable/,   'it may be cached, with its time in the URL');
+    like($fetch->(place("/themed/sign/$css" =~ s/\?.*//r))->headers->cache_control, qr/no-cache/,
+        'without the time it may not be cached');
     like($fetch->(place("/themed/sign/$logo"))->headers->header('Content-Security-Policy'), qr/default-src 'none'/,
-        'no script in a logo');
+        'a logo must not run scripts');
     is($fetch->(place("/themed/sign/theme/$_"))->code, 404, "no $_") for 'theme.json', 'logo.png', '.', '..';
-    is($fetch->(place('/sign/theme/theme.css'))->code, 404, 'none where there is no theme');
-    like($body, qr/Harbour &lt;i&gt;&amp; Sons&lt;\/i&gt; asks/, 'its words, as words');
+    is($fetch->(place('/sign/theme/theme.css'))->code, 404, 'without a theme there is no style');
+    like($body, qr/Harbour &lt;i&gt;&amp; Sons&lt;\/i&gt; asks/, 'the texts of the theme are escaped');
 };
 done_testing;

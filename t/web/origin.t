@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Which pages may sign: the Origin of browsers that send no Sec-Fetch-Site, compared by scheme, host and port; and names
-# that would look like others.
+# The sites whose pages may sign: the Origin of browsers that send no Sec-Fetch-Site is compared by scheme, host and
+# port, also with similar names.
 use strict;
 use warnings;
 use utf8;
@@ -26,7 +26,7 @@ sub judged {    # nothing is signed: what is no action is refused after the orig
 my ($mine, $foreign) = (400, 403);
 
 is(judged(place(), "http://127.0.0.1:$port"), $mine, 'the origin of the page');
-is(judged(place(), 'null'),                   $mine, 'null says nothing');
+is(judged(place(), 'null'),                   $mine, 'null is refused');
 is(judged(place(), "http://127.0.0.1:$_"), $foreign, "another port of the same host: $_")
     for $port == 80 ? 81 : 80, $port + 1, '', 0;
 is(judged(place(), 'http://127.0.0.1'),        $foreign, 'no port is port 80');
@@ -43,7 +43,7 @@ is(judged(place(), 'https://sign.example.com:8443', %proxied), $foreign, 'anothe
 my $deep = place('/deep/er/place');    # SigreqBaseURL https://sign.example.org/e/
 is(judged($deep, 'https://sign.example.org'),      $mine,    'the origin of SigreqBaseURL');
 is(judged($deep, 'https://SIGN.example.org:443'),  $mine,    'in capitals, and with its port');
-is(judged($deep, "http://127.0.0.1:$port"),        $mine,    'the address that is called');
+is(judged($deep, "http://127.0.0.1:$port"),        $mine,    'the host of the request');
 is(judged($deep, $_),                              $foreign, "not: $_")
     for 'http://sign.example.org', 'https://sign.example.org:8443', 'https://example.org';
 
@@ -61,17 +61,17 @@ my $bidi = $client->create(
         Sigreq::Client::signers(
             { fields => [{ type => 'signature', name => 'S', document => $name,
                 area => { x => 1, y => 1, w => 50, h => 20, page => 0 } }] })))->json;
-is($bidi->{documents}[0]{name}, $name, 'the API gives the name as it is');
+is($bidi->{documents}[0]{name}, $name, 'the API shows the name unchanged');
 my $path = "/signatures/$bidi->{uuid}/documents/$bidi->{documents}[0]{uuid}";
 is($client->get($path)->headers->header('Content-Disposition'),
     q{attachment; filename="invoicefdp.exe.pdf"; filename*=UTF-8''invoicefdp.exe.pdf},
-    'a download has it in plain order');
+    'the name of a download has no marks of direction');
 my ($signer) = signers_of($bidi);
 my $page = decode('UTF-8', $signer->get('', headers => { Accept => 'text/html' })->body);
-like($page, qr/invoicefdp\.exe\.pdf/, 'so does the page');
+like($page, qr/invoicefdp\.exe\.pdf/, 'the page shows the name without marks of direction');
 unlike($page, qr/[\x{202A}-\x{202E}\x{2066}\x{2067}\x{200E}\x{200F}\x{061C}]/,
-    '… and nothing turns its text (U+2068 and U+2069 are ours: they keep a name apart)');
-is($signer->sign->code, 200, 'it is signed');
+    '… nothing changes the direction of its text (U+2068 and U+2069 come from the templates and isolate names)');
+is($signer->sign->code, 200, 'the document can be signed');
 my ($text) = Sigreq::Validator::text_of($client->get("/signatures/$bidi->{uuid}/certificate")->body);
-like($text, qr/invoicefdp\.exe\.pdf/, 'the certificate of completion has it in plain order');
+like($text, qr/invoicefdp\.exe\.pdf/, 'the certificate of completion has the name without marks of direction');
 done_testing;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a signing page shows: pages as images and texts, under versions that never change, for those who have the link.
+# The pages of documents as images and texts. They have versions that never change, and are shown only to those who have
+# the link.
 use strict;
 use warnings;
 use Mojo::File     'path';
@@ -26,26 +27,27 @@ subtest 'an image' => sub {
     my $res = image($ann, $document, 0, @forever, width => 800);
     is($res->code, 200, 'there');
     is($res->headers->content_type, 'image/png', 'its type');
-    is_deeply([png_size($res->body)], [800, 1035], 'as wide as asked, and as high as that makes it');
-    is($res->headers->cache_control, 'private, max-age=3600, immutable', 'it may be kept for an hour');
+    is_deeply([png_size($res->body)], [800, 1035], 'the image has the requested width and the proportional height');
+    is($res->headers->cache_control, 'private, max-age=3600, immutable', 'it may be cached for an hour');
     like($res->headers->etag, qr/^"[^"]+"$/, 'a strong ETag');
     my %want = ('Referrer-Policy' => 'no-referrer', 'X-Content-Type-Options' => 'nosniff', 'Vary' => undef);
     is($res->headers->header($_), $want{$_}, $_) for sort keys %want;
-    cmp_ok(png_ink($res->body, 0, 85, 50, 10), '>', 100, 'there is ink where the text is');
-    is(png_ink($res->body, 0, 0, 100, 80), 0, 'and none above');
-    is($ann->get(page_url($document, 0, 'png', @forever))->body, $res->body, '800 pixels is what there is by default');
+    cmp_ok(png_ink($res->body, 0, 85, 50, 10), '>', 100, 'ink is where the text is');
+    is(png_ink($res->body, 0, 0, 100, 80), 0, 'there is no ink above');
+    is($ann->get(page_url($document, 0, 'png', @forever))->body, $res->body, 'the default width is 800 pixels');
     my $head = $ann->request(HEAD => page_url($document, 0, 'png', @forever));
     is($head->code . ' ' . $head->headers->content_length, '200 ' . length $res->body, 'HEAD');
     my $part = $ann->get(page_url($document, 0, 'png', @forever), headers => { Range => 'bytes=1-3' });
     is($part->code . ' ' . $part->body, '206 PNG', 'a range');
     my %same = (headers => { 'If-None-Match' => $res->headers->etag });
     is($ann->get(page_url($document, 0, 'png', @forever), %same)->code, 304, 'If-None-Match: 304');
-    is($ann->get(page_url($document, 1, 'png', @forever), %same)->code, 200, 'another page is another');
-    is($ann->get(page_url($document, 0, 'png', @forever, width => 400), %same)->code, 200, 'another width is another');
+    is($ann->get(page_url($document, 1, 'png', @forever), %same)->code, 200, 'another page has another image');
+    is($ann->get(page_url($document, 0, 'png', @forever, width => 400), %same)->code, 200,
+        'another width has another image');
     my $now = image($ann, $document, 0);
-    is($now->headers->cache_control, 'private, no-cache', 'without a version: to be asked for each time');
+    is($now->headers->cache_control, 'private, no-cache', 'without a version it must be revalidated');
     is($now->headers->etag, $res->headers->etag, 'the same ETag');
-    is($now->body,          $res->body,          'and the same image');
+    is($now->body,          $res->body,          'the image is the same');
     is($ann->get(page_url($document, 0, 'png'), %same)->code, 304, 'If-None-Match: 304');
     is($bob->get(page_url($document, 0, 'png', @forever))->body, $res->body, 'the other signer sees the same');
 };
@@ -53,7 +55,7 @@ subtest 'an image' => sub {
 subtest 'an image of the format that suits the page' => sub {
     my $res = $ann->get("/documents/$document->{uuid}/pages/0?version=$version");
     is($res->code . ' ' . $res->headers->content_type, '200 image/png', 'text comes as PNG');
-    isnt($res->headers->etag, image($ann, $document, 0, @forever)->headers->etag, 'with an ETag of its own');
+    isnt($res->headers->etag, image($ann, $document, 0, @forever)->headers->etag, 'the PNG has its own ETag');
     my $head = $ann->request(HEAD => "/documents/$document->{uuid}/pages/0?version=$version");
     is($head->headers->content_type, 'image/png', 'HEAD');
     my $noise = join '', map { chr(160 + int rand 32) } 1 .. 64 * 64;
@@ -64,10 +66,10 @@ subtest 'an image of the format that suits the page' => sub {
     my $url = "/documents/$made->{documents}[0]{uuid}/pages/0";
     my $jpeg = $signer->get($url);
     is($jpeg->code . ' ' . $jpeg->headers->content_type, '200 image/jpeg', 'a scan comes as JPEG');
-    like($jpeg->body, qr/^\xff\xd8\xff/, 'and is one');
+    like($jpeg->body, qr/^\xff\xd8\xff/, 'its content has that type');
     my $png = $signer->get("$url.png");
-    is($png->headers->content_type, 'image/png', 'what is called .png is PNG');
-    like($png->body, qr/^\x89PNG/, 'and is one');
+    is($png->headers->content_type, 'image/png', 'the path .png gives a PNG');
+    like($png->body, qr/^\x89PNG/, 'its content has that type');
     cmp_ok(2 * length $jpeg->body, '<', length $png->body, 'the JPEG has less than half of its bytes');
 };
 
@@ -87,23 +89,23 @@ subtest 'widths' => sub {
 subtest 'a text' => sub {
     my $res = text($ann, $document, 1, @forever);
     is($res->headers->content_type, 'application/json', 'its type');
-    is($res->headers->cache_control, 'private, max-age=3600, immutable', 'it may be kept for an hour');
+    is($res->headers->cache_control, 'private, max-age=3600, immutable', 'it may be cached for an hour');
     my $text = $res->json;
-    is(words($text), 'Page 2', 'what the page says');
+    is(words($text), 'Page 2', 'the text of the page');
     is_deeply([@$text{qw(width height)}], [612, 792], 'the size of the page');
     my ($first) = @{ $text->{lines}[0] };
     my ($left, $top, $width, $height) = @$first[1 .. 4];
     cmp_ok(abs($left - 100 * 72 / 612), '<', 0.5, 'the box begins where the text does');
     cmp_ok($top, '<', 100 - 100 * 72 / 792, 'above the baseline …');
-    cmp_ok($top + $height, '>=', 100 - 100 * 72 / 792, '… and down to it');
-    cmp_ok($width, '>', 3, 'and is as wide as a word');
+    cmp_ok($top + $height, '>=', 100 - 100 * 72 / 792, '… it ends at the baseline');
+    cmp_ok($width, '>', 3, 'the box has the width of a word');
     is($ann->get(page_url($document, 1, 'json'), headers => { 'If-None-Match' => $res->headers->etag })->code, 304,
         'If-None-Match: 304');
     is($ann->get(page_url($document, 1, 'json', @forever), headers => { Accept => 'text/html' })->body, $res->body,
-        'JSON whatever is accepted');
+        'errors are JSON, whatever Accept says');
 };
 
-subtest 'what is not there' => sub {
+subtest 'pages that do not exist' => sub {
     my $gone = sub { is_error(image($ann, $document, @_), 404, 'Not found', "page @_") };
     $gone->($_), $gone->($_, @forever) for 3, 4, 999_999_999, '9' x 30, -1, '00', '01', '1.0', 'x', '%20', '0x0', '+1';
     is(image($ann, $more, 0, version => $more->{sha256})->code, 200, '(the other document has its own)');
@@ -112,10 +114,10 @@ subtest 'what is not there' => sub {
     is_error(text($ann, $document, 3), 404, 'Not found', 'text of page 3');
     is_error($ann->get("/documents/$document->{uuid}/pages/$_"), 404, 'Not found', "pages/$_")
         for '', '.png', '0.gif', '0.PNG', '0.png.json', '0.png/', '0/1.png';
-    is_error(image($ann, { uuid => $made->{uuid} }, 0), 404, 'Not found', 'no such document');
-    is_error(image($ann, { uuid => 'x' }, 0, @forever), 404, 'Not found', 'no uuid');
+    is_error(image($ann, { uuid => $made->{uuid} }, 0), 404, 'Not found', 'a document that does not exist');
+    is_error(image($ann, { uuid => 'x' }, 0, @forever), 404, 'Not found', 'an invalid uuid');
     my $nobody = Sigreq::Signer->new(link => $ann->{link} =~ s/[0-9a-f]{12}$/000000000000/r);
-    is_error(image($nobody, $document, 0, @forever), 404, 'Not found', 'no such link');
+    is_error(image($nobody, $document, 0, @forever), 404, 'Not found', 'a link that does not exist');
     my $else = $client->create(files => [['c.pdf', pdf(nonce => "else $$")]],
         signers => Sigreq::Client::signers({ fields => [{ type => 'signature', name => 'S', document => 'c.pdf',
             area => { x => 0, y => 0, w => 50, h => 50, page => 0 } }] }))->json;
@@ -127,40 +129,42 @@ subtest 'what is not there' => sub {
     is($post->code . ' ' . $post->headers->header('Allow'), '405 GET, HEAD, OPTIONS', 'POST');
 };
 
-subtest 'a link is not opened by it' => sub {
+subtest 'pages do not open the link' => sub {
     my $status = $client->get("/signatures/$made->{uuid}")->json->{submitters}[1]{status};
-    is($status, 'sent', 'who has only seen a page has not opened his link');
+    is($status, 'sent', 'a request for a page does not open the link');
 };
 
 subtest 'after a signature' => sub {
     my @field = (11.7647, 84.596, 29.4118, 6.3131);
     my $before = image($ann, $document, 0, @forever)->body;
     my $empty = png_ink($before, 11.7647, 84.596, 29.4118, 3);
-    is(image($ann, $document, 0)->body, $before, 'it stands as it was');
+    is(image($ann, $document, 0)->body, $before, 'the version of the upload is current');
     is($ann->sign('Ann Lee')->json->{state}, 'completed', 'signed');
-    isnt(image($ann, $document, 0)->body, $before, 'from then on it stands otherwise');
+    isnt(image($ann, $document, 0)->body, $before, 'after a signature another version is current');
     my ($signed) = @{ $ann->state->{documents} };
-    isnt($signed->{sha256}, $version, 'another version');
+    isnt($signed->{sha256}, $version, 'the version has changed');
     my $after = image($ann, $signed, 0, version => $signed->{sha256});
-    is($after->code, 200, 'which is shown');
-    cmp_ok(png_ink($after->body, @field), '>', png_ink($before, @field) + 200, 'with ink where the field is');
-    is($after->headers->cache_control, 'private, max-age=3600, immutable', 'for an hour');
-    is(image($ann, $signed, 0)->body, $after->body, 'it is what stands now');
+    is($after->code, 200, 'the new version is shown');
+    cmp_ok(png_ink($after->body, @field), '>', png_ink($before, @field) + 200, 'the field has ink');
+    is($after->headers->cache_control, 'private, max-age=3600, immutable', 'the new version may be cached for an hour');
+    is(image($ann, $signed, 0)->body, $after->body, 'it is the current version');
     unlike(image($ann, $signed, 0)->headers->etag, qr/^\Q@{[image($ann, $document, 0, @forever)->headers->etag]}\E$/,
-        'with another ETag');
+        'it has another ETag');
     is($_->get(page_url($document, 0, 'png', @forever))->body, $before, 'the old version shows none') for $ann, $bob;
     is($empty, 0, '(nor did it)');
-    is(words(text($ann, $signed, 1)->json), 'Page 2', 'its text');
-    is($bob->sign('Bob')->json->{state}, 'completed', 'signed by the other');
+    is(words(text($ann, $signed, 1)->json), 'Page 2', 'the text of the new version');
+    is($bob->sign('Bob')->json->{state}, 'completed', 'the other signer signs');
     my ($last) = @{ $bob->state->{documents} };
     my @above = (11.7647, 100 - 100 * 350 / 792, 29.4118, 6.3131);
-    is(png_ink($after->body, @above), 0, 'between the two: no ink of the second');
-    cmp_ok(png_ink(image($ann, $last, 0, version => $last->{sha256})->body, @above), '>', 200, 'then there is');
-    is(image($ann, $signed, 0, version => $signed->{sha256})->body, $after->body, 'what stood in between is shown');
-    is(image($ann, $signed, 2, version => $signed->{sha256})->code, 200, 'also a page that nobody had looked at');
+    is(png_ink($after->body, @above), 0, 'the version between the signatures has no ink of the second one');
+    cmp_ok(png_ink(image($ann, $last, 0, version => $last->{sha256})->body, @above), '>', 200,
+        'the last version has ink of the second signature');
+    is(image($ann, $signed, 0, version => $signed->{sha256})->body, $after->body,
+        'the version between the signatures is shown');
+    is(image($ann, $signed, 2, version => $signed->{sha256})->code, 200, 'also a page of it that was never requested');
     unlink cached($_) for $version, $signed->{sha256};
-    is(image($ann, $document, 0, @forever)->body, $before, 'without the cache: the first version again');
-    is(image($ann, $signed, 0, version => $signed->{sha256})->body, $after->body, 'and the second');
+    is(image($ann, $document, 0, @forever)->body, $before, 'without the cache the first version is shown again');
+    is(image($ann, $signed, 0, version => $signed->{sha256})->body, $after->body, 'the second version is shown again');
 };
 
 subtest 'many, small and large pages' => sub {
@@ -170,22 +174,22 @@ subtest 'many, small and large pages' => sub {
         { mediabox => [0, 0, 3, 14400], text => '' }, { mediabox => [0, 0, 400, 200], rotate => 90 }]);
     my ($signer) = signers_of($client->create(files => [['a.pdf', $pdf]])->json);
     my ($document) = @{ $signer->state->{documents} };
-    is($document->{pages}, 304, 'the pages');
+    is($document->{pages}, 304, 'the state has the pages');
     is(words(text($signer, $document, 299)->json), 'Number 300', 'the last of 300');
-    is_deeply([png_size(image($signer, $document, 299, width => 200)->body)], [200, 259], 'as an image');
+    is_deeply([png_size(image($signer, $document, 299, width => 200)->body)], [200, 259], 'the last page has an image');
     is_deeply([png_size(image($signer, $document, 300, width => 200)->body)], [200, 200], 'a tiny page');
     is_deeply([png_size(image($signer, $document, 301, width => 800)->body)], [800, 800], 'a huge page');
     is_deeply([png_size(image($signer, $document, 303, width => 200)->body)], [200, 400], 'a turned page');
     for my $try (1, 2) {
         my $res = image($signer, $document, 302, version => $document->{sha256}, width => 4000);
         is_error($res, 422, qr/^Page 302 cannot be shown: ./, 'a page whose image would be too high');
-        is($res->headers->cache_control, 'no-store', 'which nobody is to remember');
+        is($res->headers->cache_control, 'no-store', 'the refusal must not be cached');
     }
-    is(text($signer, $document, 302)->code, 200, 'its text is to be had');
-    is_error(image($signer, $document, 304), 404, 'Not found', 'no page more');
+    is(text($signer, $document, 302)->code, 200, 'the text of this page is shown');
+    is_error(image($signer, $document, 304), 404, 'Not found', 'there is no further page');
 };
 
-subtest 'at other places' => sub {
+subtest 'at other locations' => sub {
     for my $at ('/deep/er/place', '/nested') {
         my $signer = Sigreq::Signer->new(link => $ann->{link} =~ s{^http://[^/]+}{place($at)}er);
         is(image($signer, $document, 0, @forever)->code, 200, "below $at");
@@ -195,5 +199,5 @@ subtest 'at other places' => sub {
 my ($secret) = $ann->{link} =~ m{([^/]+)$};
 my @leaks = grep { /SR0\d+/ && index($_, $secret) >= 0 } split /\n/,
     path(suite->{dir} . '/t/logs/error_log')->slurp;
-ok(!@leaks, 'the log does not tell the link') or diag @leaks;
+ok(!@leaks, 'the log does not have the link') or diag @leaks;
 done_testing;

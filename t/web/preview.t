@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a signature will look: what a link says of drawings, names and images before anybody signs, and that nothing is
-# stored of it. An image and the strokes as one text sign as well.
+# Previews of signatures: drawings, names and images. Nothing is stored. An image and strokes as one text can also be
+# signed with.
 use strict;
 use warnings;
 use MIME::Base64 'decode_base64';
@@ -26,26 +26,27 @@ my ($before, $files) = ($client->get("/signatures/$made->{uuid}")->body, scalar 
 subtest 'drawn' => sub {
     my $res = $preview->($ann, { %canvas, strokes => $strokes });
     is($res->code, 200, 'answered');
-    is($res->headers->content_type, 'application/json', 'as JSON');
+    is($res->headers->content_type, 'application/json', 'the answer is JSON');
     my $drawing = $res->json;
-    is($drawing->{width}, 1000, 'its longer side');
-    ok(abs($drawing->{height} - 418) < 2, "its height: $drawing->{height}");
+    is($drawing->{width}, 1000, 'the longer side of the drawing');
+    ok(abs($drawing->{height} - 418) < 2, "the height of the drawing: $drawing->{height}");
     like($_->{d}, qr/^M[\d.]+ [\d.]+ [LC]/, 'a path') for @{ $drawing->{paths} };
     ok($_->{stroke} > 20, 'its width') for @{ $drawing->{paths} };
     my ($x, $y) = $drawing->{paths}[0]{d} =~ /^M([\d.]+) ([\d.]+)/;
-    ok(abs($x - 49) < 2 && abs($y - 55) < 2, "it begins at $x, $y: at the top left but for the padding");
+    ok(abs($x - 49) < 2 && abs($y - 55) < 2, "the drawing begins at $x, $y, at the top left after the padding");
     my $moved = [map { [map { [$_->[0] + 300, $_->[1] + 200, $_->[2] // ()] } @$_] } @$strokes];
-    is_deeply($preview->($ann, { %canvas, strokes => $moved })->json, $drawing, 'elsewhere it is the same');
+    is_deeply($preview->($ann, { %canvas, strokes => $moved })->json, $drawing,
+        'at another place of the canvas the drawing is the same');
     my $text = $preview->($ann, { %canvas, strokes => 'AAAiMmIA.iMnIoP' })->json;
-    is(scalar @{ $text->{paths} }, scalar @{ $drawing->{paths} }, 'and as one text');
-    ok(abs($text->{height} - $drawing->{height}) < 1, '… as high');
+    is(scalar @{ $text->{paths} }, scalar @{ $drawing->{paths} }, 'strokes as one text are accepted');
+    ok(abs($text->{height} - $drawing->{height}) < 1, '… the height is the same');
 };
 
 subtest 'typed' => sub {
     my $drawing = $preview->($ann, { type => 'typed', text => 'Ann Lee' })->json;
-    ok($drawing->{width} > $drawing->{height}, 'wider than high');
+    ok($drawing->{width} > $drawing->{height}, 'a name is wider than high');
     is(scalar @{ $drawing->{paths} }, 1, 'one path');
-    ok(!exists $drawing->{paths}[0]{stroke}, 'which is filled');
+    ok(!exists $drawing->{paths}[0]{stroke}, 'the path is filled');
     my $unknown = $preview->($ann, { type => 'typed', text => "Ann \x{10fffd}\x{f8fe}\x{10fffd}" })->json;
     is_deeply($unknown, { unknown => ["\x{10fffd}", "\x{f8fe}"] }, 'characters that no font has are named, once each');
 };
@@ -56,13 +57,14 @@ subtest 'an image' => sub {
     is($one->{type}, 'image/png', 'a PNG');
     like(decode_base64($one->{image}), qr/^\x89PNG/, '… in base64');
     my $file = $ann->request(POST => '/preview', form => { image => { content => $png, filename => 'a.png' } });
-    is_deeply($file->json, $one, 'as a file');
+    is_deeply($file->json, $one, 'an image is accepted as a file');
 };
 
-subtest 'what cannot be drawn' => sub {
-    is_error($preview->($ann, undef), 400, qr/must be of type/, 'no signature');
-    is_error($preview->($ann, { type => 'typed', text => ' ' }), 400, qr/not blank/, 'a blank');
-    is_error($preview->($ann, { %canvas, strokes => 'AAa' }), 400, qr/letters A to P/, 'half a number');
+subtest 'signatures that cannot be drawn' => sub {
+    is_error($preview->($ann, undef), 400, qr/must be of type/, 'a missing signature is refused');
+    is_error($preview->($ann, { type => 'typed', text => ' ' }), 400, qr/not blank/, 'a blank name is refused');
+    is_error($preview->($ann, { %canvas, strokes => 'AAa' }), 400, qr/letters A to P/,
+        'strokes that end in a number are refused');
     my $junk = sub {
         return $ann->request(POST => '/preview', form => { image => { content => $_[0], filename => 'a.png' } });
     };
@@ -71,26 +73,27 @@ subtest 'what cannot be drawn' => sub {
     is_error($junk->('x' x 1_400_000),   413, qr/at most/,       'a larger one');
     is_error($ann->request(POST => '/preview', form => { x => 1 }), 400, qr/not blank/, 'an empty form');
     is_error($preview->(Sigreq::Signer->new(link => $ann->{link} =~ s/[0-9a-f]{12}$/000000000000/r), {}),
-        404, 'Not found', 'no link');
+        404, 'Not found', 'an unknown link');
     my %foreign = (headers => { Origin => 'https://evil.example' });
-    is_error($ann->request(POST => '/preview', json => {}, %foreign), 403, qr/signing page/, 'another site');
+    is_error($ann->request(POST => '/preview', json => {}, %foreign), 403, qr/signing page/, 'a page of another site');
 };
 is($client->get("/signatures/$made->{uuid}")->body, $before, 'nothing has changed');
-is(scalar documents(), $files, 'nothing was stored');
+is(scalar documents(), $files, 'no file is stored');
 
-subtest 'and so they sign' => sub {
+subtest 'signing in the same ways' => sub {
     my $form = sub { return { action => 'sign', image => { content => $png, filename => 'a.png' }, @_ } };
     is_error($ann->post(form => $form->()), 400, qr/consent/, 'without consent');
     is($ann->post(form => $form->(consent => 'yes'))->json->{state}, 'completed', 'by a form with an image');
-    is_error($preview->($ann, { type => 'typed', text => 'Ann' }), 409, qr/signed already/, 'it is over');
+    is_error($preview->($ann, { type => 'typed', text => 'Ann' }), 409, qr/signed already/,
+        'after signing there is no preview');
     my $drawn = { %canvas, strokes => 'AAAiMmIA.iMnIoP' };
     is($bob->post(json => { action => 'sign', consent => \1, signature => $drawn })->json->{state}, 'completed',
-        'by strokes as one text');
+        'signing with strokes as one text');
     my @kinds = map { $_->{signerInformation}{signatureType} }
         @{ $client->get("/signatures/$made->{uuid}")->json->{submitters} };
-    is_deeply(\@kinds, [qw(uploaded drawn)], 'their kinds');
+    is_deeply(\@kinds, [qw(uploaded drawn)], 'the API shows the kinds of the signatures');
     my $page = $bob->post(form => $form->(consent => 'yes'), headers => { Accept => 'text/html' });
     is($page->code, 409, 'a browser gets a page');
-    like($page->headers->content_type, qr/html/, '… of HTML');
+    like($page->headers->content_type, qr/html/, '… the page is HTML');
 };
 done_testing;

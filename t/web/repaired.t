@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A document that had to be repaired, from its upload to its last signature: what was written anew is shown, signed and
-# downloaded, and validators have nothing to say of it; the upload stays what it was.
+# A document that has to be repaired, from its upload to its last signature: the rewritten document is shown, signed and
+# downloaded, and validators report no error. The upload is kept unchanged.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -15,10 +15,10 @@ my $client     = organisation()->{test};
 my %repairable = repairable();
 my @two        = ({}, { firstname => 'Bob', area => { y => 200 } });
 
-sub anew {    # what was written anew of an upload
+sub rewritten {    # the rewritten form of an upload
     my $sha256 = shift;
     my $folder = sub { path(suite->{dir}, 'documents', substr($_[0], 0, 2), substr($_[0], 2, 2)) };
-    my $known  = decode_json(path((reports($sha256))[0])->slurp)->{normalised}{sha256};
+    my $known  = decode_json(path((reports($sha256))[0])->slurp)->{rewritten}{sha256};
     my @found = grep {/\Q$known\E\.[0-9a-f]{16}$/} @{ $folder->($known)->list };
     return $found[0]->slurp;
 }
@@ -28,29 +28,30 @@ sub signed_by_both {
     my $path    = "/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}";
     my @signers = signers_of($made);
     my $shown   = $client->get($path);
-    ok($shown->body eq $base, 'what is shown is what will be sealed');
+    ok($shown->body eq $base, 'the rewritten document is shown');
     is($shown->headers->etag, '"' . sha256_hex($base) . '"', 'ETag');
-    ok($signers[0]->get("/documents/$made->{documents}[0]{uuid}")->body eq $base, 'the signer is shown the same');
+    ok($signers[0]->get("/documents/$made->{documents}[0]{uuid}")->body eq $base,
+        'the signer gets the rewritten document');
     is($_->sign->code, 200, 'signed') for @signers;
     my $bytes = $client->get($path)->body;
-    is(substr($bytes, 0, length $base), $base, 'it is a prefix of what is signed');
+    is(substr($bytes, 0, length $base), $base, 'it is a prefix of the signed document');
     my $told = pdfsig($bytes);
     is_deeply([@{$told}{qw(signatures valid total)}], [2, 2, 1], 'pdfsig: both are valid, the last is whole')
         or diag $told->{said};
     is(qpdf_check($bytes), '', 'qpdf has nothing to say') if $base ne $original;
-    ok($client->get("$path?version=original")->body eq $original, 'the original is the upload');
+    ok($client->get("$path?version=original")->body eq $original, 'version=original is the upload');
 }
 
 for my $what (sort keys %repairable) {
     subtest $what => sub {
         my $bytes = $repairable{$what}->("repaired $$");
         my $made  = $client->create(files => [['a.pdf', $bytes]], signers => Sigreq::Client::signers(@two))->json;
-        is($made->{documents}[0]{sha256}, sha256_hex($bytes), 'the upload is what is told');
-        signed_by_both($made, anew($made->{documents}[0]{sha256}), $bytes);
+        is($made->{documents}[0]{sha256}, sha256_hex($bytes), 'the API shows SHA-256 and size of the upload');
+        signed_by_both($made, rewritten($made->{documents}[0]{sha256}), $bytes);
     };
 }
 
-subtest 'damage on the page of the second signer alone' => sub {
+subtest 'damage only on the page of the second signer' => sub {
     my $bytes = pdf(
         nonce   => "repaired $$",
         pages   => [{}, { more => '/Annots 8 0 R' }],
@@ -63,6 +64,6 @@ subtest 'damage on the page of the second signer alone' => sub {
     };
     my ($before, $after) = ($there->(0), $there->(1));
     signed_by_both($before, $bytes,                                    $bytes);
-    signed_by_both($after,  anew($before->{documents}[0]{sha256}), $bytes);
+    signed_by_both($after, rewritten($before->{documents}[0]{sha256}), $bytes);
 };
 done_testing;

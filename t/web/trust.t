@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A seal whose certificate an authority has issued: who trusts the authority trusts what is sealed, by pdfsig's and by
-# openssl's judgement, and mutool finds nothing changed; who does not, does not.
+# A seal whose certificate was issued by an authority. pdfsig and openssl trust sealed documents if they trust the
+# authority, and only then. mutool finds no changes.
 use strict;
 use warnings;
 use File::Temp 'tempdir';
@@ -29,14 +29,15 @@ for my $signer (signers_of($made)) {
     my $bytes = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     my $told  = openssl($bytes, "$issuer/ca.crt");
     is_deeply([@$told{qw(signatures valid)}], [$count, $count], "openssl: $count trusted") or diag $told->{said};
-    is(openssl($bytes, "$stranger/ca.crt")->{valid}, 0, '… by nobody else');
+    is(openssl($bytes, "$stranger/ca.crt")->{valid}, 0, '… without this authority nothing is trusted');
     is_unchanged($bytes, $count);
     next if $count > 1; # see Sigreq::Validator: pdfsig's doubts
     $told = pdfsig($bytes, "$issuer/nss");
     is_deeply([@$told{qw(signatures valid total trusted)}], [(1) x 4], 'pdfsig: trusted') or diag $told->{said};
     $told = pdfsig($bytes, "$stranger/nss");
-    is_deeply([@$told{qw(signatures valid total trusted)}], [1, 1, 1, 0], '… by nobody else') or diag $told->{said};
+    is_deeply([@$told{qw(signatures valid total trusted)}], [1, 1, 1, 0],
+        '… without this authority nothing is trusted') or diag $told->{said};
     my $changed = substr($bytes, 0, 200) . chr(1 ^ ord substr $bytes, 200, 1) . substr $bytes, 201;
-    is(openssl($changed, "$issuer/ca.crt")->{valid}, 0, 'changed, it is not');
+    is(openssl($changed, "$issuer/ca.crt")->{valid}, 0, 'a changed document is not trusted');
 }
 done_testing;

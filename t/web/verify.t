@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# <location>/verify: anybody checks a signed PDF: the page, what it says of each kind of document, in the reader's
-# language; what it does not say; its limits, and that it is there only where SigreqVerifyPage is On.
+# The verification page, <location>/verify: its HTML, its results for each kind of document in the reader's language,
+# what it does not disclose, its limits, and that it exists only if SigreqVerifyPage is On.
 use strict;
 use warnings;
 use Digest::SHA 'sha256_hex';
@@ -28,52 +28,54 @@ my $ours  = signed($plain, $live, 'Ann Lee', 'Bob Ray');
 
 subtest 'the page' => sub {
     my $res = $ua->get(place('/verify'))->res;
-    is($res->code, 200, 'is there, without a token');
-    is($res->headers->content_type, 'text/html; charset=utf-8', 'as HTML');
+    is($res->code, 200, 'the page exists, without a token');
+    is($res->headers->content_type, 'text/html; charset=utf-8', 'the page is HTML');
     my $policy = $res->headers->header('Content-Security-Policy');
     like($policy, qr/^default-src 'none'; script-src 'self'; style-src 'self'/, 'its policy allows its own files');
-    unlike($policy, qr/unsafe|http/, '… and nothing else');
-    is($res->headers->header('Referrer-Policy'), 'no-referrer', 'nobody is told where a reader came from');
+    unlike($policy, qr/unsafe|http/, '… its policy allows nothing else');
+    is($res->headers->header('Referrer-Policy'), 'no-referrer', 'no Referer is sent');
     is($res->headers->header('Set-Cookie'), undef, 'no cookie');
-    is($res->headers->cache_control, 'no-store', 'nothing is kept');
+    is($res->headers->cache_control, 'no-store', 'the page is not cached');
     is($ua->get(place("/$_"))->res->code, 200, "its file $_") for $res->body =~ /(?:href|src)="(sign\/assets\/[^"]+)"/g;
     unlike($res->body, qr/(?:href|src)="(?!sign\/assets\/|\?lang=)/, 'all its files are of this location');
     like($res->body, qr/<form method="post" enctype="multipart\/form-data"/, 'a form that works without JavaScript');
     like($ua->get(place('/deep/er/place/verify'))->res->body, qr/Check a signed document/, 'at a deeper place');
-    is($ua->get(place('/verify/x'))->res->code, 404, 'nothing is below it');
-    like($ua->get(place('/verify/x'))->res->body, qr{href="\.\./sign/assets/page-}, '… but a page that says so');
-    is($ua->delete(place('/verify'))->res->code, 405, 'and nothing else can be done with it');
+    is($ua->get(place('/verify/x'))->res->code, 404, 'there are no paths below it');
+    like($ua->get(place('/verify/x'))->res->body, qr{href="\.\./sign/assets/page-}, '… the answer is a page');
+    is($ua->delete(place('/verify'))->res->code, 405, 'other methods are refused');
 };
 
-subtest 'where it is off' => sub {
+subtest 'SigreqVerifyPage Off' => sub {
     is($ua->get(place('/small/verify'))->res->code, 404, 'Off: no page');
-    is(post_to('/small/verify', multipart(file($ours)))->code, 404, 'and no check');
+    is(post_to('/small/verify', multipart(file($ours)))->code, 404, 'no document is checked');
 };
 
-subtest 'what is found' => sub {
+subtest 'the findings' => sub {
     my $res = check($ours);
     is($res->code, 200, 'signed: status');
     is(finding($res), 'signed', 'the finding');
     my $words = words($res);
     like($words, qr/This document is intact All signatures are valid, and nothing was added/, 'one sentence');
     like($words, qr/a\.pdf/, 'the name of the file');
-    like($words, qr/Ann Lee Intact Time of the signature 2026-11-20 18:09 UTC.*Bob Ray Intact/, 'who, and when');
-    like($words, qr/Made by this service\./, 'whose signatures');
-    unlike($words, qr/test environment/, 'they are no test');
+    like($words, qr/Ann Lee Intact Time of the signature 2026-11-20 18:09 UTC.*Bob Ray Intact/,
+        'the name and the time of the signature');
+    like($words, qr/Made by this service\./, 'the seal of the signatures');
+    unlike($words, qr/test environment/, 'the signatures are of production');
     is(() = $words =~ /Covers the whole document/g, 1, 'the last one covers everything');
 
     is(finding(check("$ours% more\n")), 'extended', 'something appended');
     (my $broken = $ours) =~ s/verify page \d/verify page x/ or die;
     $res = check($broken);
     is(finding($res), 'broken', 'a changed byte');
-    like(words($res), qr/not intact.*Do not rely on it.*Ann Lee.*Damaged/, '… is said');
-    is(finding(check($plain)), 'unsigned', 'no signature');
+    like(words($res), qr/not intact.*Do not rely on it.*Ann Lee.*Damaged/, '… is reported');
+    is(finding(check($plain)), 'unsigned', 'a PDF without signatures');
     $res = check('nonsense');
-    is($res->code, 200, 'no PDF: an answer, too');
-    is(finding($res), 'unreadable', '… which says so');
+    is($res->code, 200, 'a file that is not a PDF gets an answer');
+    is(finding($res), 'unreadable', '… which has the reason');
 
     $res = check(signed($plain, $test, 'Ann'));
-    like(words($res), qr/made in a test environment. It is not legally binding.*in its test environment/, 'a test');
+    like(words($res), qr/made in a test environment. It is not legally binding.*in its test environment/,
+        'a signature of the test environment');
     my $stranger = tempdir('stranger.XXXXXX', DIR => suite->{dir}, CLEANUP => 1) . '/pair';
     my @made = (suite->{source} . '/build/sigreqctl', 'seal', 'create', $stranger, '--name', 'Stranger & Sons');
     system(@made) == 0 or die;
@@ -90,12 +92,12 @@ subtest 'changed between two signatures' => sub {
     local $ENV{SIGN_ALIAS} = 'm';
     my $res = check(signed($turned, $test, 'Mallory'));
     is(finding($res), 'changed', 'the finding');
-    like(words($res), qr/Changed after this signature, without an explanation: Page 1/, 'what was changed');
+    like(words($res), qr/Changed after this signature, without an explanation: Page 1/, 'the page lists the changes');
     $res = check(signed($turned, $test, 'Mallory'), 'Accept-Language' => 'de');
-    like(words($res), qr/Nach dieser Signatur ohne Erkl.rung ge.ndert: Seite 1/, "and in the reader's language");
+    like(words($res), qr/Nach dieser Signatur ohne Erkl.rung ge.ndert: Seite 1/, "the page has the reader's language");
 };
 
-subtest 'nothing is told of what the service knows' => sub {
+subtest 'the page does not tell what the service knows' => sub {
     my $client = organisation()->{live};
     my $made   = $client->create(files => [['a.pdf', $plain]])->json;
     my ($ann)  = signers_of($made);
@@ -103,44 +105,45 @@ subtest 'nothing is told of what the service knows' => sub {
     my $sealed = $client->get("/signatures/$made->{uuid}/documents/$made->{documents}[0]{uuid}")->body;
     my $known  = check($sealed);
     is(finding($known), 'signed', 'a document of this service');
-    unlike($known->body, qr/\b\Q$made->{documents}[0]{uuid}\E/, 'its uuid is not told');
+    unlike($known->body, qr/\b\Q$made->{documents}[0]{uuid}\E/, 'the page does not have the uuid of the document');
     my $link = $made->{submitters}[0]{uuid};
-    unlike($known->body, qr/\Q$link\E/, 'nor the link');
+    unlike($known->body, qr/\Q$link\E/, 'the page does not have the link');
     is(words(check($plain)) =~ s/\d+//gr, words(check(pdf(nonce => 'other'))) =~ s/\d+//gr,
-        'a known upload gets the words of an unknown one');
+        'a known upload gets the same text as an unknown one');
 };
 
-subtest 'what is no document' => sub {
+subtest 'requests without a document' => sub {
     my $res = post_to('/verify', multipart(part('x', 'y')));
-    is($res->code, 400, 'no file');
-    like(words($res), qr/Choose a PDF document first/, '… is said on the page');
+    is($res->code, 400, 'a form without a file is refused');
+    like(words($res), qr/Choose a PDF document first/, '… the page has the reason');
     is(post_to('/verify', multipart(part('file', '', filename => '', type => 'application/octet-stream')))->code, 400,
         'an empty field of a form');
     is(post_to('/verify', multipart(file($ours), file($plain)))->code, 400, 'two files');
-    is($ua->post(place('/verify'), { 'Content-Type' => 'application/pdf' }, $ours)->res->code, 415, 'no form');
-    is(check($ours, Origin => 'https://elsewhere.example')->code, 403, "a form on somebody else's page");
+    is($ua->post(place('/verify'), { 'Content-Type' => 'application/pdf' }, $ours)->res->code, 415,
+        'a body that is not a form is refused');
+    is(check($ours, Origin => 'https://elsewhere.example')->code, 403, "a form on a page of another site is refused");
     my $large = post_to('/tiny/verify', multipart(file(pdf_of_size(90_000))));
     is($large->code, 413, 'a large file');
-    like(words($large), qr/too large/, '… is said on the page');
-    like(words($ua->get(place('/tiny/verify'))->res), qr/At most 64 kB/, 'the limit is told before');
+    like(words($large), qr/too large/, '… the page has the reason');
+    like(words($ua->get(place('/tiny/verify'))->res), qr/At most 64 kB/, 'the page shows the limit');
 };
 
-subtest 'as often as one may' => sub {
+subtest 'the limit of requests' => sub {
     is(post_to('/tiny/verify', multipart(file('x')))->code, 200, "document $_ of two more") for 1 .. 2;
     my $res = post_to('/tiny/verify', multipart(file('x')));
-    is($res->code, 429, 'the fourth in an hour');
-    like(words($res), qr/Too many documents were checked/, '… is said on the page');
-    like($res->headers->header('RateLimit-Policy'), qr/"verify";q=3;w=3600/, 'the policy');
-    like($res->headers->header('Retry-After'), qr/^\d+$/, 'when to come again');
-    is($ua->get(place('/tiny/verify'))->res->code, 200, 'the page itself is not counted');
-    is(check('x')->code, 200, 'another place has its own count');
+    is($res->code, 429, 'the fourth request in an hour is refused');
+    like(words($res), qr/Too many documents were checked/, '… the page has the reason');
+    like($res->headers->header('RateLimit-Policy'), qr/"verify";q=3;w=3600/, 'the answer has the policy of the limit');
+    like($res->headers->header('Retry-After'), qr/^\d+$/, 'the answer has Retry-After');
+    is($ua->get(place('/tiny/verify'))->res->code, 200, 'requests for the page itself are not counted');
+    is(check('x')->code, 200, 'another location has its own count');
 };
 
-subtest 'a token sent here is not known by it' => sub {
+subtest 'a token has no effect' => sub {
     my $org   = organisation();
     my $wrong = 'Bearer sigreq_test_' . 'x' x 40;
-    is($ua->get(place('/tiny/verify'), { Authorization => $wrong })->res->code, 200, 'the page does not look at it');
+    is($ua->get(place('/tiny/verify'), { Authorization => $wrong })->res->code, 200, 'the page ignores a token');
     my @codes = map { $ua->get(place('/tiny/api/v3/tokens/current'), { Authorization => $wrong })->res->code } 1 .. 5;
-    like("@codes", qr/429$/, 'wrong tokens are limited all the same');
+    like("@codes", qr/429$/, 'wrong tokens are still limited');
 };
 done_testing;

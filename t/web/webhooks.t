@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Webhooks of signing: signed, refused and completed with every field, in their order, once.
+# Webhooks of signing: signed, refused and completed are each called once, in order, with every member.
 use strict;
 use warnings;
 use Sigreq::Here   qw(organisation place wait_for queued);
@@ -29,7 +29,7 @@ sub calls_of {    # what arrived for a submission, once COUNT have; it has no mo
             @calls = grep { $_->{body}{submissionId} eq $made->{uuid} } $receiver->received;
             @calls >= $count;
         });
-    is(queued($made->{uuid}), $count, "no event but these $count");
+    is(queued($made->{uuid}), $count, "there are exactly $count events");
     return @calls;
 }
 
@@ -48,45 +48,45 @@ sub is_own {    # what an event tells of itself, which is taken out of the body;
 
 register($_ => $receiver->url("/ok?$_")) for qw(sent signed completed);
 
-subtest 'two sign' => sub {
+subtest 'two signers sign' => sub {
     my ($made, $ann, $bob) = submission('Ann', 'Bob');
     is($ann->sign->code, 200, 'Ann signs');
     my @calls = calls_of($made, 2);
     is(join(' ', map { $_->{body}{event} } @calls), 'sent signed', 'sent, signed; nothing is complete yet');
     my $body = $calls[1]{body};
-    is_own($body, $made, 'signed', '/ok?signed', 'what it tells of itself');
+    is_own($body, $made, 'signed', '/ok?signed', 'the body has the members of the event');
     my $shown = $client->get("/signatures/$made->{uuid}")->json;
-    is(delete $body->{createdAt}, $shown->{submitters}[0]{completedAt}, 'createdAt is when she signed');
-    is_deeply($body, $shown->{submitters}[0], 'and the signer, as GET shows her');
+    is(delete $body->{createdAt}, $shown->{submitters}[0]{completedAt}, 'createdAt is the time of the signature');
+    is_deeply($body, $shown->{submitters}[0], 'the body has the signer as in GET');
     is($bob->sign->code, 200, 'Bob signs');
     @calls = calls_of($made, 4);
-    is(join(' ', map { $_->{body}{event} } @calls), 'sent signed signed completed', 'then all is complete');
+    is(join(' ', map { $_->{body}{event} } @calls), 'sent signed signed completed', 'then the submission is completed');
     is($calls[2]{body}{uuid}, $made->{submitters}[1]{uuid}, 'Bob was the second');
     $body = $calls[3]{body};
-    my $id = is_own($body, $made, 'completed', '/ok?completed', 'completed goes to its own URL');
+    my $id = is_own($body, $made, 'completed', '/ok?completed', 'completed is sent to its own URL');
     $shown = $client->get("/signatures/$made->{uuid}")->json;
-    is_deeply($body, $shown, 'with the submission, as GET shows it');
+    is_deeply($body, $shown, 'the body has the submission as in GET');
     ok($shown->{certificate}, '… with its certificate');
     my %ids = map { $_ => 1 } $id, map { $_->{body}{eventId} // '' } @calls[0 .. 2];
     is(scalar keys %ids, 4, 'each event has its own id');
 };
 
-subtest 'one refuses' => sub {
+subtest 'one signer refuses' => sub {
     my ($made, $ann, $bob) = submission('Ann', 'Bob');
     my $reason = "Too \"dear\" \x{2013} no";
     is($ann->refuse($reason)->code, 200, 'Ann refuses');
     my @calls = calls_of($made, 2);
     my $body  = $calls[1]{body};
-    is($body->{refusalReason}, $reason, 'her reason');
-    is_own($body, $made, 'refused', '/ok?signed', 'refused, at the URL of signing');
+    is($body->{refusalReason}, $reason, 'the body has the reason');
+    is_own($body, $made, 'refused', '/ok?signed', 'refused is sent to the URL of signed');
     my $shown = $client->get("/signatures/$made->{uuid}")->json;
-    is(delete $body->{createdAt}, $shown->{submitters}[0]{refusedAt}, 'createdAt is when she refused');
-    is_deeply($body, $shown->{submitters}[0], 'and the signer');
+    is(delete $body->{createdAt}, $shown->{submitters}[0]{refusedAt}, 'createdAt is the time of the refusal');
+    is_deeply($body, $shown->{submitters}[0], 'the body has the signer');
     is($bob->sign->code, 409, 'Bob cannot sign');
-    is(scalar calls_of($made, 2), 2, 'and nothing more is told: it is not completed');
+    is(scalar calls_of($made, 2), 2, 'there is no event completed');
 };
 
-subtest 'one at a time' => sub {
+subtest 'events of a submission are sent one after the other' => sub {
     register(sent   => $receiver->url('/held'));
     register(signed => $receiver->url('/status/500'));
     my ($made, $ann) = submission('Ann');
@@ -104,10 +104,10 @@ subtest 'one at a time' => sub {
         $rows = $client->get('/webhooks/history', query => { submissionId => $made->{uuid} })->json->{data};
         @$rows == 3 });
     is(join(' ', map {"$_->{event}:$_->{statusCode}"} reverse @$rows), 'sent:200 signed:500 completed:200',
-        'a failure does not hold up what follows');
+        'a failure does not delay the next event');
 };
 
-subtest 'many at once' => sub {
+subtest 'many signers at the same time' => sub {
     register(sent => $receiver->url('/ok?many'));
     register(signed => $receiver->url('/ok?many'));
     my ($made, @signers) = submission(map {"S$_"} 1 .. 8);
@@ -119,22 +119,22 @@ subtest 'many at once' => sub {
     my $wanted = join ' ', 'sent', ('signed') x 8, 'completed';
     is(join(' ', map { $_->{body}{event} } @calls), $wanted, 'ten events in order');
     my %uuids = map { $_->{body}{uuid} => 1 } grep { $_->{body}{event} eq 'signed' } @calls;
-    is(scalar keys %uuids, 8, 'each signer once');
+    is(scalar keys %uuids, 8, 'each signer has one event');
 };
 
-subtest 'links are not what a signer says' => sub {
+subtest 'links do not depend on the Host of the signer' => sub {
     my ($made, $ann, $bob) = submission('Ann', 'Bob');
     my @evil = (headers => { Host => 'evil.test' });
-    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs, and gives us another name');
-    is($bob->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'so does Bob');
+    is($ann->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Ann signs with another Host');
+    is($bob->post(json => Sigreq::Signer::typed(), @evil)->code, 200, 'Bob signs with another Host');
     my @calls = calls_of($made, 4);
     is(scalar @calls, 4, 'sent, signed, signed, completed');
-    is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'receivers are told the name that the creator used');
+    is(scalar(grep { $_->{raw} =~ /evil/ } @calls), 0, 'links have the host that the creator used');
     like($calls[1]{body}{signedDocuments}[0]{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… in links to documents');
     like($calls[3]{body}{certificate}{url}, qr{^\Q@{[place()]}\E/api/v3/}, '… and to the certificate');
 };
 
-subtest 'each token has its own URLs, and they outlive it' => sub {
+subtest 'each token has its own URLs, which are called after its revocation' => sub {
     my $token = $client->post('/tokens', json => { name => 'second' })->json;
     my $second = $client->with(token => $token->{token});
     $second->post('/webhooks/signed-webhook-url', json => { url => $receiver->url('/ok?second') });
@@ -143,7 +143,7 @@ subtest 'each token has its own URLs, and they outlive it' => sub {
     is((signers_of($made))[0]->sign->code, 200, 'a signer signs');
     my ($body) = map { $_->{body} } calls_of($made, 1);
     is_deeply([@$body{qw(event userTokenId webhookUrl)}], ['signed', $token->{uuid}, $receiver->url('/ok?second')],
-        'that is told to the URL of the token that created the submission, as no other has one for it');
+        'the event is sent to the URL of the token that created the submission');
 
     my $stolen = $client->post('/tokens', json => { name => 'stolen' })->json;
     my $thief = $client->with(token => $stolen->{token});
@@ -154,19 +154,19 @@ subtest 'each token has its own URLs, and they outlive it' => sub {
     $client->post("$at/signed-webhook-url", json => { url => $receiver->url('/ok?owner') });
     is((signers_of($first))[0]->sign->code, 200, 'a signer of a stolen and revoked token signs');
     is(join(' ', map { $_->{body}{webhookUrl} } calls_of($first, 1)), $receiver->url('/ok?owner'),
-        'the call goes where another token of the user says');
+        'the call is made to the URL that another token of the user has set');
     $client->delete($at);
-    is((signers_of($next))[0]->sign->code, 200, 'another one signs');
+    is((signers_of($next))[0]->sign->code, 200, 'another signer signs');
     $client->post("$at/signed-webhook-url", json => { url => $receiver->url('/ok?again') });
-    is((signers_of($last))[0]->sign->code, 200, 'and another');
-    is(scalar(calls_of($last, 1)), 1, '… which is told');
-    is(scalar(calls_of($next, 0)), 0, 'nobody was told while there was no URL');
+    is((signers_of($last))[0]->sign->code, 200, 'the last signer signs');
+    is(scalar(calls_of($last, 1)), 1, '… this event is sent');
+    is(scalar(calls_of($next, 0)), 0, 'there were no events while there was no URL');
 };
 
 subtest 'no URL, no call' => sub {
     register(signed => undef);
     my ($made, $ann) = submission('Ann');
     is($ann->sign->code, 200, 'Ann signs');
-    is(join(' ', map { $_->{body}{event} } calls_of($made, 2)), 'sent completed', 'signed has no URL now');
+    is(join(' ', map { $_->{body}{event} } calls_of($made, 2)), 'sent completed', 'there is no URL for signed now');
 };
 done_testing;

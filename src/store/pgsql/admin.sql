@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
+-- The operations of sigreqctl. engine.sql describes the form of this file. An argument names an organisation by its
+-- uuid or its name. If it matches both, the uuid is preferred.
 
 -- @macro ORGANIZATIONS() TABLE (outcome text, uuid uuid, name text, quota bigint, used bigint, created_at
 --     bigint)
 -- @macro ORGANIZATION(r) r.uuid, r.name, r.quota, r.used, r.created_at
 -- @macro USERS() TABLE (outcome text, uuid uuid, firstname text, lastname text, email text, organization_uuid
---     uuid, created_at bigint)
--- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at
+--     uuid, created_at bigint, disabled_at bigint)
+-- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at, r.disabled_at
 
 CREATE VIEW sigreq.user_row AS
-    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at
+    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at,
+           u.disabled_at
     FROM sigreq.user_account u
     JOIN sigreq.organization o ON o.id = u.organization_id
 
@@ -73,22 +75,19 @@ BEGIN
     END IF;
 END $$
 
+-- The body of a function that gives the rows of an organisation, or all rows if p_organization is NULL. `columns` is the
+-- macro of their columns, and `rows` the view.
+-- @macro LISTED(columns, rows) DECLARE v_organization bigint := sigreq.organization_find(p_organization);
+--     BEGIN IF p_organization IS NOT NULL AND v_organization IS NULL THEN outcome := 'missing'; RETURN NEXT; END IF;
+--     RETURN QUERY SELECT 'ok', @columns(r) FROM sigreq.rows r
+--     WHERE p_organization IS NULL OR r.organization_id = v_organization ORDER BY r.id; END
+
 -- @op admin_user_list(organization text?) → ok user[] | missing
 CREATE FUNCTION sigreq.admin_user_list(p_organization text)
 RETURNS @USERS()
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-DECLARE
-    v_organization bigint := sigreq.organization_find(p_organization);
-BEGIN
-    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
-    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
-    WHERE p_organization IS NULL OR r.organization_id = v_organization
-    ORDER BY r.id;
-END $$
+@LISTED(USER, user_row) $$
 
 -- @op admin_token_create(uuid uuid, organization text, user text, environment text, name text,
 --     secret_hash hash, expires_at time?, now time)
@@ -118,17 +117,7 @@ CREATE FUNCTION sigreq.admin_token_list(p_organization text)
 RETURNS @TOKENS()
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
-DECLARE
-    v_organization bigint := sigreq.organization_find(p_organization);
-BEGIN
-    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
-        outcome := 'missing';
-        RETURN NEXT;
-    END IF;
-    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r
-    WHERE p_organization IS NULL OR r.organization_id = v_organization
-    ORDER BY r.id;
-END $$
+@LISTED(TOKEN, token_row) $$
 
 -- @op admin_token_revoke(uuid uuid, now time, children bool) → ok token[] | missing
 CREATE FUNCTION sigreq.admin_token_revoke(p_uuid uuid, p_now bigint, p_children boolean)

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Blobs: which key has which content, and which keys may be removed: see engine.sql for the form of this file.
+-- Blobs: the keys of contents, and which keys may be removed. engine.sql describes the form of this file.
 --
--- The rule: a file is written under a key only after the reservation of that key is committed; only the transaction
--- that deletes the reservation may name the key in "blob"; and a key that has become a tombstone is never used again.
--- The first one that deletes a reservation, a creation or a collection, wins by the lock of the row. So the file of a
--- tombstone may be removed at any time, however late. A clock only says which reservations a collection looks at.
+-- The rule has three parts. A file is written under a key only after the reservation of that key is committed. Only the
+-- transaction that deletes the reservation may insert the key into "blob". A key that has become a tombstone is never
+-- used again. If a creation and a collection want to delete the same reservation, the lock of the row decides that the
+-- first one does it. So the file of a tombstone may be removed at any time, however late. The clock only decides which
+-- reservations a collection considers.
 
--- Whether a submission needs this blob.
+-- True if a submission needs this blob.
 CREATE FUNCTION sigreq.blob_is_named(p_sha256 text, p_key text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT 1 FROM sigreq.document WHERE sha256 = p_sha256 AND key = p_key)
@@ -15,19 +16,22 @@ LANGUAGE sql STABLE AS $$
            OR EXISTS (SELECT 1 FROM sigreq.submission WHERE certificate_sha256 = p_sha256 AND certificate_key = p_key)
 $$
 
--- Under which key a content is stored in a folder.
+-- The macro KEY as a function, for statements that are not in a function. It is in PL/pgSQL, which caches the plan. An SQL function
+-- would be planned in each statement that calls it. A function that is called for each row costs more, so functions use
+-- the macro.
 CREATE FUNCTION sigreq.blob_key(p_folder uuid, p_sha256 text) RETURNS text
-LANGUAGE sql STABLE AS $$
-    SELECT key FROM sigreq.blob WHERE folder = p_folder AND sha256 = p_sha256
-$$
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN (SELECT key FROM sigreq.blob WHERE folder = p_folder AND sha256 = p_sha256);
+END $$
 
--- The keys are made here: if the answer is lost and the operation is repeated, other keys are reserved, and those that
--- nobody knows become tombstones. A reservation that is lost in a crash only makes its transaction stale, so this commit
--- waits neither for the disk nor for a standby.
+-- The keys are made here. If the response is lost and the operation is repeated, it reserves other keys, and a
+-- collection makes tombstones of the first ones. If a reservation is lost in a crash, the transaction that needs it is
+-- stale and nothing else happens. So this commit waits neither for the disk nor for a standby.
 -- @op blob_reserve(folder uuid, contents json) → ok reserved[]
 CREATE FUNCTION sigreq.blob_reserve(p_folder uuid, p_contents json)
 RETURNS TABLE (outcome text, key text, stored text)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
@@ -37,62 +41,73 @@ BEGIN
         SELECT p_folder, c.sha256 || '.' || left(c.random, 8) || right(c.random, 8), sigreq.job_clock()
         FROM (SELECT sha256, gen_random_uuid()::text AS random FROM json_array_elements_text(p_contents) AS sha256) c
         RETURNING r.key)
-    SELECT 'ok', m.key::text, sigreq.blob_key(p_folder, left(m.key, 64)) FROM made m;
+    SELECT 'ok', m.key::text, (SELECT b.key FROM sigreq.blob b WHERE b.folder = p_folder AND b.sha256 = left(m.key, 64)) FROM made m;
 END $$
 
--- Takes the reservations of a creation or a transition away and names their keys (the member "blobs" in store.h). False
--- if a collection has taken one of them, or a content that should be there: then nothing is named that is missing, and
--- the caller answers STALE. A key that is one too many, because another has stored this content meanwhile, becomes a
--- tombstone. Contents are taken in their order, so that two transactions do not wait for each other.
+-- Deletes the reservations of a creation or a transition, and inserts their keys into "blob" (the member "blobs" in
+-- store.h). Returns false if a collection has deleted one of the reservations, or a content that was stored before, or
+-- if a content is stored under another key than the caller has found.
+-- Then the caller's outcome is STALE and its transaction is rolled back, so that no row refers to a missing file. If
+-- another transaction has stored a content meanwhile, the second key of this content becomes a tombstone. Contents are
+-- processed in the order of their SHA-256, so that two transactions never wait for each other. Rows are looked up by
+-- arrays or one by one: the plan of a join with the contents could read the whole index. Its callers have switched
+-- enable_seqscan off.
 CREATE FUNCTION sigreq.blob_settle(p_folder uuid, p_blobs json) RETURNS boolean
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
-    v_contents integer;
-    v_reserved integer;
-    v_replaced integer;
+    v_contents text[];
+    v_keys text[];
+    v_sizes bigint[];
+    v_replaced text[];
     v_own text[];
     v_count integer;
+    v_found text[];
 BEGIN
-    SELECT count(*), count(b.key), count(b.replaces) INTO v_contents, v_reserved, v_replaced
-    FROM json_to_recordset(p_blobs) AS b(key text, replaces text);
-    IF v_contents = 0 THEN
+    SELECT array_agg(b.sha256 ORDER BY b.sha256), array_agg(b.found ORDER BY b.sha256),
+           array_agg(b.key ORDER BY b.sha256) FILTER (WHERE b.key IS NOT NULL),
+           array_agg(b.size ORDER BY b.sha256) FILTER (WHERE b.key IS NOT NULL),
+           array_agg(b.replaces ORDER BY b.sha256) FILTER (WHERE b.replaces IS NOT NULL)
+    INTO v_contents, v_found, v_keys, v_sizes, v_replaced
+    FROM json_to_recordset(p_blobs) AS b(sha256 text, key text, size bigint, replaces text, found text);
+    IF v_contents IS NULL THEN
         RETURN true;
     END IF;
-    IF v_reserved > 0 THEN
-        WITH own AS (DELETE FROM sigreq.blob_reservation r USING json_to_recordset(p_blobs) AS b(key text)
-                     WHERE r.key = b.key RETURNING r.key)
+    IF v_keys IS NOT NULL THEN
+        WITH own AS (DELETE FROM sigreq.blob_reservation r WHERE r.key = ANY (v_keys) RETURNING r.key)
         SELECT coalesce(array_agg(key), '{}') INTO v_own FROM own;
-        IF cardinality(v_own) < v_reserved THEN
+        IF cardinality(v_own) < cardinality(v_keys) THEN
             INSERT INTO sigreq.blob_tombstone (folder, key) SELECT p_folder, unnest(v_own);
             RETURN false;
         END IF;
-        IF v_replaced > 0 THEN
+        IF v_replaced IS NOT NULL THEN
             WITH lost AS (UPDATE sigreq.blob o SET key = b.key, size = b.size
                           FROM json_to_recordset(p_blobs) AS b(sha256 text, key text, size bigint, replaces text)
-                          WHERE o.folder = p_folder AND o.sha256 = b.sha256 AND o.key = b.replaces
+                          WHERE o.folder = p_folder AND o.key = ANY (v_replaced)
+                            AND o.sha256 = b.sha256 AND o.key = b.replaces
                           RETURNING b.replaces)
             INSERT INTO sigreq.blob_tombstone (folder, key) SELECT p_folder, replaces FROM lost;
         END IF;
         INSERT INTO sigreq.blob (folder, sha256, key, size)
-        SELECT p_folder, b.sha256, b.key, b.size FROM json_to_recordset(p_blobs) AS b(sha256 text, key text, size bigint)
-        WHERE b.key IS NOT NULL
-        ORDER BY b.sha256
+        SELECT p_folder, left(b.key, 64), b.key, b.size FROM unnest(v_keys, v_sizes) AS b(key, size)
         ON CONFLICT (folder, sha256) DO NOTHING;
         GET DIAGNOSTICS v_count = ROW_COUNT;
-        IF v_count = v_contents THEN
+        IF v_count = cardinality(v_contents) THEN
             RETURN true;
         END IF;
         INSERT INTO sigreq.blob_tombstone (folder, key)
         SELECT p_folder, o.key FROM unnest(v_own) AS o(key) WHERE NOT EXISTS (SELECT 1 FROM sigreq.blob b WHERE b.key = o.key);
     END IF;
-    PERFORM 1 FROM sigreq.blob b
-    WHERE b.folder = p_folder AND b.sha256 IN (SELECT c.sha256 FROM json_to_recordset(p_blobs) AS c(sha256 text))
-    ORDER BY b.sha256 FOR KEY SHARE;
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    RETURN v_count = v_contents;
+    FOR i IN 1 .. cardinality(v_contents) LOOP
+        PERFORM 1 FROM sigreq.blob b
+        WHERE b.folder = p_folder AND b.sha256 = v_contents[i] AND b.key = coalesce(v_found[i], b.key) FOR KEY SHARE;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
 END $$
 
--- The next contents in their order, and which of them no submission needs.
+-- The next contents in the order of their SHA-256, and the keys of those that no submission needs.
 -- @op admin_blob_unnamed(folder uuid, after text, n int) → ok body
 CREATE FUNCTION sigreq.admin_blob_unnamed(p_folder uuid, p_after text, p_n bigint) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
@@ -108,8 +123,9 @@ BEGIN
                                         'unnamed', coalesce(v_unnamed, '[]'));
 END $$
 
--- The lock of a row keeps those away that are about to name it, and a row that one of them has locked is left alone. The
--- second statement sees what was committed while the first one took its locks. Foreign keys are the net below.
+-- The lock of a row excludes transactions that are about to refer to its key, and rows that such a transaction has
+-- locked are skipped. The second statement sees what was committed while the first one took its locks. Foreign keys
+-- also prevent that a key in use is deleted.
 -- @op admin_blob_doom(doomed json) → ok
 CREATE FUNCTION sigreq.admin_blob_doom(p_doomed json) RETURNS text
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -118,23 +134,29 @@ DECLARE
 BEGIN
     SELECT array_agg(u.key) INTO v_locked
     FROM (SELECT b.key FROM sigreq.blob b
-          WHERE b.key IN (SELECT k FROM json_array_elements_text(p_doomed->'named') AS k)
+          WHERE b.key = ANY (ARRAY(SELECT json_array_elements_text(p_doomed->'named')))
           FOR UPDATE SKIP LOCKED) u;
     WITH gone AS (DELETE FROM sigreq.blob WHERE key = ANY (v_locked) AND NOT sigreq.blob_is_named(sha256, key)
                   RETURNING folder, key)
     INSERT INTO sigreq.blob_tombstone (folder, key) SELECT folder, key FROM gone;
     WITH late AS (DELETE FROM sigreq.blob_reservation
                   WHERE key IN (SELECT r.key FROM sigreq.blob_reservation r
-                                WHERE r.key IN (SELECT k FROM json_array_elements_text(p_doomed->'reserved') AS k)
+                                WHERE r.key = ANY (ARRAY(SELECT json_array_elements_text(p_doomed->'reserved')))
                                 FOR UPDATE SKIP LOCKED)
                   RETURNING folder, key)
     INSERT INTO sigreq.blob_tombstone (folder, key) SELECT folder, key FROM late;
     RETURN 'ok';
 END $$
 
+-- A function, because its plan is kept: each creation with a document that was seen before asks this.
 -- @op blob_find(folder uuid, contents json) → ok key[]
-SELECT 'ok', b.key FROM sigreq.blob b
-WHERE b.folder = %s AND b.sha256 IN (SELECT c FROM json_array_elements_text(%s) AS c)
+CREATE FUNCTION sigreq.blob_find(p_folder uuid, p_contents json) RETURNS TABLE (outcome text, key text)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    RETURN QUERY
+    SELECT 'ok', b.key::text FROM sigreq.blob b
+    WHERE b.folder = p_folder AND b.sha256 = ANY (ARRAY(SELECT json_array_elements_text(p_contents)));
+END $$
 
 -- @op admin_blob_list(folder uuid, after text, n int) → ok blob[]
 SELECT 'ok', b.sha256, b.key, b.size FROM sigreq.blob b
@@ -155,5 +177,5 @@ SELECT 'ok', t.key, sigreq.blob_key(t.folder, left(t.key, 64)) IS NULL FROM sigr
 WHERE t.folder = %s AND t.key > %s ORDER BY t.key LIMIT %s
 
 -- @op admin_blob_bury(keys json) → ok
-WITH gone AS (DELETE FROM sigreq.blob_tombstone WHERE key IN (SELECT k FROM json_array_elements_text(%s) AS k))
+WITH gone AS (DELETE FROM sigreq.blob_tombstone WHERE key = ANY (ARRAY(SELECT json_array_elements_text(%s))))
 SELECT 'ok'

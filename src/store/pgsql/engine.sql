@@ -1,34 +1,41 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of store.h on PostgreSQL, one file for each subject, and in this file what the engine itself sends.
--- tools/sql2c makes a C table of the files of this folder and says what is wrong with them.
+-- The operations of store.h on PostgreSQL. Each subject has a file, and this file has the SQL that the engine itself
+-- sends. tools/sql2c makes a C table of the files of this folder and reports mistakes in them. The form of the files:
 --
 --   -- @op name(argument type, …) → outcome row | outcome
---                       an operation of sr_op_t: its arguments, each outcome that it may have, and which row comes with
---                       it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the same.
---                       Types: text, hash (SHA-256), uuid, json, int, time, bool. What may be NULL has a "?".
+--                       an operation of sr_op_t: its arguments, each outcome that it may have, and the row that comes
+--                       with it. "row[]" is a list. It becomes a C function, sr_store_name. Both databases have the
+--                       same operations. Types: text, hash (SHA-256), uuid, json, int, time, bool. "?" allows NULL.
 --   -- @row name {column type, …}   a row: the columns that follow the outcome. It becomes a C struct, sr_name_row_t
---   -- @macro NAME(x) text          @NAME(t) stands for the text, with t for x. It may use other macros
---   --     …             a line of a mark that goes on
---   -- @engine NAME n   a text that the engine needs (private.h)
---   CREATE FUNCTION …   a definition: a function or view that the operations use. It is in the database: `sigreqctl db
---   CREATE VIEW …       upgrade` makes all definitions again if one of them differs from those that are there.
+--   -- @macro NAME(x) text          @NAME(t) is replaced by the text, in which t replaces x. It may use other macros
+--   --     …             continues the mark of the line above
+--   -- @engine NAME n   SQL that the engine itself sends (private.h)
+--   CREATE FUNCTION …   a definition: a function or view in the database that the operations use.
+--   CREATE VIEW …       `sigreqctl db upgrade` makes all definitions again if one of them differs from the database's.
 --
 -- Statements end at a blank line. In an operation a percent sign is written %%. Tables are in conf/schema/pgsql.
 --
--- An operation is one statement here, the call of a function: one round trip, and PL/pgSQL keeps the plans. An @op above
--- a function is that call. The function's parameters are named as the arguments, with p_ before. It answers with the
--- column outcome and those of its row, or with one text "outcome" or "outcome<newline>column": 22 µs instead of 29 µs for
--- three columns from a function. enable_seqscan = off: a plan that was made while a table was small must not stay
--- when the table is large (costs 1 µs).
+-- An operation is one statement here, the call of a function. It takes one round trip, and PL/pgSQL caches the plans.
+-- An @op above a function is its call. The parameters of the function are named like the arguments, with p_ in front.
+-- The function returns the column outcome and those of its row, or one text, "outcome" or "outcome<newline>column",
+-- because that takes 22 µs instead of 29 µs for three columns. enable_seqscan = off: a plan that was made while a table
+-- was small must not be kept when the table is large. This costs 1 µs. plan_cache_mode = force_generic_plan: otherwise
+-- each connection would plan a statement five times before it caches a plan, although one plan is good for all arguments.
 
--- A token t, unless it is revoked or expired; that of the caller; and what belongs to the same user, organisation and
--- environment.
+-- Conditions. VALID: the token t is neither revoked nor expired, and its user is not disabled. CALLER: t is the caller's valid token. SCOPE: s
+-- belongs to the same user, organisation and environment as t. LATE: the deadline of the
+-- open submission s is over, by the clock of this database. TAG: changes whenever the representation of s changes. KEY: the key
+-- of a content in a folder, or NULL if it is not stored.
 -- @macro VALID(t, hash, now) t.secret_hash = hash AND t.revoked_at IS NULL
 --     AND (t.expires_at IS NULL OR t.expires_at > now)
+--     AND NOT EXISTS (SELECT 1 FROM sigreq.user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
 -- @macro CALLER(t) @VALID(t, p_token_hash, p_now)
+-- @macro LATE(s) (s.state = 'open' AND s.expires_at <= sigreq.job_clock())
+-- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
+-- @macro KEY(place, content) (SELECT b.key FROM sigreq.blob b WHERE b.folder = place AND b.sha256 = content)
 -- @macro SCOPE(s, t) (s.user_id, s.organization_id, s.environment) = (t.user_id, t.organization_id, t.environment)
 
--- A body is JSON, as store.h says. The time and the id of a row in a list are its place there.
+-- A body is JSON, which store.h describes. The time and the id of a row in a list are its position there.
 -- @row access {epoch int}
 -- @row body {body json}
 -- @row blob {sha256 hash, key text, size int}
@@ -38,23 +45,32 @@
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}
--- @row holder {holder text?}
+-- @row found {id int, submission uuid}
 -- @row installation {schema int, database uuid, read_only bool}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
 -- @row key {key text}
+-- @row lease {body json?, holder text?}
 -- @row listed {uuid uuid, representation text?, old bool, created_at time, id int}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
+-- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
+--     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,
+--     held_at time?, hold_reason text?}
+-- @row past {submission uuid}
+-- @row remains {open int, held int, closed int, deleted int}
 -- @row representation {representation text?}
+-- @row shown {representation text?, tag text?}
 -- @row reserved {key text, stored text?}
+-- @row retained {submission uuid, closed_at time, id int}
 -- @row signing {body json?}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
 --     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?}
 -- @row tombstone {key text, forget bool}
--- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time}
+-- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
+--     disabled_at time?}
 
 -- @op ping() → ok installation
 SELECT 'ok', (SELECT max(version) FROM sigreq.schema_version), i.uuid, current_setting('transaction_read_only') = 'on'
@@ -72,12 +88,13 @@ COMMIT
 -- @engine ROLLBACK 0
 ROLLBACK
 
--- An empty query: it succeeds on every connection that lives, even where a transaction has failed.
+-- An empty query. It succeeds on every connection that works, even in a failed transaction.
 -- @engine PROBE 0
 /* nothing */
 
--- A row when the schema's table is there; its value says whether it has checksums, which builds before 0.1.0 did not
--- record. Not to_regclass: its cache does not see what was made while this session waited for SCHEMA_LOCK.
+-- Gives a row if the table of migrations exists. Its value says whether the table has checksums, which builds before
+-- 0.1.0 did not record. to_regclass is not used, because its cache does not contain what was made while this session
+-- waited for SCHEMA_LOCK.
 -- @engine SCHEMA_EXISTS 0
 SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'checksum')
             THEN 'checksums' ELSE 'none' END
@@ -85,7 +102,7 @@ FROM pg_catalog.pg_class c
 WHERE c.relname = 'schema_version' AND c.relnamespace = (SELECT n.oid FROM pg_catalog.pg_namespace n
                                                          WHERE n.nspname = 'sigreq')
 
--- The migrations, "<version> <checksum>" each, and then "definitions <checksum>".
+-- A line "<version> <checksum>" for each migration, and then "definitions <checksum>".
 -- @engine SCHEMA_STATE 0
 SELECT (SELECT string_agg(version || ' ' || checksum, E'\n' ORDER BY version) FROM sigreq.schema_version)
        || (SELECT E'\ndefinitions ' || definitions_checksum FROM sigreq.installation)
@@ -94,7 +111,7 @@ SELECT (SELECT string_agg(version || ' ' || checksum, E'\n' ORDER BY version) FR
 -- @engine SCHEMA_VERSION 0
 SELECT coalesce(max(version), 0) FROM sigreq.schema_version
 
--- Taken inside the transaction of an upgrade: the number is "sigreq" in ASCII.
+-- Taken in the transaction of an upgrade. The number is "sigreq" in ASCII.
 -- @engine SCHEMA_LOCK 0
 SELECT pg_advisory_xact_lock(126896544310641)
 
@@ -105,7 +122,7 @@ INSERT INTO sigreq.schema_version (version, name, checksum, applied_at) VALUES (
 -- @engine DEFINITIONS_RECORD 2
 UPDATE sigreq.installation SET definitions_checksum = %s, definitions = %s
 
--- Statements that remove the definitions that an upgrade has made. Functions and views of other names stay.
+-- Makes the statements that remove the definitions of the last upgrade. Functions and views with other names stay.
 -- @engine DEFINITIONS_DROP 0
 WITH defined AS (SELECT json_array_elements_text(definitions::json) AS name FROM sigreq.installation)
 SELECT concat_ws('; ',
@@ -114,7 +131,7 @@ SELECT concat_ws('; ',
     (SELECT 'DROP FUNCTION ' || string_agg(p.oid::regprocedure::text, ', ') FROM pg_catalog.pg_proc p
      WHERE p.pronamespace = 'sigreq'::regnamespace AND p.proname IN (SELECT name FROM defined)))
 
--- The same for those definitions that this transaction has not replaced.
+-- The same for the definitions that this transaction has not replaced.
 -- @engine DEFINITIONS_TIDY 0
 WITH defined AS (SELECT json_array_elements_text(definitions::json) AS name FROM sigreq.installation)
 SELECT concat_ws('; ',

@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The history of deliveries: see engine.sql for the form of this file.
+-- The history of deliveries. engine.sql describes the form of this file.
 
--- What a function returns that gives deliveries, and the columns of one.
+-- The result of a function that gives deliveries, and the columns of a delivery.
 -- @macro DELIVERIES() TABLE (outcome text, id bigint, uuid uuid, event_id uuid, event text, submission uuid,
 --     token uuid, url text, success boolean, status bigint, error text, created_at bigint, ended_at bigint)
 -- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
 --     r.error, r.created_at, r.ended_at
 
--- The URL is cut as the contract says.
+-- URLs are truncated to 255 characters, as the contract says.
 CREATE VIEW sigreq.job_row AS
-    SELECT d.id, d.submission_id, d.user_id, d.organization_id, d.environment, d.state, d.uuid, d.event_id, d.event,
+    SELECT d.id, d.submission_id, d.user_id, d.organization_id, d.environment, d.state, d.uuid, d.event_id,
+           CASE d.kind WHEN 'reminder' THEN 'reminder' ELSE d.event END AS event,
            s.uuid AS submission, t.uuid AS token, left(d.url, 255) AS url, d.success, d.status::bigint AS status, d.error,
            d.created_at, d.ended_at
     FROM sigreq.job d
@@ -17,7 +18,7 @@ CREATE VIEW sigreq.job_row AS
     JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.event IS NOT NULL
 
--- One index range for each direction, as in submission_list; the filters are few and the rows of one user.
+-- Each direction reads one range of the index, as in submission_list. The filters are applied to the rows of one user.
 -- @op history_list(token_hash hash, now time, limit int, direction text, at time?, id int, event text?,
 --     submission uuid?, success bool?)
 --     → ok delivery[] | unauthorized
@@ -67,8 +68,41 @@ BEGIN
     END IF;
 END $$
 
--- The event goes where its token's URL points now, because it may just have been corrected. An invitation goes to its
--- signer again. One at a time, five in a minute, and an invitation once in ten minutes.
+-- Repeats the call d, whose row is locked. The event is sent to the URL that its token has now, because it may have been
+-- corrected. An invitation and a reminder are sent to their signer again. The limits are one repetition at a time and five
+-- in a minute, and for mail one in ten minutes.
+CREATE FUNCTION sigreq.job_repeat(d sigreq.job, p_now bigint, p_uuid uuid) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_url text := d.url;
+    v_most integer := 1;
+    v_since bigint := p_now - 600000000;
+BEGIN
+    IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = d.event_id) THEN
+        RETURN 'ok';
+    END IF;
+    IF d.kind NOT IN ('invitation', 'reminder') THEN
+        v_most := 5;
+        v_since := p_now - 60000000;
+        v_url := (SELECT sigreq.webhook_url(t, d.event) FROM sigreq.token t WHERE t.id = d.token_id);
+    END IF;
+    IF v_url IS NULL THEN
+        RETURN 'conflict';
+    END IF;
+    IF EXISTS (SELECT 1 FROM sigreq.job WHERE event_id = d.event_id AND uuid <> event_id AND state <> 'done') THEN
+        RETURN 'stale';
+    END IF;
+    IF (SELECT count(*) FROM sigreq.job
+        WHERE event_id = d.event_id AND uuid <> event_id AND created_at > v_since) >= v_most THEN
+        RETURN 'quota';
+    END IF;
+    INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
+                            event, created_at, due_at, url, body)
+    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
+            d.kind, d.event, p_now, p_now, v_url, d.body);
+    RETURN 'ok';
+END $$
+
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
 --     → ok delivery | missing | conflict | stale | quota | unauthorized
 CREATE FUNCTION sigreq.history_redeliver(p_token_hash text, p_now bigint, p_event uuid, p_uuid uuid)
@@ -76,10 +110,7 @@ RETURNS @DELIVERIES()
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-    d record;
-    v_url text;
-    v_most integer := 5;
-    v_since bigint := p_now - 60000000;
+    d sigreq.job;
 BEGIN
     SELECT e.* INTO d
     FROM sigreq.token t
@@ -87,47 +118,16 @@ BEGIN
     WHERE @CALLER(t)
       AND e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
     FOR NO KEY UPDATE OF e;
-    IF NOT FOUND THEN
-        outcome := sigreq.why_nothing(p_token_hash, p_now);
-        RETURN NEXT;
-        RETURN;
-    END IF;
-    IF EXISTS (SELECT 1 FROM sigreq.job WHERE uuid = p_uuid AND event_id = p_event) THEN
+    outcome := CASE WHEN FOUND THEN sigreq.job_repeat(d, p_now, p_uuid)
+                    ELSE sigreq.why_nothing(p_token_hash, p_now) END;
+    IF outcome = 'ok' THEN
         RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
-        RETURN;
-    END IF;
-    IF d.kind = 'invitation' THEN
-        v_url := d.url;
-        v_most := 1;
-        v_since := p_now - 600000000;
     ELSE
-        SELECT sigreq.webhook_url(t, d.event) INTO v_url FROM sigreq.token t WHERE t.id = d.token_id;
-    END IF;
-    IF v_url IS NULL THEN
-        outcome := 'conflict';
         RETURN NEXT;
-        RETURN;
     END IF;
-    PERFORM 1 FROM sigreq.job WHERE event_id = p_event AND uuid <> event_id AND state <> 'done' LIMIT 1;
-    IF FOUND THEN
-        outcome := 'stale';
-        RETURN NEXT;
-        RETURN;
-    END IF;
-    IF (SELECT count(*) FROM sigreq.job
-        WHERE event_id = p_event AND uuid <> event_id AND created_at > v_since) >= v_most THEN
-        outcome := 'quota';
-        RETURN NEXT;
-        RETURN;
-    END IF;
-    INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
-                            event, created_at, due_at, url, body)
-    VALUES (p_uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
-            d.kind, d.event, p_now, p_now, v_url, d.body);
-    RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
 END $$
 
--- Whom an event invites, before it is called once more.
+-- The recipient of an invitation or a reminder, read before it is sent again.
 -- @op history_invitation(token_hash hash, now time, event uuid) → ok invitation | missing | unauthorized
 CREATE FUNCTION sigreq.history_invitation(p_token_hash text, p_now bigint, p_event uuid)
 RETURNS TABLE (outcome text, organization uuid, environment text, url text)
@@ -139,7 +139,7 @@ BEGIN
     JOIN sigreq.organization o ON o.id = t.organization_id
     JOIN sigreq.job e ON @SCOPE(e, t)
     WHERE @CALLER(t)
-      AND e.uuid = p_event AND e.kind = 'invitation';
+      AND e.uuid = p_event AND e.kind IN ('invitation', 'reminder');
     IF NOT FOUND THEN
         RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::uuid, NULL::text, NULL::text;
     END IF;

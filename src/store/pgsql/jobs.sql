@@ -1,24 +1,27 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The queue of jobs: see engine.sql for the form of this file.
+-- The queue of jobs. engine.sql describes the form of this file.
 
--- The URL of a token that hears of a kind of event, or NULL.
+-- The URL of a token for a kind of event, or NULL if the token has none.
 CREATE FUNCTION sigreq.webhook_url(p_token sigreq.token, p_kind text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE p_kind WHEN 'sent' THEN p_token.sent_webhook_url
                        WHEN 'completed' THEN p_token.completed_webhook_url
                        WHEN 'invitation' THEN NULL
+                       WHEN 'reminder' THEN NULL
                        ELSE p_token.signed_webhook_url END
 $$
 
--- A submission's events as jobs, in the order given: [{"event_id","kind","url"|absent,"body"}], where "kind" is the
--- event. No row is inserted if the token has no URL for this event.
+-- Inserts jobs for events of a submission, in the order given: [{"event_id","kind","url"|absent,"body"}], where "kind"
+-- is the event. No row is inserted if the token has no URL for this event. Nobody calls it without events, because the
+-- statement would be costly all the same. A reminder is an invitation of another kind.
 CREATE FUNCTION sigreq.job_write(p_submission bigint, p_now bigint, p_webhooks json) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     INSERT INTO sigreq.job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
                             event, created_at, due_at, url, body)
     SELECT w.event_id, w.event_id, s.id, t.id, t.user_id, t.organization_id, t.environment, 'pending',
-           CASE w.kind WHEN 'invitation' THEN 'invitation' ELSE 'webhook' END, w.kind, p_now, p_now,
+           CASE WHEN w.kind IN ('invitation', 'reminder') THEN w.kind ELSE 'webhook' END,
+           CASE w.kind WHEN 'reminder' THEN 'invitation' ELSE w.kind END, p_now, p_now,
            coalesce(w.url, sigreq.webhook_url(t, w.kind)), w.body::json
     FROM sigreq.submission s
     JOIN sigreq.token t ON t.id = s.token_id
@@ -26,17 +29,44 @@ BEGIN
     WHERE s.id = p_submission AND coalesce(w.url, sigreq.webhook_url(t, w.kind)) IS NOT NULL;
 END $$
 
--- This database's own clock: a claim's time is compared by all hosts. Whole milliseconds, as JSON shows them.
+-- The clock of the database, because all hosts compare the times of claims. It gives whole milliseconds, as JSON shows
+-- them.
 CREATE FUNCTION sigreq.job_clock() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 1000
 $$
 
--- When the next job is due, in microseconds from now, or NULL: no job is due before.
+-- Inserts the rows of the argument "timers" (store.h).
+-- @macro TIMERS(SUBMISSION) INSERT INTO sigreq.timer (submission_id, due_at, kind)
+--     SELECT SUBMISSION, k.due_at, k.kind FROM json_to_recordset(p_timers) AS k(kind text, due_at bigint)
+--     WHERE k.due_at IS NOT NULL
+
+-- Makes jobs of the timers that are due.
+CREATE FUNCTION sigreq.job_timers(p_now bigint) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM 1 FROM sigreq.timer WHERE due_at <= p_now LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN; -- the statement below would be costly all the same
+    END IF;
+    WITH due AS MATERIALIZED (
+        SELECT submission_id, kind FROM sigreq.timer WHERE due_at <= p_now
+        ORDER BY due_at LIMIT 1000 FOR UPDATE SKIP LOCKED),
+    gone AS (
+        DELETE FROM sigreq.timer t USING due d WHERE t.submission_id = d.submission_id AND t.kind = d.kind
+        RETURNING t.submission_id, t.due_at, t.kind)
+    INSERT INTO sigreq.job (submission_id, organization_id, state, kind, created_at, due_at, body)
+    SELECT s.id, s.organization_id, 'pending', g.kind, p_now, g.due_at, json_build_object('submission', s.uuid)
+    FROM gone g JOIN sigreq.submission s ON s.id = g.submission_id
+    ORDER BY g.due_at;
+END $$
+
+-- The microseconds until the next job is due, or NULL if there is no job.
 CREATE FUNCTION sigreq.job_due_in(p_now bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
-    RETURN (SELECT min(due_at) FROM sigreq.job WHERE state = 'scheduled' AND due_at > p_now) - p_now;
+    RETURN least((SELECT min(due_at) FROM sigreq.job WHERE state = 'scheduled' AND due_at > p_now),
+                 (SELECT min(due_at) FROM sigreq.timer WHERE due_at > p_now)) - p_now;
 END $$
 
 -- @op job_poll(now time) → ok | missing due
@@ -47,15 +77,18 @@ BEGIN
     IF NOT FOUND THEN
         PERFORM 1 FROM sigreq.job WHERE state = 'scheduled' AND due_at <= p_now LIMIT 1;
     END IF;
+    IF NOT FOUND THEN
+        PERFORM 1 FROM sigreq.timer WHERE due_at <= p_now LIMIT 1;
+    END IF;
     IF FOUND THEN
         RETURN 'ok';
     END IF;
     RETURN coalesce(E'missing\n' || sigreq.job_due_in(p_now), 'missing');
 END $$
 
--- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
--- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
--- follows '.'.
+-- Ends the claims whose lease is over and those of dead processes. Jobs of a kind that is repeated are scheduled again.
+-- Then it counts the jobs, up to 100,000. A claim is named <process>.<batch>. '/' is the character after '.', so names
+-- between '<process>.' and '<process>/' are claims of one process.
 -- @op job_survey(survey json) → ok survey
 CREATE FUNCTION sigreq.job_survey(p_survey json)
 RETURNS TABLE (outcome text, interrupted bigint, waiting bigint, under_way bigint, oldest bigint, owners json)
@@ -103,8 +136,8 @@ BEGIN
     RETURN QUERY SELECT 'ok', v_interrupted, v_waiting, v_under_way, coalesce(v_oldest, 0), to_json(v_owners);
 END $$
 
--- Claims of one destination of an organisation: jobs of the kinds that this process knows, for their leases.
--- MATERIALIZED: a join must not ask for the rows again, and so for more.
+-- Claims jobs of one destination of an organisation: of the kinds that this process knows, each for the lease of its
+-- kind. MATERIALIZED prevents that the join evaluates the subquery again and locks more rows.
 CREATE FUNCTION sigreq.job_claim(p_organization bigint, p_destination text, p_room integer, p_claim text,
     p_until jsonb) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -131,8 +164,9 @@ BEGIN
     RETURN v_count;
 END $$
 
--- Claims of destinations that are on no list, one each: from the one after p_after around to it again. At most 400 are
--- looked at; the next walk begins elsewhere.
+-- Claims one job of each destination that is not listed. The walk begins after p_after, continues at the first
+-- destination after the last one, and ends at p_after. It reads at most 400 destinations, and the next walk begins
+-- elsewhere.
 CREATE FUNCTION sigreq.job_claim_new(p_organization bigint, p_most integer, p_listed text[], p_after text,
     p_claim text, p_until jsonb) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
@@ -159,7 +193,7 @@ BEGIN
     RETURN v_count;
 END $$
 
--- Claims of the listed destinations of an organisation that are slow, or of those that are not.
+-- Claims jobs of the listed destinations of an organisation: of the slow ones (p_slow), or of the others.
 CREATE FUNCTION sigreq.job_claim_listed(p_organization bigint, p_destinations jsonb, p_slow boolean, p_most integer,
     p_claim text, p_until jsonb) RETURNS integer
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -178,8 +212,9 @@ BEGIN
     RETURN v_count;
 END $$
 
--- Organisation after organisation, from the one after `from` around to it again, until there are enough rows: each
--- takes of its share what it can use, first for destinations that answer, then for unknown ones, then for slow ones.
+-- Claims jobs of one organisation after the other until there are enough rows. The walk begins after `from`, continues
+-- at the first organisation after the last one, and ends at `from`. Each organisation gets jobs up to its share, first
+-- of destinations that respond, then of unknown ones, then of slow ones.
 CREATE FUNCTION sigreq.job_claims(p_until jsonb, p_batch json) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -230,8 +265,8 @@ BEGIN
     END LOOP;
 END $$
 
--- Records what ended, then claims. If there are claims of this name already, this very batch was committed before, and
--- its answer was lost.
+-- Records the jobs that ended, then claims jobs. If there are claims of this name already, the batch was committed
+-- before, and its response was lost.
 -- @op job_batch(batch json) → ok job[]
 CREATE FUNCTION sigreq.job_batch(p_batch json)
 RETURNS TABLE (outcome text, id bigint, kind text, organization bigint, destination text, url text, token uuid,
@@ -254,24 +289,26 @@ BEGIN
         status = e.status, error = e.error
     FROM json_to_recordset(p.ended) AS e(id bigint, claim text, status integer, success boolean, error text,
                                          due_at bigint)
-    WHERE d.id = e.id AND d.claimed_by = e.claim;
+    WHERE d.id = ANY (ARRAY(SELECT (l->>'id')::bigint FROM json_array_elements(p.ended) AS l))
+      AND d.id = e.id AND d.claimed_by = e.claim;
     UPDATE sigreq.job d
     SET state = 'pending', claimed_by = NULL, claimed_until = NULL
     FROM json_to_recordset(p.released) AS e(id bigint, claim text)
-    WHERE d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
+    WHERE d.id = ANY (ARRAY(SELECT (l->>'id')::bigint FROM json_array_elements(p.released) AS l))
+      AND d.id = e.id AND d.claimed_by = e.claim AND d.state = 'claimed';
     PERFORM 1 FROM sigreq.job WHERE state = 'claimed' AND claimed_by = p.claim LIMIT 1;
     IF NOT FOUND AND p.rows > 0 THEN
         UPDATE sigreq.job SET state = 'pending'
         WHERE id IN (SELECT id FROM sigreq.job WHERE state = 'scheduled' AND due_at <= p.now
                      ORDER BY due_at LIMIT 1000 FOR UPDATE SKIP LOCKED);
+        PERFORM sigreq.job_timers(p.now);
         PERFORM sigreq.job_claims((SELECT jsonb_object_agg(l.key, v_now + l.value::bigint)
                                    FROM json_each_text(p.leases) l), p_batch);
     END IF;
     RETURN QUERY
-    SELECT 'ok', d.id, d.kind, d.organization_id, d.destination, d.url, t.uuid, d.due_at, d.attempts, d.body,
-           NULL::bigint
+    SELECT 'ok', d.id, d.kind, d.organization_id, d.destination, d.url,
+           (SELECT t.uuid FROM sigreq.token t WHERE t.id = d.token_id), d.due_at, d.attempts, d.body, NULL::bigint
     FROM sigreq.job d
-    LEFT JOIN sigreq.token t ON t.id = d.token_id
     WHERE d.state = 'claimed' AND d.claimed_by = p.claim
     ORDER BY d.organization_id <= p."from", d.organization_id, d.id;
     RETURN QUERY SELECT 'ok', 0::bigint, '', 0::bigint, '', NULL::text, NULL::uuid, 0::bigint, 0, '{}'::json,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Signing: what becomes of a submission: see engine.sql for the form of this file.
+-- Signing: transitions of a submission, and reading for them. engine.sql describes the form of this file.
 
--- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
+-- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | deleted | unauthorized
 CREATE FUNCTION sigreq.certificate_get(p_token_hash text, p_now bigint, p_submission uuid)
 RETURNS TABLE (outcome text, name text, sha256 text, size bigint, key text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
@@ -13,9 +13,13 @@ BEGIN
     WHERE @CALLER(t)
       AND s.uuid = p_submission AND s.certificate_sha256 IS NOT NULL;
     IF NOT FOUND THEN
-        RETURN QUERY SELECT sigreq.why_nothing(p_token_hash, p_now), NULL::text, NULL::text, NULL::bigint, NULL::text;
+        RETURN QUERY SELECT sigreq.why_no_submission(p_token_hash, p_now, p_submission), NULL::text, NULL::text,
+                            NULL::bigint, NULL::text;
     END IF;
 END $$
+
+-- The events of a submission, each with its personal values.
+-- @macro EVENTS(e) string_agg('[' || e.body || ',' || coalesce(e.personal, 'null') || ']', ',' ORDER BY e.number)
 
 -- @op audit_get(token_hash hash, now time, submission uuid) → ok body | missing | unauthorized
 CREATE FUNCTION sigreq.audit_get(p_token_hash text, p_now bigint, p_submission uuid) RETURNS text
@@ -23,7 +27,7 @@ LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
-    SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
+    SELECT @EVENTS(e) INTO v_body
     FROM sigreq.token t
     JOIN sigreq.submission s ON @SCOPE(s, t)
     JOIN sigreq.event e ON e.submission_id = s.id
@@ -32,44 +36,96 @@ BEGIN
     RETURN coalesce(E'ok\n[' || v_body || ']', sigreq.why_nothing(p_token_hash, p_now));
 END $$
 
--- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since p_version was read.
--- @op signing_get(signer uuid, version text?) → ok signing | missing
-CREATE FUNCTION sigreq.signing_get(p_signer uuid, p_version text) RETURNS text
+-- What a transition reads of a submission. Without a body, if nothing has changed since p_version was read.
+CREATE FUNCTION sigreq.signing_body(p_submission bigint, p_version text) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v record;
     v_version text;
 BEGIN
-    SELECT s.id, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.events_hash, s.base_url,
+    SELECT s.id, s.state, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.events_hash, s.base_url,
            (t.signed_webhook_url IS NOT NULL)::integer AS tell_signed,
-           (t.completed_webhook_url IS NOT NULL)::integer AS tell_completed
+           (t.completed_webhook_url IS NOT NULL)::integer AS tell_completed,
+           coalesce(@LATE(s), false)::integer AS late
     INTO v
-    FROM sigreq.signer g
-    JOIN sigreq.submission s ON s.id = g.submission_id
+    FROM sigreq.submission s
     JOIN sigreq.organization o ON o.id = s.organization_id
     JOIN sigreq.token t ON t.id = s.token_id
-    WHERE g.uuid = p_signer;
-    IF NOT FOUND THEN
-        RETURN 'missing';
+    WHERE s.id = p_submission;
+    IF v.state = 'deleted' THEN
+        RETURN 'deleted';
     END IF;
-    v_version := v.events_hash || '.' || v.tell_signed || v.tell_completed;
+    v_version := v.events_hash || '.' || v.tell_signed || v.tell_completed || v.late;
     IF v_version = p_version THEN
         RETURN 'ok';
     END IF;
     RETURN E'ok\n' || json_build_object('submission', (SELECT r.body FROM sigreq.submission_row r WHERE r.id = v.id),
         'version', v_version, 'environment', v.environment, 'organization', v.organization,
         'organization_uuid', v.organization_uuid, 'base_url', v.base_url, 'tell_signed', v.tell_signed,
-        'tell_completed', v.tell_completed)::text;
+        'tell_completed', v.tell_completed, 'late', v.late, 'clock', sigreq.job_clock())::text;
 END $$
 
+-- Everybody who knows a signer's uuid has the link.
+-- @op signing_get(signer uuid, version text?) → ok signing | missing | deleted | gone
+CREATE FUNCTION sigreq.signing_get(p_signer uuid, p_version text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    g record;
+BEGIN
+    SELECT submission_id, state INTO g FROM sigreq.signer WHERE uuid = p_signer;
+    IF NOT FOUND THEN
+        RETURN 'missing';
+    END IF;
+    RETURN CASE WHEN g.state = 'replaced' THEN 'gone' ELSE sigreq.signing_body(g.submission_id, p_version) END;
+END $$
+
+-- @op signing_read(token_hash hash, now time, submission uuid, version text?)
+--     → ok signing | missing | deleted | unauthorized
+CREATE FUNCTION sigreq.signing_read(p_token_hash text, p_now bigint, p_submission uuid, p_version text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT s.id INTO v_id
+    FROM sigreq.token t
+    JOIN sigreq.submission s ON @SCOPE(s, t)
+    WHERE @CALLER(t)
+      AND s.uuid = p_submission;
+    RETURN CASE WHEN v_id IS NULL THEN sigreq.why_nothing(p_token_hash, p_now)
+                ELSE sigreq.signing_body(v_id, p_version) END;
+END $$
+
+-- @op signing_due(submission uuid, version text?) → ok signing | missing | deleted
+CREATE FUNCTION sigreq.signing_due(p_submission uuid, p_version text) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    v_id bigint;
+BEGIN
+    SELECT id INTO v_id FROM sigreq.submission WHERE uuid = p_submission;
+    RETURN CASE WHEN v_id IS NULL THEN 'missing' ELSE sigreq.signing_body(v_id, p_version) END;
+END $$
+
+-- After the deadline the epoch is one that no submission has, so nobody goes on with what they know.
 -- @op signing_access(signer uuid) → ok access | missing
 CREATE FUNCTION sigreq.signing_access(p_signer uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
-    RETURN coalesce((SELECT E'ok\n' || s.access_epoch
+    RETURN coalesce((SELECT E'ok\n' || CASE WHEN @LATE(s) THEN -1 ELSE s.access_epoch END
                      FROM sigreq.signer g
                      JOIN sigreq.submission s ON s.id = g.submission_id
-                     WHERE g.uuid = p_signer), 'missing');
+                     WHERE g.uuid = p_signer AND g.state <> 'replaced'), 'missing');
+END $$
+
+-- Whether a signer may get a reminder that was written for them: they are due, and nothing has ended meanwhile.
+-- @op signing_reminds(signer uuid) → ok | missing
+CREATE FUNCTION sigreq.signing_reminds(p_signer uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN coalesce((SELECT 'ok'
+                     FROM sigreq.signer g
+                     JOIN sigreq.submission s ON s.id = g.submission_id
+                     WHERE g.uuid = p_signer AND g.state IN ('sent', 'opened') AND s.state = 'open'
+                       AND @LATE(s) IS NOT TRUE), 'missing');
 END $$
 
 -- @op signing_events(signer uuid) → ok body | missing
@@ -78,58 +134,107 @@ LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
     v_body text;
 BEGIN
-    SELECT string_agg(e.body, ',' ORDER BY e.number) INTO v_body
+    SELECT @EVENTS(e) INTO v_body
     FROM sigreq.signer g
     JOIN sigreq.event e ON e.submission_id = g.submission_id
     WHERE g.uuid = p_signer;
     RETURN coalesce(E'ok\n[' || v_body || ']', 'missing');
 END $$
 
--- The row of the submission is what changes meet at: the second waits there, and then sees that it came too late.
--- @op signing_change(change json) → ok | stale | missing
-CREATE FUNCTION sigreq.signing_change(p_change json) RETURNS text
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Concurrent changes wait for the lock of the submission's row. The second one then finds that the submission has
+-- changed. The deadline is compared with the clock of this database after the wait.
+-- @op signing_change(submission uuid, now time, change json, representation text, folder uuid?, blobs json?,
+--     replaced json?, revisions json?, webhooks json?, timers json?) → ok | stale | missing
+CREATE FUNCTION sigreq.signing_change(p_submission uuid, p_now bigint, p_change json, p_representation text,
+    p_folder uuid, p_blobs json, p_replaced json, p_revisions json, p_webhooks json, p_timers json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     p record;
     v_id bigint;
 BEGIN
     SELECT * INTO p FROM json_to_record(p_change) AS r(
-        submission uuid, signer uuid, now bigint, seen integer, seen_hash text, submission_state text,
-        representation text, representation_version integer, state text, opened_at bigint, completed_at bigint,
-        refused_at bigint, refusal_reason text, ip text, user_agent text, signature_type text, consent text,
-        events json, revisions json, folder uuid, blobs json, certificate_sha256 text, certificate_size bigint,
-        webhooks json);
-    IF NOT sigreq.blob_settle(p.folder, p.blobs) THEN
+        signer uuid, seen integer, seen_hash text, submission_state text, closed_at bigint, expires_at bigint,
+        cancel_reason text, held_at bigint, hold_reason text, over boolean, representation_version integer,
+        signers json, events json, certificate_sha256 text, certificate_size bigint, holder text);
+    IF p_blobs IS NOT NULL AND NOT sigreq.blob_settle(p_folder, p_blobs) THEN
         RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
-                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+                         FROM sigreq.submission WHERE uuid = p_submission), 'missing');
+    END IF;
+    -- The clock is read after the wait. FOR UPDATE would deadlock with a batch of jobs, whose foreign keys take KEY SHARE.
+    IF p.expires_at IS NOT NULL THEN
+        PERFORM 1 FROM sigreq.submission WHERE uuid = p_submission FOR NO KEY UPDATE;
     END IF;
     UPDATE sigreq.submission
-    SET updated_at = p.now, representation = p.representation, representation_version = p.representation_version,
-        access_epoch = access_epoch + (state <> p.submission_state)::integer, state = p.submission_state,
+    SET updated_at = p_now, representation = p_representation, representation_version = p.representation_version,
+        access_epoch = access_epoch + (state <> p.submission_state OR p_replaced IS NOT NULL)::integer,
+        state = p.submission_state, closed_at = p.closed_at, expires_at = p.expires_at,
+        cancel_reason = p.cancel_reason, held_at = p.held_at,
+        hold_reason = CASE WHEN p.held_at IS NOT NULL THEN coalesce(p.hold_reason, hold_reason) END,
         events = p.seen + json_array_length(p.events), events_hash = p.events->-1->>'hash',
         certificate_sha256 = coalesce(p.certificate_sha256, certificate_sha256),
-        certificate_key = coalesce(sigreq.blob_key(p.folder, p.certificate_sha256), certificate_key),
+        certificate_key = coalesce(@KEY(p_folder, p.certificate_sha256), certificate_key),
         certificate_size = coalesce(p.certificate_size, certificate_size)
-    WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
+    WHERE uuid = p_submission AND events = p.seen AND events_hash = p.seen_hash
+      AND coalesce(expires_at <= sigreq.job_clock(), false) = p.over
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
         RETURN coalesce((SELECT CASE WHEN events_hash = p.events->-1->>'hash' THEN 'ok' ELSE 'stale' END
-                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+                         FROM sigreq.submission WHERE uuid = p_submission), 'missing');
     END IF;
-    UPDATE sigreq.signer
-    SET state = p.state, opened_at = coalesce(opened_at, p.opened_at), completed_at = p.completed_at,
-        refused_at = p.refused_at, refusal_reason = p.refusal_reason, ip = p.ip, user_agent = p.user_agent,
-        signature_type = p.signature_type, consent = p.consent
-    WHERE uuid = p.signer AND submission_id = v_id;
-    INSERT INTO sigreq.event (submission_id, number, hash, body)
-    SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body
-    FROM json_to_recordset(p.events) AS e(hash text, body text);
-    INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size,
-                                 created_at)
-    SELECT r.document, r.number, p.signer, r.sha256, sigreq.blob_key(p.folder, r.sha256), r.size, r.whole_sha256,
-           r.whole_size, p.now
-    FROM json_to_recordset(p.revisions)
-         AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
-    PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
+    IF p_replaced IS NOT NULL THEN
+        PERFORM sigreq.signer_replace(v_id, p_replaced);
+    END IF;
+    UPDATE sigreq.signer g
+    SET state = r.state, due_at = r.due_at, opened_at = coalesce(g.opened_at, r.opened_at),
+        completed_at = r.completed_at, refused_at = r.refused_at, refusal_reason = r.refusal_reason, ip = r.ip,
+        user_agent = r.user_agent, signature_type = r.signature_type, consent = r.consent,
+        reminded_at = coalesce(r.reminded_at, g.reminded_at), reminders = coalesce(r.reminders, g.reminders)
+    FROM json_to_recordset(p.signers) AS r(
+        uuid uuid, state text, due_at bigint, opened_at bigint, completed_at bigint, refused_at bigint,
+        refusal_reason text, ip text, user_agent text, signature_type text, consent text, reminded_at bigint,
+        reminders integer)
+    WHERE g.uuid = r.uuid AND g.submission_id = v_id;
+    INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
+    SELECT v_id, p.seen + row_number() OVER (), e.hash, e.body, e.personal
+    FROM json_to_recordset(p.events) AS e(hash text, body text, personal text);
+    IF p_revisions IS NOT NULL THEN
+        INSERT INTO sigreq.revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size,
+                                     created_at)
+        SELECT r.document, r.number, p.signer, r.sha256, @KEY(p_folder, r.sha256), r.size, r.whole_sha256,
+               r.whole_size, p_now
+        FROM json_to_recordset(p_revisions)
+             AS r(document uuid, number integer, sha256 text, size bigint, whole_sha256 text, whole_size bigint);
+    END IF;
+    IF p_webhooks IS NOT NULL THEN
+        PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
+    END IF;
+    IF p_timers IS NOT NULL THEN
+        DELETE FROM sigreq.timer t
+        USING json_to_recordset(p_timers) AS k(kind text) WHERE t.submission_id = v_id AND t.kind = k.kind;
+        DELETE FROM sigreq.job j
+        USING json_to_recordset(p_timers) AS k(kind text)
+        WHERE j.submission_id = v_id AND j.kind = k.kind AND j.state = 'scheduled';
+        @TIMERS(v_id);
+    END IF;
+    DELETE FROM sigreq.submission_lock WHERE submission_uuid = p_submission AND holder = p.holder;
     RETURN 'ok';
+END $$
+
+-- A signer takes the place of another one. The old row stays, so that its link can say so.
+CREATE FUNCTION sigreq.signer_replace(p_submission bigint, p_replaced json) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    v_position integer := (p_replaced->>'position')::integer;
+BEGIN
+    UPDATE sigreq.submission SET search = p_replaced->>'search' WHERE id = p_submission;
+    UPDATE sigreq.signer SET state = 'replaced',
+        position = (SELECT max(position) + 1 FROM sigreq.signer WHERE submission_id = p_submission)
+    WHERE submission_id = p_submission AND position = v_position;
+    INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields,
+                               signing_order, due_at, replaces, alias)
+    SELECT p_submission, v_position, r.uuid, r.state, r.firstname, r.lastname, r.email, r.locale, g.fields,
+           g.signing_order, r.due_at, g.uuid, r.alias
+    FROM json_to_record(p_replaced) AS r(old uuid, uuid uuid, state text, firstname text, lastname text, email text,
+                                         locale text, alias text, due_at bigint)
+    JOIN sigreq.signer g ON g.uuid = r.old AND g.submission_id = p_submission;
 END $$

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Submissions and their documents: see engine.sql for the form of this file.
+-- Submissions and their documents. engine.sql describes the form of this file.
 
--- The PDFs that anybody was given, by their content: a document as it was signed, uploaded or normalised; a certificate
--- of completion.
+-- The PDFs that callers and signers can have, by their SHA-256: documents as they were signed, uploaded or rewritten,
+-- and certificates of completion.
 CREATE VIEW sigreq.known_file AS
     SELECT r.whole_sha256 AS sha256, d.submission_id, d.uuid AS document_uuid, d.name
     FROM sigreq.revision r JOIN sigreq.document d ON d.uuid = r.document_uuid
@@ -13,25 +13,29 @@ CREATE VIEW sigreq.known_file AS
     UNION ALL
     SELECT s.certificate_sha256, s.id, NULL, s.name FROM sigreq.submission s
 
--- The hot one: token and submission in one query, and only a miss asks why.
--- @op submission_get(token_hash hash, now time, uuid uuid, version int) → ok representation | missing | unauthorized
-CREATE FUNCTION sigreq.submission_get(p_token_hash text, p_now bigint, p_uuid uuid, p_version integer) RETURNS text
+-- The most frequent operation. It reads token and submission in one query, and only if there is no row a second one
+-- finds the reason.
+-- @op submission_get(token_hash hash, now time, uuid uuid, version int, known text?)
+--     → ok shown | missing | deleted | unauthorized
+CREATE FUNCTION sigreq.submission_get(p_token_hash text, p_now bigint, p_uuid uuid, p_version integer, p_known text)
+RETURNS TABLE (outcome text, representation text, tag text)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-DECLARE
-    v_representation text;
 BEGIN
-    SELECT CASE WHEN s.representation_version >= p_version THEN s.representation END INTO v_representation
+    RETURN QUERY
+    SELECT 'ok', CASE WHEN l.tag IS NULL OR strpos(p_known, '"' || l.tag || '-') > 0 THEN NULL ELSE s.representation END,
+           l.tag
     FROM sigreq.token t
     JOIN sigreq.submission s ON @SCOPE(s, t)
+    CROSS JOIN LATERAL (SELECT CASE WHEN s.representation_version >= p_version AND @LATE(s) IS NOT TRUE
+                                    THEN @TAG(s) END AS tag) l
     WHERE @CALLER(t)
-      AND s.uuid = p_uuid;
+      AND s.uuid = p_uuid AND s.state <> 'deleted';
     IF NOT FOUND THEN
-        RETURN sigreq.why_nothing(p_token_hash, p_now);
+        RETURN QUERY SELECT sigreq.why_no_submission(p_token_hash, p_now, p_uuid), NULL::text, NULL::text;
     END IF;
-    RETURN coalesce(E'ok\n' || v_representation, 'ok');
 END $$
 
--- A document with all that became of it, as store.h describes its row.
+-- A document with its revisions: the "document row" of store.h.
 CREATE VIEW sigreq.document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_build_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
@@ -43,15 +47,18 @@ CREATE VIEW sigreq.document_row AS
                              FROM sigreq.revision r WHERE r.document_uuid = d.uuid)) AS body
     FROM sigreq.document d
 
--- All that is stored of a submission, as store.h describes its row.
+-- All that is stored of a submission: the "submission row" of store.h.
 CREATE VIEW sigreq.submission_row AS
-    SELECT s.id, s.uuid, s.user_id, s.organization_id, s.environment,
+    SELECT s.id, s.uuid, s.user_id, s.organization_id, s.environment, s.state,
            json_build_object('uuid', s.uuid, 'name', s.name, 'template_uuid', s.template_uuid,
                'skip_intro', s.skip_intro, 'send_email', s.send_email, 'state', s.state, 'created_at', s.created_at,
                'updated_at', s.updated_at, 'events', s.events, 'events_hash', s.events_hash,
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
                'certificate_size', s.certificate_size,
                'certificate_key', s.certificate_key, 'warnings', s.warnings::json,
+               'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
+               'external_id', s.external_id, 'redirect_url', s.redirect_url, 'metadata', s.metadata::json,
+               'reminders', s.reminders::json, 'held_at', s.held_at,
                'created_by', json_build_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_agg(d.body ORDER BY d.position) FROM sigreq.document_row d
                              WHERE d.submission_id = s.id),
@@ -60,12 +67,15 @@ CREATE VIEW sigreq.submission_row AS
                                       'opened_at', g.opened_at, 'completed_at', g.completed_at,
                                       'refused_at', g.refused_at, 'refusal_reason', g.refusal_reason, 'ip', g.ip,
                                       'user_agent', g.user_agent, 'signature_type', g.signature_type,
-                                      'consent', g.consent, 'fields', g.fields::json) ORDER BY g.position)
-                           FROM sigreq.signer g WHERE g.submission_id = s.id)) AS body
+                                      'consent', g.consent, 'fields', g.fields::json, 'due_at', g.due_at,
+                                      'reminded_at', g.reminded_at, 'reminders', g.reminders,
+                                      'signing_order', g.signing_order, 'replaces', g.replaces, 'alias', g.alias)
+                                      ORDER BY g.position)
+                           FROM sigreq.signer g WHERE g.submission_id = s.id AND g.state <> 'replaced')) AS body
     FROM sigreq.submission s
     JOIN sigreq.user_account u ON u.id = s.user_id
 
--- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+-- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | deleted | unauthorized
 CREATE FUNCTION sigreq.submission_record(p_token_hash text, p_now bigint, p_uuid uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -75,11 +85,12 @@ BEGIN
     FROM sigreq.token t
     JOIN sigreq.submission_row r ON @SCOPE(r, t)
     WHERE @CALLER(t)
-      AND r.uuid = p_uuid;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
+      AND r.uuid = p_uuid AND r.state <> 'deleted';
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_no_submission(p_token_hash, p_now, p_uuid));
 END $$
 
--- Nothing happens where the submission has changed since, or somebody else was faster.
+-- Changes nothing if the submission has changed since, or if another request has stored a representation of this
+-- version.
 -- @op submission_rendered(uuid uuid, events_hash hash, version int, representation text) → ok
 CREATE FUNCTION sigreq.submission_rendered(p_uuid uuid, p_events_hash text, p_version integer, p_representation text)
 RETURNS text
@@ -90,7 +101,8 @@ BEGIN
     RETURN 'ok';
 END $$
 
--- @op document_get(token_hash hash, now time, submission uuid, document uuid) → ok body | missing | unauthorized
+-- @op document_get(token_hash hash, now time, submission uuid, document uuid)
+--     → ok body | missing | deleted | unauthorized
 CREATE FUNCTION sigreq.document_get(p_token_hash text, p_now bigint, p_submission uuid, p_document uuid) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 DECLARE
@@ -102,10 +114,11 @@ BEGIN
     JOIN sigreq.document_row d ON d.submission_id = s.id
     WHERE @CALLER(t)
       AND s.uuid = p_submission AND d.uuid = p_document;
-    RETURN coalesce(E'ok\n' || v_body, sigreq.why_nothing(p_token_hash, p_now));
+    RETURN coalesce(E'ok\n' || v_body, sigreq.why_no_submission(p_token_hash, p_now, p_submission));
 END $$
 
--- From the digest, which few rows have, to their submission (OFFSET 0); never from all submissions of the caller.
+-- Finds the few rows that have this digest first, and then their submissions (OFFSET 0 keeps this order). It never
+-- reads all submissions of the caller.
 -- @op document_known(token_hash hash, now time, sha256 hash) → ok file | missing | unauthorized
 CREATE FUNCTION sigreq.document_known(p_token_hash text, p_now bigint, p_sha256 text)
 RETURNS TABLE (outcome text, submission uuid, document uuid, name text)
@@ -124,11 +137,15 @@ BEGIN
     END IF;
 END $$
 
--- Every step may be the first of a repetition: a request that lost its connection sends the same again.
--- @op submission_create(submission json)
---     → ok representation | replay representation | unauthorized | quota | conflict | stale
-CREATE FUNCTION sigreq.submission_create(p_submission json) RETURNS text
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- A request that lost its connection sends the same again, so each part of this function must also be correct in a
+-- repetition.
+-- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
+--     idempotency_key text?, folder uuid, blobs json, webhooks json?, timers json?)
+--     → ok | replay representation | unauthorized | quota | conflict | stale
+CREATE FUNCTION sigreq.submission_create(p_token_hash text, p_now bigint, p_uuid uuid, p_submission json,
+    p_representation text, p_metadata text, p_idempotency_key text, p_folder uuid, p_blobs json, p_webhooks json,
+    p_timers json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     p record;
     t record;
@@ -136,32 +153,30 @@ DECLARE
     v_seen record;
 BEGIN
     SELECT * INTO p FROM json_to_record(p_submission) AS r(
-        token_hash text, now bigint, uuid uuid, name text, template_uuid uuid, skip_intro boolean, send_email boolean,
-        search text, base_url text, warnings text, representation text, representation_version integer,
-        event_hash text, event text, documents json, signers json,
-        folder uuid, blobs json,
-        idempotency_key text, fingerprint text, idempotency_since bigint, webhooks json);
+        name text, template_uuid uuid, skip_intro boolean, send_email boolean, search text, base_url text,
+        warnings text, representation_version integer, expires_at bigint, external_id text, redirect_url text,
+        reminders text, event_hash text, event text, event_personal text, documents json, signers json,
+        fingerprint text, idempotency_since bigint);
     SELECT id, user_id, organization_id, environment INTO t FROM sigreq.token
-    WHERE @VALID(token, p.token_hash, p.now);
+    WHERE @CALLER(token);
     IF NOT FOUND THEN
         RETURN 'unauthorized';
     END IF;
-    IF NOT sigreq.blob_settle(p.folder, p.blobs) THEN
-        RETURN coalesce((SELECT E'ok\n' || s.representation FROM sigreq.submission s
-                         WHERE s.uuid = p.uuid AND s.token_id = t.id), 'stale');
+    IF NOT sigreq.blob_settle(p_folder, p_blobs) THEN
+        RETURN coalesce((SELECT 'ok' FROM sigreq.submission s WHERE s.uuid = p_uuid AND s.token_id = t.id), 'stale');
     END IF;
-    IF p.idempotency_key IS NOT NULL THEN
+    IF p_idempotency_key IS NOT NULL THEN
         -- A second request with this key waits here until the first has committed or failed.
         INSERT INTO sigreq.idempotency AS i (token_id, key, fingerprint, answer, submission_uuid, created_at)
-        VALUES (t.id, p.idempotency_key, p.fingerprint, p.representation, p.uuid, p.now)
+        VALUES (t.id, p_idempotency_key, p.fingerprint, p_representation, p_uuid, p_now)
         ON CONFLICT (token_id, key) DO UPDATE
             SET fingerprint = excluded.fingerprint, answer = excluded.answer,
                 submission_uuid = excluded.submission_uuid, created_at = excluded.created_at
             WHERE i.created_at < p.idempotency_since;
         IF NOT FOUND THEN
             SELECT i.fingerprint, i.submission_uuid AS uuid, i.answer INTO v_seen FROM sigreq.idempotency i
-            WHERE i.token_id = t.id AND i.key = p.idempotency_key;
-            RETURN CASE WHEN v_seen.uuid = p.uuid THEN E'ok\n' || v_seen.answer
+            WHERE i.token_id = t.id AND i.key = p_idempotency_key;
+            RETURN CASE WHEN v_seen.uuid = p_uuid THEN 'ok'
                         WHEN v_seen.fingerprint = p.fingerprint THEN E'replay\n' || v_seen.answer
                         ELSE 'conflict' END;
         END IF;
@@ -169,74 +184,89 @@ BEGIN
     IF t.environment = 'production' THEN
         UPDATE sigreq.organization SET used = used + 1 WHERE id = t.organization_id AND (quota IS NULL OR used < quota);
         IF NOT FOUND THEN
-            SELECT representation INTO v_seen FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id;
+            PERFORM 1 FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id;
             IF FOUND THEN
-                RETURN E'ok\n' || v_seen.representation;
+                RETURN 'ok';
             END IF;
-            DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p.idempotency_key;
+            DELETE FROM sigreq.idempotency WHERE token_id = t.id AND key = p_idempotency_key;
             RETURN 'quota';
         END IF;
     END IF;
     INSERT INTO sigreq.submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, name,
                                    template_uuid, skip_intro, send_email, search, base_url, warnings, representation,
-                                   representation_version, events, events_hash)
-    VALUES (p.uuid, t.id, t.user_id, t.organization_id, t.environment, p.now, p.now, p.name,
-            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, p.representation,
-            p.representation_version, 1, p.event_hash)
+                                   representation_version, events, events_hash, expires_at, external_id,
+                                   redirect_url, metadata, reminders)
+    VALUES (p_uuid, t.id, t.user_id, t.organization_id, t.environment, p_now, p_now, p.name,
+            p.template_uuid, p.skip_intro, p.send_email, p.search, p.base_url, p.warnings, p_representation,
+            p.representation_version, 1, p.event_hash, p.expires_at, p.external_id, p.redirect_url, p_metadata,
+            p.reminders)
     ON CONFLICT (uuid) DO NOTHING
     RETURNING id INTO v_id;
     IF NOT FOUND THEN
         IF t.environment = 'production' THEN
             UPDATE sigreq.organization SET used = used - 1 WHERE id = t.organization_id;
         END IF;
-        RETURN (SELECT E'ok\n' || representation FROM sigreq.submission WHERE uuid = p.uuid AND token_id = t.id);
+        RETURN (SELECT 'ok' FROM sigreq.submission WHERE uuid = p_uuid AND token_id = t.id);
     END IF;
-    INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, 1, p.event_hash, p.event);
+    INSERT INTO sigreq.event (submission_id, number, hash, body, personal)
+    VALUES (v_id, 1, p.event_hash, p.event, p.event_personal);
     INSERT INTO sigreq.document (submission_id, position, uuid, name, sha256, key, size, rewritten_sha256,
                                  rewritten_key, rewritten_size, pages, warnings)
-    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, sigreq.blob_key(p.folder, d.sha256), d.size,
-           d.rewritten_sha256, sigreq.blob_key(p.folder, d.rewritten_sha256), d.rewritten_size, d.pages, d.warnings
+    SELECT v_id, row_number() OVER () - 1, d.uuid, d.name, d.sha256, @KEY(p_folder, d.sha256), d.size,
+           d.rewritten_sha256, @KEY(p_folder, d.rewritten_sha256), d.rewritten_size, d.pages, d.warnings
     FROM json_to_recordset(p.documents) AS d(uuid uuid, name text, sha256 text, size bigint, rewritten_sha256 text,
                                              rewritten_size bigint, pages integer, warnings text);
-    INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields)
-    SELECT v_id, row_number() OVER () - 1, s.uuid, s.state, s.firstname, s.lastname, s.email, s.locale, s.fields
-    FROM json_to_recordset(p.signers) AS s(uuid uuid, state text, firstname text, lastname text, email text,
-                                           locale text, fields text);
-    PERFORM sigreq.job_write(v_id, p.now, p.webhooks);
-    RETURN E'ok\n' || p.representation;
+    INSERT INTO sigreq.signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields,
+                               signing_order, due_at)
+    SELECT v_id, s.number - 1, s.uuid, s.state, s.firstname, s.lastname, s.email, s.locale, s.fields,
+           s.signing_order, CASE s.state WHEN 'waiting' THEN NULL ELSE p_now END
+    FROM ROWS FROM (json_to_recordset(p.signers) AS (uuid uuid, state text, firstname text, lastname text, email text,
+                                                     locale text, signing_order integer, fields text))
+         WITH ORDINALITY AS s(uuid, state, firstname, lastname, email, locale, signing_order, fields, number);
+    IF p_webhooks IS NOT NULL THEN
+        PERFORM sigreq.job_write(v_id, p_now, p_webhooks);
+    END IF;
+    IF p_timers IS NOT NULL THEN
+        @TIMERS(v_id);
+    END IF;
+    RETURN 'ok';
 END $$
 
--- A part of a list, in one of the two orders of the index.
--- @macro PAGE(way) SELECT 'ok', p.uuid,
+-- The rows of one response to a list query, in one of the two directions of the index, from all submissions or from few.
+-- @macro PAGE(way, SOURCE) SELECT 'ok', p.uuid,
 --            CASE WHEN p.total - p.size < p_bytes AND p.version >= p_version THEN p.representation END,
 --            p.total - p.size < p_bytes AND p.version < p_version, p.created_at, p.id
 --     FROM (SELECT page.*, sum(page.size)
 --                      OVER (ORDER BY page.created_at way, page.id way ROWS UNBOUNDED PRECEDING) AS total
 --           FROM (SELECT s.representation, octet_length(s.representation) AS size,
 --                        s.representation_version AS version, s.uuid, s.created_at, s.id
---                 FROM sigreq.submission s
+--                 FROM SOURCE s
 --                 WHERE s.user_id = t.user_id AND s.organization_id = t.organization_id
---                   AND s.environment = t.environment
+--                   AND s.environment = t.environment AND s.state <> 'deleted'
 --                   AND (s.created_at, s.id) > (low_at, low_id) AND (s.created_at, s.id) < (high_at, high_id)
 --                   AND (p_states IS NULL OR (SELECT true FROM sigreq.signer g
 --                                             WHERE g.submission_id = s.id
 --                                               AND g.state = ANY (string_to_array(p_states, ',')) LIMIT 1))
+--                   AND (p_state IS NULL OR s.state = p_state)
+--                   AND (p_updated IS NULL OR s.updated_at > p_updated)
+--                   AND (p_external_id IS NULL OR s.external_id = p_external_id)
 --                   AND (p_q IS NULL OR strpos(s.search, p_q) > 0)
 --                 ORDER BY s.created_at way, s.id way
 --                 LIMIT p_limit) page) p
 --     ORDER BY p.created_at way, p.id way
 
--- The key's place and the two dates make one lower and one upper bound of (created_at, id), without NULLs: each
--- direction is then one range of the index, whatever is asked. The scalar subquery cannot become a hash join over
--- all signers. There is one good plan, so it is made once (generic); sorting and bitmaps are off because such a plan
--- does not know how many rows a user has. octet_length takes the size of a text that is stored out of line from its
--- pointer, without reading it: only the texts that are answered are read.
+-- The cursor and the two dates become one lower and one upper bound of (created_at, id), without NULLs, so every query
+-- reads one range of the index. The scalar subquery cannot become a hash join over all signers. One plan is good for
+-- all arguments, so it is generic. Sorting and bitmaps are off, because a generic plan does not know how many rows a
+-- user has. octet_length takes the size of a text that is stored out of line from its pointer. So only the texts of the
+-- response are read.
+-- If an external id or updated_at leaves at most 10,000 rows, these are sorted, and the others are not read.
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
---     q text?, after time?, before time?, bytes int, version int)
+--     state text?, external_id text?, updated time?, q text?, after time?, before time?, bytes int, version int)
 --     → ok listed[] | unauthorized
 CREATE FUNCTION sigreq.submission_list(p_token_hash text, p_now bigint, p_limit integer, p_direction text, p_at bigint,
-    p_id bigint, p_states text, p_q text, p_after bigint, p_before bigint, p_bytes bigint,
-    p_version integer)
+    p_id bigint, p_states text, p_state text, p_external_id text, p_updated bigint, p_q text, p_after bigint,
+    p_before bigint, p_bytes bigint, p_version integer)
 RETURNS TABLE (outcome text, uuid uuid, representation text, old boolean, created_at bigint, id bigint)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off
 SET plan_cache_mode = force_generic_plan AS $$
@@ -247,23 +277,40 @@ DECLARE
     low_id bigint := 9223372036854775807;
     high_at bigint := coalesce(p_before, 9223372036854775807);
     high_id bigint := 0;
+    v_few bigint[];
 BEGIN
     SELECT user_id, organization_id, environment INTO t FROM sigreq.token
     WHERE @CALLER(token);
     IF NOT FOUND THEN
         outcome := 'unauthorized';
         RETURN NEXT;
+        RETURN;
+    END IF;
+    IF p_direction = 'newer' AND (p_at, p_id) > (low_at, low_id) THEN
+        low_at := p_at;
+        low_id := p_id;
+    ELSIF p_direction <> 'newer' AND (p_at, p_id) < (high_at, high_id) THEN
+        high_at := p_at;
+        high_id := p_id;
+    END IF;
+    IF p_external_id IS NOT NULL THEN
+        v_few := ARRAY(SELECT s.id FROM sigreq.submission s
+                       WHERE @SCOPE(s, t) AND s.external_id = p_external_id LIMIT 10001);
+    ELSIF p_updated IS NOT NULL THEN
+        v_few := ARRAY(SELECT s.id FROM sigreq.submission s
+                       WHERE @SCOPE(s, t) AND s.updated_at > p_updated LIMIT 10001);
+    END IF;
+    IF cardinality(v_few) <= 10000 AND p_direction = 'newer' THEN
+        RETURN QUERY
+        WITH few AS MATERIALIZED (SELECT f.* FROM sigreq.submission f WHERE f.id = ANY (v_few))
+        @PAGE(ASC, few);
+    ELSIF cardinality(v_few) <= 10000 THEN
+        RETURN QUERY
+        WITH few AS MATERIALIZED (SELECT f.* FROM sigreq.submission f WHERE f.id = ANY (v_few))
+        @PAGE(DESC, few);
     ELSIF p_direction = 'newer' THEN
-        IF (p_at, p_id) > (low_at, low_id) THEN
-            low_at := p_at;
-            low_id := p_id;
-        END IF;
-        RETURN QUERY @PAGE(ASC);
+        RETURN QUERY @PAGE(ASC, sigreq.submission);
     ELSE
-        IF (p_at, p_id) < (high_at, high_id) THEN
-            high_at := p_at;
-            high_id := p_id;
-        END IF;
-        RETURN QUERY @PAGE(DESC);
+        RETURN QUERY @PAGE(DESC, sigreq.submission);
     END IF;
 END $$

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Tokens and their webhook URLs: see engine.sql for the form of this file.
+-- Tokens and their webhook URLs. engine.sql describes the form of this file.
 
--- What a function returns that gives tokens, and the columns of one. A function that gives none sets `outcome` alone.
+-- The result of a function that gives tokens, and the columns of a token. If there is no token, the function sets only
+-- `outcome`.
 -- @macro TOKENS() TABLE (outcome text, id bigint, uuid uuid, name text, environment text, user_uuid uuid,
 --     firstname text, lastname text, email text, organization_uuid uuid, organization_name text,
 --     sent_webhook_url text, signed_webhook_url text, completed_webhook_url text, created_at bigint, expires_at
@@ -33,7 +34,7 @@ BEGIN
     END IF;
 END $$
 
--- What an operation answers when its one query found nothing.
+-- The outcome of an operation whose query found nothing.
 CREATE FUNCTION sigreq.why_nothing(p_token_hash text, p_now bigint) RETURNS text
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
@@ -54,7 +55,7 @@ BEGIN
     RETURN CASE WHEN FOUND THEN 'ok' ELSE 'unauthorized' END;
 END $$
 
--- A URL for each member of p_urls, NULL where it is null. What p_urls does not name stays as it is.
+-- Sets the URL of each member of p_urls, to NULL if the member is null. URLs that are not in p_urls do not change.
 CREATE FUNCTION sigreq.token_webhooks_change(p_id bigint, p_urls jsonb) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
@@ -86,7 +87,7 @@ BEGIN
     RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = v_id;
 END $$
 
--- FOR SHARE: a token that is being revoked makes none that token_revoke_tree would not see.
+-- FOR SHARE waits for a revocation of the caller's token, so no token can be made that token_revoke_tree does not see.
 -- @op token_create(token_hash hash, now time, uuid uuid, name text, secret_hash hash, expires_at time?)
 --     → ok token | unauthorized
 CREATE FUNCTION sigreq.token_create(p_token_hash text, p_now bigint, p_uuid uuid, p_name text, p_secret_hash text,
@@ -161,7 +162,7 @@ BEGIN
     END IF;
 END $$
 
--- A token, and with p_children all that it made, directly or through others.
+-- The ids of a token and, with p_children, of all tokens that it made, directly or through others.
 CREATE FUNCTION sigreq.token_tree(p_id bigint, p_children boolean) RETURNS SETOF bigint
 LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     WITH RECURSIVE tree(id) AS (
@@ -171,8 +172,8 @@ LANGUAGE sql STABLE SET enable_seqscan = off AS $$
     SELECT id FROM tree
 $$
 
--- Each turn of the loop sees what was committed before it. When it finds nothing, every token of the tree is revoked
--- and locked by this transaction, so none of them can make another. The order by id avoids deadlocks.
+-- Each round of the loop sees what was committed before it. When a round finds nothing, every token of the tree is
+-- revoked and locked by this transaction, so none of them can make another token. The order by id avoids deadlocks.
 CREATE FUNCTION sigreq.token_revoke_tree(p_id bigint, p_now bigint, p_children boolean) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN

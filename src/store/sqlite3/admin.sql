@@ -1,14 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of sigreqctl: see engine.sql for the form of this file. An organisation is named by uuid or name, and the uuid goes first.
+-- The operations of sigreqctl. engine.sql describes the form of this file. An argument names an organisation by its
+-- uuid or its name. If it matches both, the uuid is preferred.
 
 -- The organisation that an argument names.
 -- @macro WHICH() SELECT o.id FROM a CROSS JOIN organization o WHERE o.uuid = lower(a.which) OR o.name = a.which
 --     ORDER BY o.uuid = lower(a.which) DESC LIMIT 1
 -- @macro ORGANIZATION(r) r.uuid, r.name, r.quota, r.used, r.created_at
--- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at
+-- @macro USER(r) r.uuid, r.firstname, r.lastname, r.email, r.organization_uuid, r.created_at, r.disabled_at
 
 CREATE VIEW user_row AS
-    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at
+    SELECT u.id, u.organization_id, u.uuid, u.firstname, u.lastname, u.email, o.uuid AS organization_uuid, u.created_at,
+           u.disabled_at
     FROM user_account u
     JOIN organization o ON o.id = u.organization_id
 
@@ -62,7 +64,7 @@ SELECT 'conflict'
 -- @answer
 WITH a(which) AS (SELECT %s),
 o AS MATERIALIZED (@WHICH())
-SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
+SELECT 'missing', NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM a WHERE a.which IS NOT NULL AND NOT EXISTS (SELECT 1 FROM o)
 UNION ALL
 SELECT * FROM (SELECT 'ok', @USER(u) FROM a CROSS JOIN user_row u
                WHERE a.which IS NULL OR u.organization_id = (SELECT id FROM o) ORDER BY u.id)

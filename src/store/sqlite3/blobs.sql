@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Blobs: which key has which content, and which keys may be removed: see engine.sql for the form of this file, and
--- ../pgsql/blobs.sql for the rule. The keys that a creation or a transition has reserved are settled by its own
--- statements (SUBMISSION_CREATE, SIGNING_CHANGE). There is one writer, so nothing has to be locked.
+-- Blobs: the keys of contents, and which keys may be removed. ../pgsql/blobs.sql has the rule, and engine.sql describes
+-- the form of this file. The reservations of a creation or a transition are ended by its own statements
+-- (SUBMISSION_CREATE, SIGNING_CHANGE). There is one writer at a time, so no rows are locked.
 
 -- Blobs that no submission needs.
 CREATE VIEW blob_unnamed AS
@@ -11,7 +11,9 @@ CREATE VIEW blob_unnamed AS
       AND NOT EXISTS (SELECT 1 FROM revision r WHERE r.sha256 = b.sha256 AND r.key = b.key)
       AND NOT EXISTS (SELECT 1 FROM submission s WHERE s.certificate_sha256 = b.sha256 AND s.certificate_key = b.key)
 
--- @op blob_reserve(folder uuid, contents json) → ok reserved[] write
+-- A reservation that is lost when the machine crashes only makes its transaction stale, and the next commit that waits
+-- for the disk makes it durable too: both are in one log.
+-- @op blob_reserve(folder uuid, contents json) → ok reserved[] write unsynced
 -- @answer
 WITH @ARGUMENTS
 INSERT INTO blob_reservation (folder, key, reserved_at)

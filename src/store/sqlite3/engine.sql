@@ -1,23 +1,34 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The operations of store.h on SQLite, one file for each subject, and in this file what the engine itself sends. The form
--- is that of ../pgsql/engine.sql, but an operation may be a sequence of statements:
+-- The operations of store.h on SQLite. Each subject has a file, and this file has the SQL that the engine itself sends.
+-- ../pgsql/engine.sql describes the form of the files. In addition, an operation may be a sequence of statements:
 --
 --   -- @op … write       runs in one BEGIN IMMEDIATE … COMMIT; without "write" it is one statement that only reads
---   -- @answer            the statement answers: its rows end the operation, and when it gives none the next
+--   -- @op … write unsynced   the COMMIT does not wait for the disk: a crash of the machine may undo it
+--   -- @answer            if the statement gives rows, they are the result and end the operation. Otherwise the next
 --                         statement runs. An outcome that is not 'ok' ends it by ROLLBACK.
+--   -- @if name          the statement runs only if this argument of the operation is not NULL
 --
--- A statement takes the operation's arguments in order, all of them or the first few. They are bound as text, and
--- each can be used once: WITH gives them names and types. CROSS JOIN keeps the order of the tables as written; a
--- LEFT JOIN of a view would make all its rows first, so a body that may be missing is a subquery. @ARGUMENTS is a(…), with
--- the arguments by the names and types of the signature.
+-- A statement takes the operation's arguments in order, all of them or the first few. They are bound as text, and each
+-- can be used once, so WITH gives them names and types. @ARGUMENTS is a(…), with the names and types of the signature.
+-- CROSS JOIN keeps the order of the tables as written. A body that may be missing is a subquery, because a LEFT JOIN of
+-- a view would make all rows of the view first.
 
--- The caller's token t, unless it is revoked or expired, and what belongs to the same user, organisation and environment.
+-- Conditions. CALLER: t is the caller's token, neither revoked nor expired, and its user is not disabled. SCOPE: s
+-- belongs to the same user, organisation and environment as t. CLOCK: the clock of this database. LATE: the deadline of the open
+-- submission s is over by it. FOUND: the outcome if t was looked for, and then s of t's scope.
+-- TAG: changes whenever the representation of s changes.
 -- @macro CALLER(t) t.secret_hash = a.token_hash AND t.revoked_at IS NULL
 --     AND (t.expires_at IS NULL OR t.expires_at > a.now)
+--     AND NOT EXISTS (SELECT 1 FROM user_account x WHERE x.id = t.user_id AND x.disabled_at IS NOT NULL)
+-- @macro CLOCK() (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
+-- @macro LATE(s) (s.state = 'open' AND coalesce(s.expires_at <= @CLOCK(), 0))
+-- @macro FOUND() CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing'
+--     WHEN s.state = 'deleted' THEN 'deleted' ELSE 'ok' END
+-- @macro TAG(s) (s.events_hash || '-' || s.representation_version)
 -- @macro SCOPE(s, t) s.user_id = t.user_id AND s.organization_id = t.organization_id
 --     AND s.environment = t.environment
 
--- A body is JSON, as store.h says. The time and the id of a row in a list are its place there.
+-- A body is JSON, which store.h describes. The time and the id of a row in a list are its position there.
 -- @row access {epoch int}
 -- @row body {body json}
 -- @row blob {sha256 hash, key text, size int}
@@ -27,23 +38,32 @@
 --     bool?, status int?, error text?, created_at time, ended_at time?}
 -- @row due {due_in int?}
 -- @row file {submission uuid, document uuid?, name text}
--- @row holder {holder text?}
+-- @row found {id int, submission uuid}
 -- @row installation {schema int, database uuid, read_only bool}
 -- @row invitation {organization uuid, environment text, url text}
 -- @row job {id int, kind text, organization int, destination text, url text?, token uuid?, due_at time,
 --     attempts int, body json, due_in int?}
 -- @row key {key text}
+-- @row lease {body json?, holder text?}
 -- @row listed {uuid uuid, representation text?, old bool, created_at time, id int}
 -- @row organization {uuid uuid, name text, quota int?, used int, created_at time}
+-- @row overview {uuid uuid, environment text, organization text, email text, name text, state text, signers int,
+--     completed int, created_at time, updated_at time, closed_at time?, expires_at time?,
+--     held_at time?, hold_reason text?}
+-- @row past {submission uuid}
+-- @row remains {open int, held int, closed int, deleted int}
 -- @row representation {representation text?}
+-- @row shown {representation text?, tag text?}
 -- @row reserved {key text, stored text?}
+-- @row retained {submission uuid, closed_at time, id int}
 -- @row signing {body json?}
 -- @row survey {interrupted int, waiting int, under_way int, oldest int, owners json}
 -- @row token {id int, uuid uuid, name text, environment text, user_uuid uuid, firstname text, lastname text,
 --     email text, organization_uuid uuid, organization_name text, sent_webhook_url text?, signed_webhook_url
 --     text?, completed_webhook_url text?, created_at time, expires_at time?, revoked_at time?, parent uuid?}
 -- @row tombstone {key text, forget bool}
--- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time}
+-- @row user {uuid uuid, firstname text, lastname text, email text, organization_uuid uuid, created_at time,
+--     disabled_at time?}
 
 -- @op ping() → ok installation
 -- @answer
@@ -54,7 +74,8 @@ FROM installation i
 -- @answer
 UPDATE installation SET uuid = uuid RETURNING 'ok'
 
--- Once for each connection, before anything is prepared; once for the file, in which it stays.
+-- CONNECT is sent once for each connection, before statements are prepared. CREATE is sent once for the file, which
+-- stores the setting.
 -- @engine CONNECT 0
 PRAGMA foreign_keys = ON
 
@@ -70,13 +91,20 @@ COMMIT
 -- @engine ROLLBACK 0
 ROLLBACK
 
--- A row when the schema's table is there; its value says whether it has checksums, which builds before 0.1.0 did not
--- record.
+-- In WAL mode a commit with NORMAL does not wait for the disk. A later commit that waits makes it durable, too.
+-- @engine SYNCED 0
+PRAGMA synchronous = FULL
+
+-- @engine UNSYNCED 0
+PRAGMA synchronous = NORMAL
+
+-- Gives a row if the table of migrations exists. Its value says whether the table has checksums, which builds before
+-- 0.1.0 did not record.
 -- @engine SCHEMA_EXISTS 0
 SELECT iif(EXISTS (SELECT 1 FROM pragma_table_info('schema_version') c WHERE c.name = 'checksum'), 'checksums', 'none')
 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'
 
--- The migrations, "<version> <checksum>" each, and then "definitions <checksum>".
+-- A line "<version> <checksum>" for each migration, and then "definitions <checksum>".
 -- @engine SCHEMA_STATE 0
 SELECT (SELECT group_concat(line, char(10))
         FROM (SELECT version || ' ' || checksum AS line FROM schema_version ORDER BY version))
@@ -93,7 +121,7 @@ INSERT INTO schema_version (version, name, checksum, applied_at) VALUES (%s, %s,
 -- @engine DEFINITIONS_RECORD 2
 UPDATE installation SET definitions_checksum = %s, definitions = %s
 
--- Statements that remove the definitions that an upgrade has made. Views of other names stay.
+-- Makes the statements that remove the definitions of the last upgrade. Views with other names stay.
 -- @engine DEFINITIONS_DROP 0
 SELECT group_concat('DROP VIEW "' || v.name || '"', '; ')
 FROM sqlite_master v

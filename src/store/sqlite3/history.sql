@@ -1,12 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The history of deliveries: see engine.sql for the form of this file.
+-- The history of deliveries. engine.sql describes the form of this file.
 
 -- @macro DELIVERY(r) r.id, r.uuid, r.event_id, r.event, r.submission, r.token, r.url, r.success, r.status,
 --     r.error, r.created_at, r.ended_at
 
--- The URL is cut as the contract says.
+-- What the history calls the event of a job.
+-- @macro EVENT(d) iif(d.kind = 'reminder', 'reminder', d.event)
+
+-- URLs are truncated to 255 characters, as the contract says.
 CREATE VIEW job_row AS
-    SELECT d.id, d.uuid, d.event_id, d.event, s.uuid AS submission, t.uuid AS token, substr(d.url, 1, 255) AS url, d.success,
+    SELECT d.id, d.uuid, d.event_id, @EVENT(d) AS event, s.uuid AS submission, t.uuid AS token, substr(d.url, 1, 255) AS url, d.success,
            d.status, d.error, d.created_at, d.ended_at
     FROM job d
     JOIN submission s ON s.id = d.submission_id
@@ -37,7 +40,7 @@ SELECT 'ok', @DELIVERY(r) FROM (
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) < (SELECT high_at, id FROM b)
-      AND ((SELECT event FROM b) IS NULL OR d.event = (SELECT event FROM b))
+      AND ((SELECT event FROM b) IS NULL OR @EVENT(d) = (SELECT event FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at DESC, d.id DESC
@@ -49,46 +52,51 @@ SELECT 'ok', @DELIVERY(r) FROM (
     WHERE d.user_id = (SELECT user_id FROM me) AND d.organization_id = (SELECT organization_id FROM me)
       AND d.environment = (SELECT environment FROM me) AND d.state = 'done' AND d.event IS NOT NULL
       AND (d.ended_at, d.id) > (SELECT low_at, id FROM b)
-      AND ((SELECT event FROM b) IS NULL OR d.event = (SELECT event FROM b))
+      AND ((SELECT event FROM b) IS NULL OR @EVENT(d) = (SELECT event FROM b))
       AND ((SELECT success FROM b) IS NULL OR d.success = (SELECT success FROM b))
       AND (NOT (SELECT one FROM b) OR d.submission_id = (SELECT submission_id FROM b))
     ORDER BY d.ended_at, d.id
     LIMIT (SELECT n FROM b)) page
 CROSS JOIN job_row r ON r.id = page.id
 
--- One at a time, five in a minute, and an invitation once in ten minutes.
+-- AGAIN: where the call d is made again. JUDGED: why that is not possible. The limits are one repetition of an event at a
+-- time and five in a minute, and for mail one in ten minutes. REPEAT: makes it again.
+-- @macro AGAIN(d) iif(d.kind IN ('invitation', 'reminder'), d.url,
+--     (SELECT l.urls->>d.event FROM listener l WHERE l.submission_id = d.submission_id)) AS url
+-- @macro JUDGED() judged AS MATERIALIZED (
+--     SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
+--                 WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
+--                 WHEN url IS NULL THEN 'conflict'
+--                 WHEN EXISTS (SELECT 1 FROM job d
+--                              WHERE d.event_id = found.event AND d.uuid <> d.event_id AND d.state <> 'done') THEN 'stale'
+--                 WHEN (SELECT count(*) FROM job d
+--                       WHERE d.event_id = found.event AND d.uuid <> d.event_id
+--                         AND d.created_at
+--                             > found.now - iif(found.kind IN ('invitation', 'reminder'), 600000000, 60000000))
+--                      >= iif(found.kind IN ('invitation', 'reminder'), 1, 5) THEN 'quota' END AS outcome
+--     FROM found)
+-- @macro REPEAT() INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state,
+--                      kind, event, created_at, due_at, url, body)
+--     SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending',
+--            d.kind, d.event, a.now, a.now, iif(d.kind IN ('invitation', 'reminder'), d.url, l.urls->>d.event), d.body
+--     FROM a CROSS JOIN job d CROSS JOIN listener l
+--     WHERE d.uuid = a.event AND l.submission_id = d.submission_id
+--     ON CONFLICT (uuid) DO NOTHING
+
 -- @op history_redeliver(token_hash hash, now time, event uuid, uuid uuid)
 --     → ok delivery | missing | conflict | stale | quota | unauthorized write
 -- @answer
 WITH @ARGUMENTS,
 found AS MATERIALIZED (
-    SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind,
-           iif(d.kind = 'invitation', d.url,
-               (SELECT l.urls->>d.event FROM listener l WHERE l.submission_id = d.submission_id)) AS url
+    SELECT t.id AS caller, d.submission_id, a.now, a.event, a.uuid, d.kind, @AGAIN(d)
     FROM a
     LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN job d ON d.uuid = a.event AND d.event_id = a.event AND d.state = 'done' AND @SCOPE(d, t)),
-judged AS MATERIALIZED (
-    SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN submission_id IS NULL THEN 'missing'
-                WHEN EXISTS (SELECT 1 FROM job d WHERE d.uuid = found.uuid AND d.event_id = found.event) THEN NULL
-                WHEN url IS NULL THEN 'conflict'
-                WHEN EXISTS (SELECT 1 FROM job d
-                             WHERE d.event_id = found.event AND d.uuid <> d.event_id AND d.state <> 'done') THEN 'stale'
-                WHEN (SELECT count(*) FROM job d
-                      WHERE d.event_id = found.event AND d.uuid <> d.event_id
-                        AND d.created_at > found.now - iif(found.kind = 'invitation', 600000000, 60000000))
-                     >= iif(found.kind = 'invitation', 1, 5) THEN 'quota' END AS outcome
-    FROM found)
+@JUDGED()
 SELECT outcome FROM judged WHERE outcome IS NOT NULL
 
 WITH @ARGUMENTS
-INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind, event,
-                 created_at, due_at, url, body)
-SELECT a.uuid, d.event_id, d.submission_id, d.token_id, d.user_id, d.organization_id, d.environment, 'pending', d.kind,
-       d.event, a.now, a.now, iif(d.kind = 'invitation', d.url, l.urls->>d.event), d.body
-FROM a CROSS JOIN job d CROSS JOIN listener l
-WHERE d.uuid = a.event AND l.submission_id = d.submission_id
-ON CONFLICT (uuid) DO NOTHING
+@REPEAT()
 
 -- @answer
 WITH a(token_hash, now, event, uuid) AS (SELECT %s, %s, %s, lower(%s))
@@ -102,7 +110,7 @@ found AS MATERIALIZED (
     FROM a
     LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN job d ON d.uuid = a.event AND d.kind = 'invitation' AND @SCOPE(d, t))
+    LEFT JOIN job d ON d.uuid = a.event AND d.kind IN ('invitation', 'reminder') AND @SCOPE(d, t))
 SELECT CASE WHEN caller IS NULL THEN 'unauthorized' WHEN url IS NULL THEN 'missing' ELSE 'ok' END,
        organization, environment, url
 FROM found

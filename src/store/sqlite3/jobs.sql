@@ -1,27 +1,41 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The queue of jobs: see engine.sql for the form of this file. The clock of claims is the database's own, as on
+-- The queue of jobs. engine.sql describes the form of this file. The clock of claims is the database's own one, as on
 -- PostgreSQL, in whole milliseconds.
 
--- @macro CLOCK() (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000)
 -- The process that has a claim.
 -- @macro OWNER(claim) substr(claim, 1, instr(claim || '.', '.') - 1)
 -- A later event of a submission waits for the earlier ones.
 -- @macro NEXT(d) (d.kind <> 'webhook' OR NOT EXISTS (
 --     SELECT 1 FROM job e WHERE e.submission_id = d.submission_id AND e.id < d.id AND e.state <> 'done'
 --     AND e.kind = 'webhook'))
--- The statement that makes jobs of the webhooks in an operation's argument, whose member SUBMISSION is the uuid.
--- @macro JOBS(SUBMISSION) WITH p(j) AS (SELECT %s)
+-- The statement that makes jobs of an operation's argument "webhooks". SUBMISSION is the argument with the uuid.
+-- @macro JOBS(SUBMISSION) WITH @ARGUMENTS
 --     INSERT INTO job (uuid, event_id, submission_id, token_id, user_id, organization_id, environment, state, kind,
 --                      event, created_at, due_at, url, body)
 --     SELECT lower(w.value->>'$.event_id'), lower(w.value->>'$.event_id'), l.submission_id, l.token_id, l.user_id,
 --            l.organization_id, l.environment, 'pending',
---            iif(w.value->>'$.kind' = 'invitation', 'invitation', 'webhook'), w.value->>'$.kind', p.j->>'$.now',
---            p.j->>'$.now', coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
---     FROM p CROSS JOIN json_each(p.j, '$.webhooks') w CROSS JOIN listener l
---     WHERE l.submission = lower(p.j->>'$.SUBMISSION')
+--            iif(w.value->>'$.kind' IN ('invitation', 'reminder'), w.value->>'$.kind', 'webhook'),
+--            iif(w.value->>'$.kind' = 'reminder', 'invitation', w.value->>'$.kind'), a.now, a.now,
+--            coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')), w.value->>'$.body'
+--     FROM a CROSS JOIN json_each(a.webhooks) w CROSS JOIN listener l
+--     WHERE l.submission = a.SUBMISSION
 --       AND coalesce(w.value->>'$.url', l.urls->>(w.value->>'$.kind')) IS NOT NULL
 
--- Who hears of a submission's events: its token, with the URL of each kind or null.
+-- Inserts the rows of the argument "timers" (store.h).
+-- @macro TIMERS(SUBMISSION) WITH @ARGUMENTS
+--     INSERT INTO timer (submission_id, due_at, kind)
+--     SELECT s.id, k.value->>'$.due_at', k.value->>'$.kind'
+--     FROM a CROSS JOIN submission s CROSS JOIN json_each(a.timers) k
+--     WHERE s.uuid = a.SUBMISSION AND k.value->>'$.due_at' IS NOT NULL
+-- When the next job is due after a time.
+-- @macro NEXTDUE(now) (SELECT min(due_at)
+--     FROM (SELECT min(due_at) AS due_at FROM job WHERE state = 'scheduled' AND due_at > now
+--           UNION ALL SELECT min(due_at) FROM timer WHERE due_at > now))
+-- The timers that become jobs in a batch.
+-- @macro DUE() (SELECT t.submission_id, t.kind, t.due_at FROM p CROSS JOIN timer t
+--     WHERE t.due_at <= p.j->>'$.now' AND p.j->>'$.rows' > 0 ORDER BY t.due_at, t.submission_id, t.kind LIMIT 1000)
+
+-- The receiver of a submission's events: its token, with the URL for each kind, or null.
 CREATE VIEW listener AS
     SELECT s.uuid AS submission, s.id AS submission_id, t.id AS token_id, t.user_id, t.organization_id, t.environment,
            json_object('sent', t.sent_webhook_url, 'signed', t.signed_webhook_url, 'refused', t.signed_webhook_url,
@@ -32,13 +46,14 @@ CREATE VIEW listener AS
 -- @op job_poll(now time) → ok | missing due
 -- @answer
 WITH @ARGUMENTS
-SELECT iif(busy, 'ok', 'missing'), (SELECT min(j.due_at) FROM job j WHERE j.state = 'scheduled' AND j.due_at > now) - now
+SELECT iif(busy, 'ok', 'missing'), @NEXTDUE(n.now) - n.now
 FROM (SELECT now, EXISTS (SELECT 1 FROM job WHERE state = 'pending')
-                  OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= now) AS busy FROM a)
+                  OR EXISTS (SELECT 1 FROM job WHERE state = 'scheduled' AND due_at <= now)
+                  OR EXISTS (SELECT 1 FROM timer WHERE due_at <= now) AS busy FROM a) n
 
--- Ends what was lost: claims whose time is over, and those of processes that are dead. Jobs of a kind that may be done
--- twice are scheduled again. Then counts what there is, as far as 100,000. A claim is named <process>.<batch>; '/'
--- follows '.'.
+-- Ends the claims whose lease is over and those of dead processes. Jobs of a kind that is repeated are scheduled again.
+-- Then it counts the jobs, up to 100,000. A claim is named <process>.<batch>. '/' is the character after '.', so names
+-- between '<process>.' and '<process>/' are claims of one process.
 -- @op job_survey(survey json) → ok survey write
 WITH p(j) AS (SELECT %s),
 lost AS MATERIALIZED (
@@ -80,8 +95,8 @@ SELECT 'ok', changes(), (SELECT n FROM waiting),
        coalesce((SELECT age FROM waiting), 0),
        (SELECT json_group_array(w.name) FROM owner w WHERE w.name IS NOT NULL)
 
--- Records what ended, then claims, unless there are claims of this name already: then this very batch was committed
--- before, and its answer was lost.
+-- Records the jobs that ended, then claims jobs. If there are claims of this name already, the batch was committed
+-- before, and its response was lost.
 -- @op job_batch(batch json) → ok job[] write
 WITH p(j) AS (SELECT %s),
 e AS MATERIALIZED (
@@ -114,9 +129,18 @@ WHERE id IN (SELECT d.id FROM job d WHERE d.state = 'scheduled' AND d.due_at <= 
              ORDER BY d.due_at LIMIT 1000)
   AND p.j->>'$.rows' > 0
 
--- Organisations in two walks: from the one after `from` to the last, and from the first to it. Of each its listed
--- destinations, and in two such walks those that are on no list; what has the lowest rank is claimed. Classes: 0
--- destinations that answer, 1 those that nobody knows, 2 slow ones.
+WITH p(j) AS (SELECT %s)
+INSERT INTO job (submission_id, organization_id, state, kind, created_at, due_at, body)
+SELECT s.id, s.organization_id, 'pending', x.kind, p.j->>'$.now', x.due_at, json_object('submission', s.uuid)
+FROM p CROSS JOIN @DUE() x CROSS JOIN submission s ON s.id = x.submission_id
+ORDER BY x.due_at
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM timer WHERE (submission_id, kind) IN (SELECT x.submission_id, x.kind FROM @DUE() x)
+
+-- Ranks the pending jobs; those with the lowest ranks are claimed. Organisations are ordered from the one after `from`
+-- to the last one, and then from the first one to `from`. Each has its listed destinations, and those that are not
+-- listed in the same kind of order. Classes of destinations: 0 responds, 1 unknown, 2 slow.
 WITH RECURSIVE p(j) AS (SELECT %s),
 a AS MATERIALIZED (
     SELECT j, j->>'$.claim' AS claim, j->>'$.rows' AS n, j->>'$.from' AS start, j->>'$.new' AS most_new,
@@ -237,5 +261,5 @@ SELECT * FROM (
     ORDER BY d.organization_id <= a.start, d.organization_id, d.id)
 UNION ALL
 SELECT 'ok', 0, '', 0, '', NULL, NULL, 0, 0, '{}',
-       (SELECT min(j.due_at) FROM job j WHERE j.state = 'scheduled' AND j.due_at > a.now) - a.now
+       @NEXTDUE(a.now) - a.now
 FROM a

@@ -1,9 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Submission locks: SQLite has none. All processes that use it are on one machine, where a file lock does the same.
+-- Submission locks. SQLite has no leases: all processes that use it are on one machine, where a file lock has the same
+-- effect.
 
--- @op lock_take(submission uuid, holder text, lease int) → ok | stale holder | missing
+-- @op lock_take(submission uuid, holder text, lease int, signer uuid?, version text?)
+--     → ok lease | stale lease | missing | deleted | gone
 WITH @ARGUMENTS
-SELECT 'missing', NULL FROM a
+SELECT 'missing', NULL, NULL FROM a
 
 -- @op lock_release(submission uuid, holder text) → ok | missing
 WITH @ARGUMENTS

@@ -1,138 +1,229 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Signing: what becomes of a submission: see engine.sql for the form of this file.
+-- Signing: transitions of a submission, and reading for them. engine.sql describes the form of this file.
 
--- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | unauthorized
+-- @op certificate_get(token_hash hash, now time, submission uuid) → ok certificate | missing | deleted | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.certificate_sha256 IS NULL THEN 'missing' ELSE 'ok' END,
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.state = 'deleted' THEN 'deleted'
+            WHEN s.certificate_sha256 IS NULL THEN 'missing' ELSE 'ok' END,
        s.name, s.certificate_sha256, s.certificate_size, s.certificate_key
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
+-- The events of a submission, each with its personal values.
+-- @macro EVENTS(id) (SELECT '[' || group_concat(row, ',') || ']'
+--     FROM (SELECT '[' || e.body || ',' || coalesce(e.personal, 'null') || ']' AS row FROM event e
+--           WHERE e.submission_id = id ORDER BY e.number))
+
 -- @op audit_get(token_hash hash, now time, submission uuid) → ok body | missing | unauthorized
 -- @answer
 WITH @ARGUMENTS
 SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
-       (SELECT '[' || group_concat(body, ',') || ']'
-        FROM (SELECT e.body FROM event e WHERE e.submission_id = s.id ORDER BY e.number)),
+       @EVENTS(s.id),
        NULL
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 
--- Everybody who knows a signer's uuid has the link. Without a body, if nothing has changed since the version was read.
--- @op signing_get(signer uuid, version text?) → ok signing | missing
--- @answer
-WITH @ARGUMENTS,
-b AS MATERIALIZED (
-    SELECT s.id, s.environment, o.name AS organization, o.uuid AS organization_uuid, s.base_url, a.version AS known,
-           t.signed_webhook_url IS NOT NULL AS tell_signed, t.completed_webhook_url IS NOT NULL AS tell_completed,
-           s.events_hash || '.' || (t.signed_webhook_url IS NOT NULL) || (t.completed_webhook_url IS NOT NULL)
-               AS version
-    FROM a
-    LEFT JOIN signer g ON g.uuid = a.signer
-    LEFT JOIN submission s ON s.id = g.submission_id
-    LEFT JOIN organization o ON o.id = s.organization_id
-    LEFT JOIN token t ON t.id = s.token_id)
-SELECT CASE WHEN id IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN id IS NOT NULL AND version IS NOT known
-            THEN json_object('submission', json((SELECT r.body FROM submission_row r WHERE r.id = b.id)),
-                     'version', version, 'environment', environment, 'organization', organization,
-                     'organization_uuid', organization_uuid, 'base_url', base_url, 'tell_signed', tell_signed,
-                     'tell_completed', tell_completed) END
-FROM b
+-- What a transition reads of a submission s, with its organisation o and token t.
+-- @macro VERSION() s.events_hash || '.' || (t.signed_webhook_url IS NOT NULL) || (t.completed_webhook_url IS NOT NULL)
+--     || @LATE(s)
+-- @macro SIGNING() CASE WHEN @VERSION() IS NOT a.version
+--     THEN json_object('submission', json((SELECT r.body FROM submission_row r WHERE r.id = s.id)),
+--              'version', @VERSION(), 'environment', s.environment, 'organization', o.name, 'organization_uuid', o.uuid,
+--              'base_url', s.base_url, 'tell_signed', t.signed_webhook_url IS NOT NULL,
+--              'tell_completed', t.completed_webhook_url IS NOT NULL, 'late', @LATE(s),
+--              'clock', @CLOCK()) END
 
+-- The signer's uuid is the secret of the link, so there is no token. There is no body if nothing has changed since the
+-- version was read.
+-- @op signing_get(signer uuid, version text?) → ok signing | missing | deleted | gone
+-- @answer
+WITH @ARGUMENTS
+SELECT CASE WHEN s.id IS NULL THEN 'missing' WHEN g.state = 'replaced' THEN 'gone' ELSE 'ok' END,
+       CASE WHEN s.id IS NOT NULL AND g.state <> 'replaced' THEN @SIGNING() END
+FROM a
+LEFT JOIN signer g ON g.uuid = a.signer
+LEFT JOIN submission s ON s.id = g.submission_id
+LEFT JOIN organization o ON o.id = s.organization_id
+LEFT JOIN token t ON t.id = s.token_id
+
+-- @op signing_read(token_hash hash, now time, submission uuid, version text?)
+--     → ok signing | missing | deleted | unauthorized
+-- @answer
+WITH @ARGUMENTS
+SELECT CASE WHEN c.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing'
+            WHEN s.state = 'deleted' THEN 'deleted' ELSE 'ok' END,
+       CASE WHEN s.id IS NOT NULL THEN @SIGNING() END
+FROM a
+LEFT JOIN token c ON @CALLER(c)
+LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, c)
+LEFT JOIN organization o ON o.id = s.organization_id
+LEFT JOIN token t ON t.id = s.token_id
+
+-- @op signing_due(submission uuid, version text?) → ok signing | missing | deleted
+-- @answer
+WITH @ARGUMENTS
+SELECT CASE WHEN s.id IS NULL THEN 'missing' WHEN s.state = 'deleted' THEN 'deleted' ELSE 'ok' END,
+       CASE WHEN s.id IS NOT NULL THEN @SIGNING() END
+FROM a
+LEFT JOIN submission s ON s.uuid = a.submission
+LEFT JOIN organization o ON o.id = s.organization_id
+LEFT JOIN token t ON t.id = s.token_id
+
+-- After the deadline the epoch is one that no submission has, so nobody goes on with what they know.
 -- @op signing_access(signer uuid) → ok access | missing
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, s.access_epoch
+SELECT CASE WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END, iif(@LATE(s), -1, s.access_epoch)
 FROM a
-LEFT JOIN signer g ON g.uuid = a.signer
+LEFT JOIN signer g ON g.uuid = a.signer AND g.state <> 'replaced'
+LEFT JOIN submission s ON s.id = g.submission_id
+
+-- Whether a signer may get a reminder that was written for them: they are due, and nothing has ended meanwhile.
+-- @op signing_reminds(signer uuid) → ok | missing
+-- @answer
+WITH @ARGUMENTS
+SELECT CASE WHEN s.state = 'open' AND NOT @LATE(s) THEN 'ok' ELSE 'missing' END
+FROM a
+LEFT JOIN signer g ON g.uuid = a.signer AND g.state IN ('sent', 'opened')
 LEFT JOIN submission s ON s.id = g.submission_id
 
 -- @op signing_events(signer uuid) → ok body | missing
 -- @answer
 WITH @ARGUMENTS
 SELECT CASE WHEN g.submission_id IS NULL THEN 'missing' ELSE 'ok' END,
-       (SELECT '[' || group_concat(body, ',') || ']'
-        FROM (SELECT e.body FROM event e WHERE e.submission_id = g.submission_id ORDER BY e.number)),
+       @EVENTS(g.submission_id),
        NULL
 FROM a
 LEFT JOIN signer g ON g.uuid = a.signer
 
--- As with SUBMISSION_CREATE, the first statement answers whatever stops or repeats the change.
--- @op signing_change(change json) → ok | stale | missing write
+-- As in SUBMISSION_CREATE, the first statement gives the outcome if the change is refused or repeated.
+-- @op signing_change(submission uuid, now time, change json, representation text, folder uuid?, blobs json?,
+--     replaced json?, revisions json?, webhooks json?, timers json?) → ok | stale | missing write
 -- @answer
-WITH p(j) AS (SELECT %s),
-a AS (SELECT lower(j->>'$.submission') AS submission, j->>'$.seen' AS seen, j->>'$.seen_hash' AS seen_hash,
-             j->>'$.events[#-1].hash' AS hash FROM p),
+WITH @ARGUMENTS,
 verdict AS (
     SELECT CASE WHEN s.id IS NULL THEN 'missing'
-                WHEN s.events_hash = a.hash THEN 'ok'
-                WHEN s.events <> a.seen OR s.events_hash <> a.seen_hash THEN 'stale'
-                WHEN EXISTS (SELECT 1 FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+                WHEN s.events_hash = a.change->>'$.events[#-1].hash' THEN 'ok'
+                WHEN s.events <> a.change->>'$.seen' OR s.events_hash <> a.change->>'$.seen_hash' THEN 'stale'
+                WHEN coalesce(s.expires_at <= @CLOCK(), 0) <> a.change->>'$.over' THEN 'stale'
+                WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
                              WHERE NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key'))
                 THEN 'stale' END AS outcome
     FROM a LEFT JOIN submission s ON s.uuid = a.submission)
 SELECT outcome, NULL, NULL FROM verdict WHERE outcome IS NOT NULL
 
--- The keys that were reserved for it are settled, as sigreq.blob_settle does in PostgreSQL.
-WITH p(j) AS (SELECT %s)
+-- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
+-- @if blobs
+WITH @ARGUMENTS
 INSERT INTO blob (folder, sha256, key, size)
-SELECT lower(p.j->>'$.folder'), c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
-FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+SELECT a.folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
+FROM a CROSS JOIN json_each(a.blobs) c
 WHERE true
 ON CONFLICT (folder, sha256) DO NOTHING
 
-WITH p(j) AS (SELECT %s)
+-- @if blobs
+WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT lower(p.j->>'$.folder'), c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+SELECT a.folder, c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c
 WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
 
-WITH p(j) AS (SELECT %s)
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c)
+-- @if blobs
+WITH @ARGUMENTS
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c)
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS,
+p AS (SELECT a.*, change AS j FROM a)
 UPDATE submission
-SET updated_at = p.j->>'$.now', representation = p.j->>'$.representation',
+SET updated_at = p.now, representation = p.representation,
     representation_version = CAST(p.j->>'$.representation_version' AS INTEGER),
-    access_epoch = access_epoch + (state <> p.j->>'$.submission_state'), state = p.j->>'$.submission_state',
+    access_epoch = access_epoch + (state <> p.j->>'$.submission_state' OR p.replaced IS NOT NULL),
+    state = p.j->>'$.submission_state', closed_at = p.j->>'$.closed_at', expires_at = p.j->>'$.expires_at',
+    cancel_reason = p.j->>'$.cancel_reason', held_at = p.j->>'$.held_at',
+    hold_reason = iif(p.j->>'$.held_at' IS NULL, NULL, coalesce(p.j->>'$.hold_reason', hold_reason)),
     events = events + json_array_length(p.j, '$.events'),
     events_hash = p.j->>'$.events[#-1].hash',
     certificate_sha256 = coalesce(p.j->>'$.certificate_sha256', certificate_sha256),
-    certificate_key = coalesce((SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
+    certificate_key = coalesce((SELECT b.key FROM blob b WHERE b.folder = p.folder
                                                            AND b.sha256 = p.j->>'$.certificate_sha256'),
                                certificate_key),
     certificate_size = coalesce(p.j->>'$.certificate_size', certificate_size)
 FROM p
-WHERE uuid = lower(p.j->>'$.submission')
+WHERE submission.uuid = p.submission
 
-WITH p(j) AS (SELECT %s)
+-- A signer takes the position of another one, whose row moves behind all. It stays, so that its link can say so.
+-- @if replaced
+WITH @ARGUMENTS
+UPDATE signer SET state = 'replaced',
+    position = (SELECT max(h.position) + 1 FROM signer h WHERE h.submission_id = signer.submission_id)
+FROM a
+WHERE signer.uuid = lower(a.replaced->>'$.old')
+  AND submission_id = (SELECT s.id FROM submission s WHERE s.uuid = a.submission)
+
+-- @if replaced
+WITH @ARGUMENTS,
+p AS (SELECT submission, replaced AS j FROM a)
+INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields, signing_order,
+                    due_at, replaces, alias)
+SELECT g.submission_id, p.j->>'$.position', lower(p.j->>'$.uuid'), p.j->>'$.state', p.j->>'$.firstname',
+       p.j->>'$.lastname', p.j->>'$.email', p.j->>'$.locale', g.fields, g.signing_order, p.j->>'$.due_at', g.uuid,
+       p.j->>'$.alias'
+FROM p CROSS JOIN signer g CROSS JOIN submission s
+WHERE g.uuid = lower(p.j->>'$.old') AND s.id = g.submission_id AND s.uuid = p.submission
+
+-- A statement of its own: a column that is set makes SQLite write its indexes again, also if it stays the same.
+-- @if replaced
+WITH @ARGUMENTS
+UPDATE submission SET search = a.replaced->>'$.search'
+FROM a
+WHERE submission.uuid = a.submission
+
+WITH @ARGUMENTS
 UPDATE signer
-SET state = p.j->>'$.state', opened_at = coalesce(opened_at, p.j->>'$.opened_at'),
-    completed_at = p.j->>'$.completed_at', refused_at = p.j->>'$.refused_at',
-    refusal_reason = p.j->>'$.refusal_reason', ip = p.j->>'$.ip', user_agent = p.j->>'$.user_agent',
-    signature_type = p.j->>'$.signature_type', consent = p.j->>'$.consent'
-FROM p
-WHERE uuid = lower(p.j->>'$.signer')
-  AND submission_id = (SELECT s.id FROM submission s WHERE s.uuid = lower(p.j->>'$.submission'))
+SET state = r.value->>'$.state', due_at = r.value->>'$.due_at',
+    opened_at = coalesce(opened_at, r.value->>'$.opened_at'),
+    completed_at = r.value->>'$.completed_at', refused_at = r.value->>'$.refused_at',
+    refusal_reason = r.value->>'$.refusal_reason', ip = r.value->>'$.ip', user_agent = r.value->>'$.user_agent',
+    signature_type = r.value->>'$.signature_type', consent = r.value->>'$.consent',
+    reminded_at = coalesce(r.value->>'$.reminded_at', reminded_at),
+    reminders = coalesce(r.value->>'$.reminders', reminders)
+FROM a CROSS JOIN json_each(a.change, '$.signers') r
+WHERE uuid = lower(r.value->>'$.uuid')
+  AND submission_id = (SELECT s.id FROM submission s WHERE s.uuid = a.submission)
 
-WITH p(j) AS (SELECT %s)
-INSERT INTO event (submission_id, number, hash, body)
-SELECT s.id, p.j->>'$.seen' + e.key + 1, e.value->>'$.hash', e.value->>'$.body'
-FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.events') e
-WHERE s.uuid = lower(p.j->>'$.submission')
+WITH @ARGUMENTS
+INSERT INTO event (submission_id, number, hash, body, personal)
+SELECT s.id, a.change->>'$.seen' + e.key + 1, e.value->>'$.hash', e.value->>'$.body', e.value->>'$.personal'
+FROM a CROSS JOIN submission s CROSS JOIN json_each(a.change, '$.events') e
+WHERE s.uuid = a.submission
 
-WITH p(j) AS (SELECT %s)
+-- @if revisions
+WITH @ARGUMENTS
 INSERT INTO revision (document_uuid, number, signer_uuid, sha256, key, size, whole_sha256, whole_size, created_at)
-SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(p.j->>'$.signer'), r.value->>'$.sha256',
-       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder') AND b.sha256 = r.value->>'$.sha256'),
-       r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', p.j->>'$.now'
-FROM p CROSS JOIN json_each(p.j, '$.revisions') r
+SELECT lower(r.value->>'$.document'), r.value->>'$.number', lower(a.change->>'$.signer'), r.value->>'$.sha256',
+       (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = r.value->>'$.sha256'),
+       r.value->>'$.size', r.value->>'$.whole_sha256', r.value->>'$.whole_size', a.now
+FROM a CROSS JOIN json_each(a.revisions) r
 
+-- @if webhooks
 @JOBS(submission)
 
+-- @if timers
+WITH @ARGUMENTS
+DELETE FROM timer
+WHERE submission_id = (SELECT s.id FROM a CROSS JOIN submission s WHERE s.uuid = a.submission)
+  AND kind IN (SELECT k.value->>'$.kind' FROM a CROSS JOIN json_each(a.timers) k)
+
+-- @if timers
+WITH @ARGUMENTS
+DELETE FROM job
+WHERE submission_id = (SELECT s.id FROM a CROSS JOIN submission s WHERE s.uuid = a.submission)
+  AND kind IN (SELECT k.value->>'$.kind' FROM a CROSS JOIN json_each(a.timers) k) AND state = 'scheduled'
+
+-- @if timers
+@TIMERS(submission)
+
 -- @answer
-WITH p(j) AS (SELECT %s)
-SELECT 'ok', NULL, NULL FROM p
+SELECT 'ok', NULL, NULL

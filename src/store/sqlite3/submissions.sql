@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Submissions and their documents: see engine.sql for the form of this file.
+-- Submissions and their documents. engine.sql describes the form of this file.
 
--- A document with all that became of it, as store.h describes its row.
+-- A document with its revisions: the "document row" of store.h.
 CREATE VIEW document_row AS
     SELECT d.submission_id, d.position, d.uuid,
            json_object('uuid', d.uuid, 'name', d.name, 'sha256', d.sha256, 'size', d.size, 'pages', d.pages,
@@ -13,7 +13,7 @@ CREATE VIEW document_row AS
                                    FROM revision r WHERE r.document_uuid = d.uuid ORDER BY r.number))) AS body
     FROM document d
 
--- All that is stored of a submission, as store.h describes its row.
+-- All that is stored of a submission: the "submission row" of store.h.
 CREATE VIEW submission_row AS
     SELECT s.id, s.uuid,
            json_object('uuid', s.uuid, 'name', s.name, 'template_uuid', s.template_uuid,
@@ -22,6 +22,9 @@ CREATE VIEW submission_row AS
                'access_epoch', s.access_epoch, 'certificate_sha256', s.certificate_sha256,
                'certificate_size', s.certificate_size,
                'certificate_key', s.certificate_key, 'warnings', json(s.warnings),
+               'closed_at', s.closed_at, 'expires_at', s.expires_at, 'cancel_reason', s.cancel_reason,
+               'external_id', s.external_id, 'redirect_url', s.redirect_url, 'metadata', json(s.metadata),
+               'reminders', json(s.reminders), 'held_at', s.held_at,
                'created_by', json_object('firstname', u.firstname, 'lastname', u.lastname, 'email', u.email),
                'documents', (SELECT json_group_array(json(body))
                              FROM (SELECT d.body FROM document_row d WHERE d.submission_id = s.id
@@ -33,130 +36,146 @@ CREATE VIEW submission_row AS
                                             'refused_at', g.refused_at, 'refusal_reason', g.refusal_reason,
                                             'ip', g.ip, 'user_agent', g.user_agent,
                                             'signature_type', g.signature_type, 'consent', g.consent,
-                                            'fields', json(g.fields)) AS body
-                                 FROM signer g WHERE g.submission_id = s.id ORDER BY g.position))) AS body
+                                            'fields', json(g.fields), 'due_at', g.due_at,
+                                            'reminded_at', g.reminded_at, 'reminders', g.reminders,
+                                            'signing_order', g.signing_order, 'replaces', g.replaces,
+                                            'alias', g.alias) AS body
+                                 FROM signer g WHERE g.submission_id = s.id AND g.state <> 'replaced'
+                                 ORDER BY g.position))) AS body
     FROM submission s
     JOIN user_account u ON u.id = s.user_id
 
--- The first statement answers whatever stops or repeats the creation; nothing can change after it, because this
--- transaction is the only writer.
--- @op submission_create(submission json)
---     → ok representation | replay representation | unauthorized | quota | conflict | stale write
+-- The first statement gives the outcome if the creation is refused or repeated. What it has checked stays true, because
+-- this transaction is the only writer.
+-- @op submission_create(token_hash hash, now time, uuid uuid, submission json, representation text, metadata text?,
+--     idempotency_key text?, folder uuid, blobs json, webhooks json?, timers json?)
+--     → ok | replay representation | unauthorized | quota | conflict | stale write
 -- @answer
-WITH p(j) AS (SELECT %s),
-a AS (SELECT j->>'$.token_hash' AS token_hash, j->>'$.now' AS now, lower(j->>'$.uuid') AS uuid,
-             j->>'$.idempotency_key' AS key, j->>'$.fingerprint' AS fingerprint, j->>'$.idempotency_since' AS since
-      FROM p),
+WITH @ARGUMENTS,
 verdict AS (
     SELECT CASE WHEN t.id IS NULL THEN 'unauthorized'
                 WHEN s.uuid = a.uuid AND s.token_id = t.id THEN 'ok'
-                WHEN i.fingerprint = a.fingerprint THEN 'replay'
+                WHEN i.fingerprint = a.submission->>'$.fingerprint' THEN 'replay'
                 WHEN i.key IS NOT NULL THEN 'conflict'
                 WHEN t.environment = 'production' AND o.used >= o.quota THEN 'quota'
-                WHEN EXISTS (SELECT 1 FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+                WHEN EXISTS (SELECT 1 FROM json_each(a.blobs) c
                              WHERE iif(c.value->>'$.key' IS NULL,
-                                       NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
-                                                              AND b.sha256 = c.value->>'$.sha256'),
+                                       NOT EXISTS (SELECT 1 FROM blob b WHERE b.folder = a.folder
+                                                              AND b.sha256 = c.value->>'$.sha256'
+                                                              AND b.key = coalesce(c.value->>'$.found', b.key)),
                                        NOT EXISTS (SELECT 1 FROM blob_reservation r WHERE r.key = c.value->>'$.key')))
                 THEN 'stale' END AS outcome,
-           coalesce(i.answer, s.representation) AS representation
+           i.answer
     FROM a
     LEFT JOIN token t ON @CALLER(t)
     LEFT JOIN organization o ON o.id = t.organization_id
-    LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.key AND i.created_at >= a.since
+    LEFT JOIN idempotency i ON i.token_id = t.id AND i.key = a.idempotency_key
+                               AND i.created_at >= a.submission->>'$.idempotency_since'
     LEFT JOIN submission s ON s.uuid = coalesce(i.submission_uuid, a.uuid))
-SELECT outcome, CASE WHEN outcome IN ('ok', 'replay') THEN representation END
+SELECT outcome, CASE outcome WHEN 'replay' THEN answer END
 FROM verdict WHERE outcome IS NOT NULL
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS
 UPDATE organization SET used = used + 1
 WHERE (quota IS NULL OR used < quota)
-  AND id = (SELECT t.organization_id FROM p CROSS JOIN token t
-            WHERE t.secret_hash = p.j->>'$.token_hash' AND t.environment = 'production')
+  AND id = (SELECT t.organization_id FROM a CROSS JOIN token t
+            WHERE t.secret_hash = a.token_hash AND t.environment = 'production')
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS,
+p AS (SELECT a.*, submission AS j FROM a)
 INSERT INTO submission (uuid, token_id, user_id, organization_id, environment, created_at, updated_at, template_uuid,
                         skip_intro, send_email, events, events_hash, name, search, base_url, warnings,
-                        representation_version, representation)
-SELECT lower(j->>'$.uuid'), t.id, t.user_id, t.organization_id, t.environment, j->>'$.now', j->>'$.now',
-       lower(j->>'$.template_uuid'), j->>'$.skip_intro', j->>'$.send_email', 1, j->>'$.event_hash', j->>'$.name',
-       j->>'$.search', j->>'$.base_url', j->>'$.warnings', CAST(j->>'$.representation_version' AS INTEGER),
-       j->>'$.representation'
+                        representation_version, representation, expires_at, external_id, redirect_url, metadata,
+                        reminders)
+SELECT p.uuid, t.id, t.user_id, t.organization_id, t.environment, now, now, lower(j->>'$.template_uuid'),
+       j->>'$.skip_intro', j->>'$.send_email', 1, j->>'$.event_hash', j->>'$.name', j->>'$.search', j->>'$.base_url',
+       j->>'$.warnings', CAST(j->>'$.representation_version' AS INTEGER), representation, j->>'$.expires_at',
+       j->>'$.external_id', j->>'$.redirect_url', metadata, j->>'$.reminders'
 FROM p CROSS JOIN token t
-WHERE t.secret_hash = p.j->>'$.token_hash'
+WHERE t.secret_hash = p.token_hash
 
-WITH p(j) AS (SELECT %s)
-INSERT INTO event (submission_id, number, hash, body)
-SELECT s.id, 1, p.j->>'$.event_hash', p.j->>'$.event' FROM p CROSS JOIN submission s
-WHERE s.uuid = lower(p.j->>'$.uuid')
+WITH @ARGUMENTS
+INSERT INTO event (submission_id, number, hash, body, personal)
+SELECT s.id, 1, a.submission->>'$.event_hash', a.submission->>'$.event', a.submission->>'$.event_personal'
+FROM a CROSS JOIN submission s
+WHERE s.uuid = a.uuid
 
--- The keys that were reserved for it are settled, as sigreq.blob_settle does in PostgreSQL.
-WITH p(j) AS (SELECT %s)
+-- Ends the reservations and inserts their keys, as sigreq.blob_settle on PostgreSQL.
+WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT b.folder, b.key FROM p CROSS JOIN json_each(p.j, '$.blobs') c CROSS JOIN blob b
-WHERE b.folder = lower(p.j->>'$.folder') AND b.key = c.value->>'$.replaces'
+SELECT b.folder, b.key FROM a CROSS JOIN json_each(a.blobs) c CROSS JOIN blob b
+WHERE b.folder = a.folder AND b.key = c.value->>'$.replaces'
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS
 INSERT INTO blob (folder, sha256, key, size)
-SELECT lower(p.j->>'$.folder'), c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
-FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+SELECT a.folder, c.value->>'$.sha256', c.value->>'$.key', c.value->>'$.size'
+FROM a CROSS JOIN json_each(a.blobs) c
 WHERE c.value->>'$.key' IS NOT NULL
 ON CONFLICT (folder, sha256) DO UPDATE SET key = excluded.key, size = excluded.size
     WHERE blob.key IN (SELECT t.key FROM blob_tombstone t)
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS
 INSERT INTO blob_tombstone (folder, key)
-SELECT lower(p.j->>'$.folder'), c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c
+SELECT a.folder, c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c
 WHERE c.value->>'$.key' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.key = c.value->>'$.key')
 
-WITH p(j) AS (SELECT %s)
-DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM p CROSS JOIN json_each(p.j, '$.blobs') c)
+WITH @ARGUMENTS
+DELETE FROM blob_reservation WHERE key IN (SELECT c.value->>'$.key' FROM a CROSS JOIN json_each(a.blobs) c)
 
-WITH p(j) AS (SELECT %s)
+WITH @ARGUMENTS
 INSERT INTO document (submission_id, position, uuid, sha256, key, size, rewritten_sha256, rewritten_key, rewritten_size,
                       pages, name, warnings)
 SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.sha256',
-       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder') AND b.sha256 = d.value->>'$.sha256'),
+       (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = d.value->>'$.sha256'),
        d.value->>'$.size', d.value->>'$.rewritten_sha256',
-       (SELECT b.key FROM blob b WHERE b.folder = lower(p.j->>'$.folder')
-                                   AND b.sha256 = d.value->>'$.rewritten_sha256'),
+       (SELECT b.key FROM blob b WHERE b.folder = a.folder AND b.sha256 = d.value->>'$.rewritten_sha256'),
        d.value->>'$.rewritten_size', d.value->>'$.pages', d.value->>'$.name',
        d.value->>'$.warnings'
-FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.documents') d
-WHERE s.uuid = lower(p.j->>'$.uuid')
+FROM a CROSS JOIN submission s CROSS JOIN json_each(a.submission, '$.documents') d
+WHERE s.uuid = a.uuid
 
-WITH p(j) AS (SELECT %s)
-INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields)
+WITH @ARGUMENTS
+INSERT INTO signer (submission_id, position, uuid, state, firstname, lastname, email, locale, fields,
+                    signing_order, due_at)
 SELECT s.id, d.key, lower(d.value->>'$.uuid'), d.value->>'$.state', d.value->>'$.firstname', d.value->>'$.lastname',
-       d.value->>'$.email', d.value->>'$.locale', d.value->>'$.fields'
-FROM p CROSS JOIN submission s CROSS JOIN json_each(p.j, '$.signers') d
-WHERE s.uuid = lower(p.j->>'$.uuid')
+       d.value->>'$.email', d.value->>'$.locale', d.value->>'$.fields', d.value->>'$.signing_order',
+       iif(d.value->>'$.state' = 'waiting', NULL, a.now)
+FROM a CROSS JOIN submission s CROSS JOIN json_each(a.submission, '$.signers') d
+WHERE s.uuid = a.uuid
 
-WITH p(j) AS (SELECT %s)
+-- @if idempotency_key
+WITH @ARGUMENTS
 INSERT INTO idempotency (token_id, key, fingerprint, answer, submission_uuid, created_at)
-SELECT t.id, j->>'$.idempotency_key', j->>'$.fingerprint', j->>'$.representation', lower(j->>'$.uuid'), j->>'$.now'
-FROM p CROSS JOIN token t
-WHERE t.secret_hash = p.j->>'$.token_hash' AND p.j->>'$.idempotency_key' IS NOT NULL
+SELECT t.id, a.idempotency_key, a.submission->>'$.fingerprint', a.representation, a.uuid, a.now
+FROM a CROSS JOIN token t
+WHERE t.secret_hash = a.token_hash
 ON CONFLICT (token_id, key) DO UPDATE
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, submission_uuid = excluded.submission_uuid,
         created_at = excluded.created_at
 
+-- @if webhooks
 @JOBS(uuid)
 
--- @answer
-WITH p(j) AS (SELECT %s)
-SELECT 'ok', j->>'$.representation' FROM p
+-- @if timers
+@TIMERS(uuid)
 
--- @op submission_get(token_hash hash, now time, uuid uuid, version int) → ok representation | missing | unauthorized
+-- @answer
+SELECT 'ok', NULL
+
+-- @op submission_get(token_hash hash, now time, uuid uuid, version int, known text?)
+--     → ok shown | missing | deleted | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
-       CASE WHEN s.representation_version >= a.version THEN s.representation END
+SELECT @FOUND(),
+       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s)
+                 AND coalesce(instr(a.known, '"' || @TAG(s) || '-'), 0) = 0 THEN s.representation END,
+       CASE WHEN s.representation_version >= a.version AND NOT @LATE(s) THEN @TAG(s) END
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
--- A part of a list, in one of the two orders of the index; empty if it is not the wanted one.
+-- The rows of one response to a list query, in one of the two directions of the index. There are none if the query has
+-- the other direction.
 -- @macro PAGE(is_newer, way) SELECT 'ok', page.uuid,
 --        CASE WHEN total - size < (SELECT bytes FROM b)
 --             THEN (SELECT CASE WHEN r.representation_version >= (SELECT version FROM b) THEN r.representation END
@@ -166,29 +185,33 @@ LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 --     SELECT s.id, s.uuid, s.created_at, s.representation_version, length(CAST(s.representation AS BLOB)) AS size
 --     FROM submission s
 --     WHERE s.user_id = (SELECT user_id FROM me) AND s.organization_id = (SELECT organization_id FROM me)
---       AND s.environment = (SELECT environment FROM me)
+--       AND s.environment = (SELECT environment FROM me) AND s.state <> 'deleted'
 --       AND (s.created_at, s.id) < (SELECT CASE newer WHEN is_newer THEN high_at ELSE -2 END, high_id FROM b)
 --       AND (s.created_at, s.id) > (SELECT low_at, low_id FROM b)
 --       AND ((SELECT states FROM b) IS NULL
 --            OR EXISTS (SELECT 1 FROM signer g WHERE g.submission_id = s.id
 --                                                AND instr((SELECT states FROM b), ',' || g.state || ',') > 0))
+--       AND ((SELECT state FROM b) IS NULL OR s.state = (SELECT state FROM b))
+--       AND ((SELECT external_id FROM b) IS NULL OR s.external_id = (SELECT external_id FROM b))
+--       AND ((SELECT updated FROM b) IS NULL OR s.updated_at > (SELECT updated FROM b))
 --       AND ((SELECT q FROM b) IS NULL OR instr(s.search, (SELECT q FROM b)) > 0)
 --     ORDER BY s.created_at way, s.id way
 --     LIMIT (SELECT n FROM b))) page
 
--- The key's place and the two dates make one lower and one upper bound of (created_at, id), so that each direction
--- is one range of the index; the direction that was not asked for gets an empty range. The sizes are added up in the
--- order in which the range gives them; only the representations that are answered are then read into the result.
+-- The cursor and the two dates become one lower and one upper bound of (created_at, id), so each direction is one range
+-- of the index. The range of the other direction is empty. The sizes are added up in the order of the range, and only
+-- the representations of the response are read.
 -- @op submission_list(token_hash hash, now time, limit int, direction text, at time?, id int, states text?,
---     q text?, after time?, before time?, bytes int, version int)
+--     state text?, external_id text?, updated time?, q text?, after time?, before time?, bytes int, version int)
 --     → ok listed[] | unauthorized
 -- @answer
-WITH a(token_hash, now, n, direction, at, id, states, q, after, before, bytes, version) AS (
+WITH a(token_hash, now, n, direction, at, id, states, state, external_id, updated, q, after, before, bytes, version) AS (
     SELECT %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, CAST(%s AS INTEGER), CAST(%s AS INTEGER), %s, %s,
+           %s, CAST(%s AS INTEGER), %s,
            coalesce(CAST(%s AS INTEGER), -1), coalesce(CAST(%s AS INTEGER), 9223372036854775807),
            CAST(%s AS INTEGER), CAST(%s AS INTEGER)),
 b AS MATERIALIZED (
-    SELECT n, ',' || states || ',' AS states, q, bytes, version, direction = 'newer' AS newer,
+    SELECT n, ',' || states || ',' AS states, state, external_id, updated, q, bytes, version, direction = 'newer' AS newer,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN at ELSE after END AS low_at,
            CASE WHEN direction = 'newer' AND (at, id) > (after, 9223372036854775807) THEN id
                 ELSE 9223372036854775807 END AS low_id,
@@ -204,16 +227,17 @@ UNION ALL
 UNION ALL
 @PAGE(1, ASC)
 
--- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | unauthorized
+-- @op submission_record(token_hash hash, now time, uuid uuid) → ok body | missing | deleted | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.id IS NULL THEN 'missing' ELSE 'ok' END,
+SELECT @FOUND(),
        (SELECT r.body FROM submission_row r WHERE r.id = s.id)
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.uuid AND @SCOPE(s, t)
 
--- Nothing happens where the submission has changed since, or somebody else was faster.
+-- Changes nothing if the submission has changed since, or if another request has stored a representation of this
+-- version.
 -- @op submission_rendered(uuid uuid, events_hash hash, version int, representation text) → ok write
 WITH @ARGUMENTS
 UPDATE submission SET representation = a.representation, representation_version = a.version
@@ -224,17 +248,20 @@ WHERE submission.uuid = a.uuid AND submission.events_hash = a.events_hash
 -- @answer
 SELECT 'ok'
 
--- @op document_get(token_hash hash, now time, submission uuid, document uuid) → ok body | missing | unauthorized
+-- @op document_get(token_hash hash, now time, submission uuid, document uuid)
+--     → ok body | missing | deleted | unauthorized
 -- @answer
 WITH @ARGUMENTS
-SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN d.uuid IS NULL THEN 'missing' ELSE 'ok' END,
+SELECT CASE WHEN t.id IS NULL THEN 'unauthorized' WHEN s.state = 'deleted' THEN 'deleted'
+            WHEN d.uuid IS NULL THEN 'missing' ELSE 'ok' END,
        (SELECT w.body FROM document_row w WHERE w.uuid = d.uuid), NULL
 FROM a
 LEFT JOIN token t ON @CALLER(t)
 LEFT JOIN submission s ON s.uuid = a.submission AND @SCOPE(s, t)
 LEFT JOIN document d ON d.uuid = a.document AND d.submission_id = s.id
 
--- From the digest, which few rows have, to their submission; never from all submissions of the caller.
+-- Finds the few rows that have this digest first, and then their submissions. It never reads all submissions of the
+-- caller.
 -- @op document_known(token_hash hash, now time, sha256 hash) → ok file | missing | unauthorized
 -- @answer
 WITH a(token_hash, now, sha256) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s)),

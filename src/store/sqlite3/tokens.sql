@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Tokens and their webhook URLs: see engine.sql for the form of this file.
+-- Tokens and their webhook URLs. engine.sql describes the form of this file.
 
--- A token, and if the argument `children` is 'true' all that it made, directly or through others.
+-- TREE: a token, and if the argument `children` is 'true', all tokens that it made, directly or through others.
 -- @macro TREE() tree(id) AS (
 --     SELECT t.id FROM a CROSS JOIN token t WHERE t.uuid = a.uuid
 --     UNION
 --     SELECT c.id FROM tree CROSS JOIN token c WHERE c.parent_id = tree.id AND (SELECT children FROM a) = 'true')
--- What the argument `urls` does not name stays as it is.
+-- URLs that are not in the argument `urls` do not change.
 -- @macro URL(url, kind) url = iif(json_type(a.urls, '$.kind') IS NULL, url, a.urls->>'$.kind')
 -- @macro URLS() @URL(sent_webhook_url, sent), @URL(signed_webhook_url, signed), @URL(completed_webhook_url, completed)
--- The columns of a row `token`, of a token t with its people, and those of none.
+-- TOKEN: the columns of a row `token`, of a token t with its user and organisation. NOBODY: the same number of NULLs.
 -- @macro TOKEN(t) t.id, t.uuid, t.name, t.environment, u.uuid, u.firstname, u.lastname, u.email, o.uuid,
 --     o.name, t.sent_webhook_url, t.signed_webhook_url, t.completed_webhook_url, t.created_at, t.expires_at,
 --     t.revoked_at, (SELECT p.uuid FROM token p WHERE p.id = t.parent_id)
@@ -100,7 +100,7 @@ SELECT 'ok', @TOKEN(r) FROM (
 CROSS JOIN token r ON r.id = page.id
 @PEOPLE(r)
 
--- With "true", all that the token made, directly or through others, ends too.
+-- If `children` is "true", all tokens that this token made, directly or through others, are revoked too.
 -- @op token_revoke(token_hash hash, now time, uuid uuid, children bool) → ok | missing | unauthorized write
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))
@@ -116,7 +116,7 @@ WITH RECURSIVE a(token_hash, now, uuid, children) AS (SELECT %s, CAST(%s AS INTE
 UPDATE token SET revoked_at = coalesce(revoked_at, (SELECT now FROM a)) WHERE id IN (SELECT id FROM tree)
 RETURNING 'ok'
 
--- A member of the argument is a URL, or null for none. What it does not name stays as it is.
+-- A member of the argument is a URL, or null for no URL. URLs that are not in the argument do not change.
 -- @op token_webhooks(token_hash hash, now time, uuid uuid, urls json) → ok token | missing | unauthorized write
 -- @answer
 WITH a(token_hash, now, uuid) AS (SELECT %s, CAST(%s AS INTEGER), lower(%s))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Agent: the user agent of the HTTP tests. With SIGREQ_RECORD in the environment (t/run makes it a folder),
-# each request and its answer are noted as one line of JSON in a file for each test file, without what differs from
+# Sigreq::Agent: the user agent of the HTTP tests. With SIGREQ_RECORD in the environment (t/run makes it a folder), each
+# request and its answer are recorded as one line of JSON in a file for each test file, without values that differ from
 # one run to the next. tools/contract compares two such folders.
 package Sigreq::Agent;
 use strict;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Apart: an organisation in a database of its own, and httpds that serve it: nobody else sends its mails and
-# webhooks, and they can be told otherwise than the suite's, or stopped.
+# Sigreq::Apart: an organisation in its own database, and httpds that serve it. No other process sends its mails and
+# webhooks, and these httpds can be configured differently from the suite's, or stopped.
 package Sigreq::Apart;
 use strict;
 use warnings;

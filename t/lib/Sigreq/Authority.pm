@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Authority: a certification authority of our own, in a folder: `ca.crt`, and pairs that it has issued.
+# Sigreq::Authority: a certification authority in a folder: `ca.crt`, and certificates with keys that it has issued.
 package Sigreq::Authority;
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Client: the one HTTP client of the tests. It checks every answer against the API's description and fails the
-# running test where they differ.
+# Sigreq::Client: the HTTP client of the tests. It compares every answer with the API's description, and a difference
+# fails the running test.
 package Sigreq::Client;
 use strict;
 use warnings;

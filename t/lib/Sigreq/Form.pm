@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Form: PDFs with signature fields that wait to be signed, and with a signature that certifies them and permits
-# that. What pyHanko says of them when they are signed.
+# Sigreq::Form: makes PDFs with empty signature fields, and with a signature that certifies them and permits signing.
+# Checks the signed ones with pyHanko.
 package Sigreq::Form;
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Here: where a test file runs: its suite's facts, organisations and tokens of its own (by sigreqctl), and a
-# look behind the server: stored files, processes, log.
+# Sigreq::Here: the environment of a test file: the data of its suite, its own organisations and tokens (by sigreqctl),
+# and the server's stored files, processes and log.
 package Sigreq::Here;
 use strict;
 use warnings;
@@ -14,8 +14,8 @@ use Test::More  ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK =
-    qw(suite organisation place ctl collect documents stored reports temporary_files children renewed workers wait_for
-    used signed database_stop database_start sql queued is_text is_error nothing_happens);
+    qw(suite organisation user place ctl ctl_said collect documents stored reports temporary_files children restarted
+    workers wait_for used signed database_stop database_start sql queued is_text is_error nothing_happens);
 
 my $suite;
 
@@ -34,6 +34,17 @@ sub ctl_with {    # sigreqctl with --json and these options: the decoded answer
     my $said = do { local $/; <$pipe> };
     close $pipe or die "sigreqctl @words exits with " . ($? >> 8) . "\n";
     return length $said ? decode_json($said) : undef;
+}
+
+# The same, with documents folder: exit code and all it said.
+sub ctl_said {
+    my @command = (
+        suite->{source} . '/build/sigreqctl', '--driver', suite->{db}, '--params', suite->{params},
+        '--documents', suite->{dir} . '/documents', @_);
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @command or die "sigreqctl: $!\n";
+    my $said = do { local $/; <$pipe> };
+    close $pipe;
+    return ($? & 127 ? "signal $?" : $? >> 8, $said);
 }
 
 sub client { Sigreq::Client->new(base => place(), spec => suite->{source} . '/src/api/openapi.json', @_) }
@@ -137,10 +148,15 @@ sub below {    # pids whose parent is one of these
 sub httpd_pid { path(suite->{pid_file})->slurp + 0 }
 sub children  { below(@_ ? @_ : httpd_pid()) }         # httpd's children
 
-sub renewed {    # after a graceful restart of this httpd: waits until children came that are not among these
-    my ($pid, @before) = @_;
-    my %known = map { $_ => 1 } @before;
-    return wait_for(sub { grep { !$known{$_} } children($pid) });
+# Restarts an httpd gracefully and waits until that is over: httpd loses a signal that comes while it restarts, and a
+# new child need not be one of the restart (httpd starts some when there is much to do). log: a function.
+sub restarted {
+    my ($pid, $log) = @_;
+    my $times  = sub { scalar(() = $log->() =~ /resuming normal operations/g) };
+    my $before = $times->();
+    my %old    = map { $_ => 1 } children($pid);
+    kill USR1 => $pid;
+    return wait_for(sub { $times->() > $before && grep { !$old{$_} } children($pid) });
 }
 
 sub workers {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Httpd: a further httpd for one test file: for configurations that are wrong on purpose and for faults that
-# would disturb the suite's own. It uses the suite's database unless told otherwise, and ends with the object.
+# Sigreq::Httpd: another httpd for one test file: for wrong configurations, and for faults that would disturb the
+# suite's httpd. It uses the suite's database unless another one is given, and ends with the object.
 package Sigreq::Httpd;
 use strict;
 use warnings;
@@ -89,7 +89,7 @@ sub start {
     my $self = shift;
     system(command(), '-f', "$self->{dir}/httpd.conf", '-k', 'start') == 0
         or die "httpd did not start: " . $self->log . "\n";
-    for (1 .. 100) {
+    for (1 .. 2400) {    # two minutes, as Sigreq::Here::wait_for
         last if -e "$self->{dir}/pid" && IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
         sleep 0.05;
     }
@@ -101,6 +101,8 @@ sub start {
 sub base {"http://127.0.0.1:$_[0]{port}"}
 sub pid  { my $file = "$_[0]{dir}/pid";       -e $file ? path($file)->slurp + 0 : 0 }
 sub log  { my $file = "$_[0]{dir}/error_log"; -e $file ? path($file)->slurp     : '' }
+
+sub graceful { my $self = shift; return Sigreq::Here::restarted($self->pid, sub { $self->log }) }
 
 sub stop {
     my $self = shift;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Mailbox: a mail server for tests (t/tool/smtpd.py), and the mails it got, taken apart. It ends with the
+# Sigreq::Mailbox: a mail server for tests (t/tool/smtpd.py), and the parts of the mails that it got. It ends with the
 # object.
 package Sigreq::Mailbox;
 use strict;
@@ -25,7 +25,8 @@ sub new {
 
 sub mails {    # {from, to, tls, user, headers => {name => value}, text, html, raw}
     my $self = shift;
-    return map { taken_apart(decode_json($_)) } split /\n/, path($self->{file})->slurp;
+    my @lines = path($self->{file})->slurp =~ /^(.*)\n/mg;    # without one that is being written
+    return map { taken_apart(decode_json($_)) } @lines;
 }
 
 sub taken_apart {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Memory: how much memory a request takes of httpd's child at most.
+# Sigreq::Memory: measures the largest amount of memory that a request needs in a child of httpd.
 package Sigreq::Memory;
 use strict;
 use warnings;

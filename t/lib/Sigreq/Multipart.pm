@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Multipart: bodies of multipart/form-data, byte by byte as a test wants them.
+# Sigreq::Multipart: makes bodies of multipart/form-data, with exact bytes.
 package Sigreq::Multipart;
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::PDF: a small writer of PDF files for the tests, so that boxes, rotation, size and damage are exactly what a
-# test says. Classic cross-reference table, no compression.
+# Sigreq::PDF: a small writer of PDF files for the tests. Boxes, rotation, size and damage are exactly what a test
+# requests. Classic cross-reference table, no compression.
 package Sigreq::PDF;
 use strict;
 use warnings;

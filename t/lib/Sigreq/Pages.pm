@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Pages: the pages of a document as a signer's browser asks for them: what a PNG is, where its ink is, what the
-# cache has of it.
+# Sigreq::Pages: requests pages of a document like a signer's browser, reads PNG images, finds ink in them, and finds
+# their files in the cache.
 package Sigreq::Pages;
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Raw: HTTP over a plain socket, for what a well-behaved client never sends: half a request, bytes that are no
+# Sigreq::Raw: HTTP over a plain socket, for requests that other clients never send: half a request, bytes that are not
 # HTTP, a body without its end.
 package Sigreq::Raw;
 use strict;
@@ -32,10 +32,10 @@ sub send {
     return 1;
 }
 
-# Waits for one answer, at most so many seconds: Mojo::Message::Response, or undef when none came.
+# Waits for one answer, two minutes unless told otherwise: Mojo::Message::Response, or undef when none came.
 sub answer {
     my ($self, $seconds) = @_;
-    my $end   = time + ($seconds // 10);
+    my $end   = time + ($seconds // 120);
     my $res   = Mojo::Message::Response->new;
     my $parse = sub {    # keeps what follows the answer for the next one
         $res->parse(shift);
@@ -53,11 +53,11 @@ sub answer {
     return defined $res->code && $self->{closed} ? $res : undef;
 }
 
-# Whether the other side closes within so many seconds (what it still sends is dropped).
+# Whether the other side closes within so many seconds, or two minutes (what it still sends is dropped).
 sub closes {
     my ($self, $seconds) = @_;
     return 1 if $self->{closed};
-    my $end = time + ($seconds // 5);
+    my $end = time + ($seconds // 120);
     while ((my $left = $end - time) > 0) {
         IO::Select->new($self->{socket})->can_read($left) or last;
         return $self->{closed} = 1 unless sysread $self->{socket}, my $bytes, 65536;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Running: a server as `make run` starts it, in a folder of its own, for the tools that send it public files:
-# what it says of itself, its one child, its log.
+# Sigreq::Running: a server in its own folder, started like `make run`, for the tools that send it public files: its
+# output, its one child, its log.
 package Sigreq::Running;
 use strict;
 use warnings;

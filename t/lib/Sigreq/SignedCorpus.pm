@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::SignedCorpus: public files put through the whole of it: a PDF is uploaded for two signers, signed by both,
-# downloaded, and judged by validators; an image is what somebody signs with. Each file gives a row that says what
-# became of it. `make corpus-sign` tries all files, `make test` some.
+# Sigreq::SignedCorpus: tries public files from upload to signature: a PDF is uploaded for two signers, signed by both,
+# downloaded, and checked by validators. An image is used as a signature. Each file gives a row with the result. `make
+# corpus-sign` tries all files, `make test` some.
 package Sigreq::SignedCorpus;
 use strict;
 use warnings;
@@ -22,7 +22,8 @@ my @names = ('Ann Lee', 'Łukasz Żółć', 'أحمد علي', 'मीरा श
 my @strokes = ([[10, 10], [120, 60], [40, 80]], [[0, 0, 0.1], [60, 99, 0.9], [199, 5, 0.5], [100, 50]], [[5, 5]]);
 
 # new(client => Sigreq::Client, authority => the folder of who issued the seal's certificate (Sigreq::Validator; none:
-#     nobody is asked whether he trusts it), seal => a pattern for the name on that certificate, images => [bytes of
+# no program is asked whether it trusts the certificate), seal => a pattern for the name on that certificate, images =>
+# [bytes of
 #     images that can be signed with, …], keep => a folder for signed files that a validator does not like)
 sub new { my ($class, %o) = @_; return bless { images => [], %o, crowd => $o{client}->crowd }, $class }
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. What validators say of what
-# comes out is Sigreq::Validator's, whose functions are handed on.
+# Sigreq::Signer: one signer with a link, as a program or as a browser without scripts. It also exports the functions of
+# Sigreq::Validator, which check the signed PDF, and one of Sigreq::Evidence.
 package Sigreq::Signer;
 use strict;
 use warnings;
 use Exporter 'import';
-use Digest::SHA 'sha256_hex';
-use JSON::PP ();
 use Mojo::JSON qw(encode_json);
 use Sigreq::Agent;
+use Sigreq::Evidence qw(chain_fault);
+use Test::More ();
 use Sigreq::Validator qw(pdfsig qpdf_check is_unchanged);
 
 our @EXPORT_OK = qw(signers_of typed chain_fault pdfsig qpdf_check is_unchanged);
@@ -40,6 +40,7 @@ sub request {
     my $tx = $self->{ua}->start($self->transaction(@_));
     my $error = $tx->error;
     die "@_[0, 1]: $error->{message}\n" if $error && !$error->{code};
+    Test::More::fail("$_[0] of a link is answered with X-Request-Id") unless $tx->res->headers->header('X-Request-Id');
     return $tx->res;
 }
 sub request_p { my $self = shift; return $self->{ua}->start_p($self->transaction(@_))->then(sub { $_[0]->res }) }
@@ -54,22 +55,6 @@ sub typed {
 }
 sub sign   { my ($self, $text) = @_; return $self->post(json => typed($text)) }
 sub refuse { my ($self, $reason) = @_; return $self->post(json => { action => 'refuse', reason => $reason }) }
-
-# What is wrong with an audit trail (the decoded answer), or undef: each event is to have its number, the hash of the
-# one before it, and its own hash right.
-sub chain_fault {
-    my $audit = shift;
-    my ($number, $previous) = (0);
-    for my $event (@{ $audit->{events} }) {
-        my %rest = %$event;
-        my $hash = delete $rest{hash};
-        return "number $event->{number} is in the place of another" if $event->{number} != ++$number;
-        return "event $number does not have the hash before it" if ($rest{previousHash} // '') ne ($previous // '');
-        return "the hash of event $number is wrong"
-            if $hash ne ($previous = sha256_hex(JSON::PP->new->canonical->utf8->encode(\%rest)));
-    }
-    return $number ? undef : 'no events';
-}
 
 sub sign_p { my ($self, $text) = @_; return $self->request_p(POST => '', json => typed($text)) }
 

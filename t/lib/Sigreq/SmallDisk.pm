@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::SmallDisk: an httpd one of whose folders is a small file system: a tmpfs in a mount namespace of its own. It
-# needs root or user namespaces.
+# Sigreq::SmallDisk: an httpd one of whose folders is a small file system: a tmpfs in its own mount namespace. It needs
+# root or user namespaces.
 package Sigreq::SmallDisk;
 use strict;
 use warnings;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Source: the source tree as the guards read it. Whoever asks for files and gets none has a broken check: it
-# dies.
+# Sigreq::Source: the source tree, for the guards. If a guard requests files and there are none, the guard is wrong, and
+# this dies.
 package Sigreq::Source;
 use strict;
 use warnings;

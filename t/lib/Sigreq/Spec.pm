@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Spec: src/api/openapi.json as a judge of answers. check() says what an answer has that the description does
-# not know; the client runs it over every answer of every test, so that the two cannot drift apart.
+# Sigreq::Spec: compares answers with src/api/openapi.json. check() returns what an answer has that the description does
+# not allow. The client calls it for every answer of every test, so that the two always agree.
 package Sigreq::Spec;
 use strict;
 use warnings;
@@ -54,6 +54,14 @@ sub errors_of_value { # schema, value → list of errors
     return map {"$_"} $self->validator($schema)->validate($value);
 }
 
+# Every answer has the id of its request.
+sub errors_of_id {
+    my ($self, $res) = @_;
+    my $id = $res->headers->header('X-Request-Id') // return 'header X-Request-Id is missing';
+    my $schema = $self->resolve({ '$ref' => '#/components/headers/RequestId' })->{schema};
+    return map {"header X-Request-Id: $_"} $self->errors_of_value($schema, $id);
+}
+
 # The answers HTTP itself defines for every resource, which no operation lists.
 my $error = { '$ref' => '#/components/schemas/Error' };
 sub general {
@@ -72,7 +80,7 @@ sub check {
     my $answer = $operation ? $self->resolve($operation->{responses}{$status}) : $self->general($method, $status);
     return "status $status is not described" unless $answer;
 
-    my @wrong;
+    my @wrong = $self->errors_of_id($res);
     for my $name (sort keys %{ $answer->{headers} // {} }) {
         my $header = $self->resolve($answer->{headers}{$name});
         my $value = $res->headers->header($name);

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Suite: one pass of the API tests: a database, an MPM, an httpd of its own. t/run makes it, starts it, stops
-# it, and asks what its log says; the tests read its facts through Sigreq::Here.
+# Sigreq::Suite: one pass of the API tests: a database, an MPM, and an httpd. t/run makes, starts and stops it, and
+# checks its log. The tests read its data by Sigreq::Here.
 package Sigreq::Suite;
 use strict;
 use warnings;
 use Fcntl 'LOCK_EX';
+use File::Temp 'tempdir';
 use IO::Socket::INET;
 use Mojo::File 'path';
 use Mojo::JSON 'encode_json';
@@ -36,7 +37,8 @@ sub write_file {    # Mojo::File's name for it changes between versions
 # A port below the range that the kernel hands out itself. No two callers of one t/run get the same one: what looked
 # free would be taken by another lane before its httpd listens.
 sub free_port {
-    open my $last, '+>>', "$ENV{SIGREQ_STAGE}/port" or die "port: $!\n";
+    my $folder = $ENV{SIGREQ_STAGE} // tempdir(CLEANUP => 1);    # tools run outside of t/run
+    open my $last, '+>>', "$folder/port" or die "port: $!\n";
     flock $last, LOCK_EX or die "port: $!\n";
     seek $last, 0, 0;
     my $port = <$last> // 10_000 + int rand 20_000;
@@ -114,7 +116,7 @@ sub start {
 
 sub answers {    # the module itself, not just any httpd
     my $self = shift;
-    for (1 .. 50) {
+    for (1 .. 1200) {    # two minutes
         my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}, Timeout => 5);
         if ($socket) {
             print $socket "GET /api/v3/health HTTP/1.0\r\n\r\n";
@@ -132,9 +134,10 @@ sub log { my $file = "$_[0]{dir}/t/logs/error_log"; return -e $file ? path($file
 # threads still at work, and now and then finds one that has just been freed (seen with no frame of ours in the stack).
 sub end_httpd {
     my $pid = shift;
-    for my $signal (qw(WINCH TERM)) {
+    for my $try (['WINCH', 50], ['TERM', 1200]) {
+        my ($signal, $tenths) = @$try;
         kill $signal => $pid;
-        for (1 .. 50) { return 1 unless kill 0, $pid; sleep 0.1 }
+        for (1 .. $tenths) { return 1 unless kill 0, $pid; sleep 0.1 }
     }
     return !kill 0, $pid;
 }
@@ -158,7 +161,7 @@ sub crashes {    # of this suite's httpd, and of those its tests started (Sigreq
     my $self  = shift;
     my $other = "$self->{dir}/crashes";
     my @found = map { crashes_in($_) } $self->log, -e $other ? path($other)->slurp : ();
-    push @found, 'httpd did not stop within 10 s' if $self->{stuck};
+    push @found, 'httpd did not stop within two minutes' if $self->{stuck};
     return @found;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sigreq::Validator: what programs that others wrote say of a signed PDF: pdfsig, qpdf, mutool and openssl; and a
-# certification authority of our own, which they can be told to trust.
+# Sigreq::Validator: checks signed PDFs with other programs (pdfsig, qpdf, mutool and openssl). It also has a
+# certification authority that they can be told to trust.
 package Sigreq::Validator;
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use Exporter 'import';
 use File::Temp;
 use Sigreq::Authority;
 
-our @EXPORT_OK = qw(pdfsig qpdf_check qpdf_status mutool openssl is_unchanged text_of images_in authority);
+our @EXPORT_OK = qw(pdfsig qpdf_check qpdf_status mutool openssl is_unchanged text_of images_in authority verdict);
 
 use constant SECONDS => 60; # a validator may take; some public files make each of them hang
 
@@ -104,6 +104,17 @@ SKIP: {
         Test::More::is_deeply([@$told{qw(signatures intact unchanged)}], [$signatures, $signatures, 1],
             "mutool: $signatures intact, the last of an unchanged document") or Test::More::diag($told->{said});
     }
+}
+
+# What pdfsig, mutool and qpdf say together: "2 intact" if all find two signatures, all of them valid, the last of them
+# of the whole document, and no fault.
+sub verdict {
+    my $pdf = shift;
+    my ($pdfsig, $mutool) = (pdfsig($pdf), mutool($pdf));
+    my @seen = $mutool ? @{$mutool}{qw(signatures intact unchanged)} : ();
+    my $said = join ' ', @{$pdfsig}{qw(valid total)}, @seen, qpdf_check($pdf);
+    my $count = $pdfsig->{signatures};
+    return $said eq join(' ', $count, 1, $mutool ? ($count, $count, 1) : (), '') ? "$count intact" : "$count: $said";
 }
 
 sub qpdf_check { my ($said, $status) = asked(saved(shift), 'qpdf', '--check'); return $status ? $said : '' }

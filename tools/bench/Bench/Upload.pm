@@ -31,9 +31,10 @@ sub document { # a PDF of exactly so many bytes, three pages
     die "no PDF of $size bytes\n";
 }
 
-sub body {
-    return multipart(part('file', document(shift), filename => 'contract.pdf', type => 'application/pdf'),
-        part('name', 'Contract of sale'), part('signers', signers()));
+sub body { # of so many bytes, and further parts
+    my ($size, @more) = @_;
+    return multipart(part('file', document($size), filename => 'contract.pdf', type => 'application/pdf'),
+        part('name', 'Contract of sale'), part('signers', signers()), @more);
 }
 
 # Creates a submission by the API; gives the answer, decoded.

@@ -28,12 +28,13 @@ export async function ask(link, options) {
     }
 }
 
-export const isOver = state => ['completed', 'refused', 'closed'].includes(state)
+export const isOver = state => ['completed', 'refused', 'closed', 'cancelled', 'expired'].includes(state)
 
 /** The state as the service tells it, or null when it cannot be asked. */
 export async function askState(link) {
     try {
         const { status, body } = await ask(link)
+        if (status === 410) return 'closed'
         return status === 200 ? body.state : null
     } catch {
         return null
@@ -52,7 +53,7 @@ export async function act(link, what, again) {
     } catch {
         return { outcome: isOver(await askState(link)) ? 'over' : 'lost' }
     }
-    if (answer.status === 200 || answer.status === 409 || answer.status === 404) return { outcome: 'over' }
+    if ([200, 404, 409, 410].includes(answer.status)) return { outcome: 'over' }
     if (answer.status >= 500 || answer.status === 429) return { outcome: 'busy' }
     return { outcome: 'rejected', reason: answer.body?.message ?? String(answer.status) }
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* values.c: parses the values of directives, a function for each kind. A value that is not understood stops httpd (and
+ * `httpd -t`) with a message about the expected values. */
+#include "conf/private.h"
+
+#include <apr_lib.h>
+#include <apr_uri.h>
+
+/* The parsers of values. They return NULL, or a text that describes the expected values. `slot` is the field. */
+static const char *read_switch(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    if (strcasecmp(text, "on") != 0 && strcasecmp(text, "off") != 0) return "must be On or Off";
+    *(sr_conf_SWITCH *)slot = !strcasecmp(text, "on");
+    return NULL;
+}
+
+static const char *read_path(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    *(sr_conf_PATH *)slot = *text ? ap_server_root_relative(pool, text) : "";
+    return *(sr_conf_PATH *)slot ? NULL : "must be a path";
+}
+
+/* Returns true for a URL that links can begin with. */
+static bool is_base_url(apr_pool_t *pool, const char *text)
+{
+    apr_uri_t uri;
+    if (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme) return false;
+    if (strcmp(uri.scheme, "http") != 0 && strcmp(uri.scheme, "https") != 0) return false;
+    if (!uri.hostname || !*uri.hostname || (uri.port_str && !sr_text_is_port(uri.port_str))) return false;
+    return !uri.user && !uri.query && !uri.fragment;
+}
+
+static const char *read_url(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    size_t length = strlen(text);
+    if (*text && !is_base_url(pool, text)) return "must be an http:// or https:// URL without user, query and fragment";
+    while (length && text[length - 1] == '/') length--;
+    *(sr_conf_URL *)slot = apr_pstrmemdup(pool, text, length);
+    return NULL;
+}
+
+/* Parses the URL of a link on the page. */
+static const char *read_link(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    apr_uri_t uri;
+    if (*text
+        && (strpbrk(text, " \"<>\\^`{|}") || apr_uri_parse(pool, text, &uri) || !uri.scheme || !uri.hostname
+            || (strcmp(uri.scheme, "http") != 0 && strcmp(uri.scheme, "https") != 0)))
+        return "must be an http:// or https:// URL";
+    *(sr_conf_LINK *)slot = apr_pstrdup(pool, text);
+    return NULL;
+}
+
+/* Returns true for a source of frame-ancestors, which cannot end this directive of the policy or begin another. */
+static bool is_ancestor(const char *text)
+{
+    static const char *const schemes[] = {"https://", "http://"};
+    static const char letters[] = "-._:*[]0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    if (!strcmp(text, "'self'") || !strcmp(text, "'none'")) return true;
+    for (int i = 0; i < 2; i++)
+        if (!strncmp(text, schemes[i], strlen(schemes[i]))) text += strlen(schemes[i]);
+    return *text && strcmp(text, "*") != 0 && !text[strspn(text, letters)];
+}
+
+static const char *read_ancestors(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    char *rest = apr_pstrdup(pool, text);
+    for (const char *source; (source = apr_strtok(NULL, " ", &rest)) != NULL;)
+        if (!is_ancestor(source)) return "must be 'self' or origins such as https://app.example.org";
+    *(sr_conf_ANCESTORS *)slot = apr_pstrdup(pool, text);
+    return NULL;
+}
+
+static const char *read_origin(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    static const char *const names[] = {[SR_ORIGIN_USER_SPACE] = "user-space", [SR_ORIGIN_TOP_LEFT] = "top-left"};
+    for (int i = 0; i < 2; i++)
+        if (!strcasecmp(text, names[i])) {
+            *(sr_conf_ORIGIN *)slot = (sr_origin_t)i;
+            return NULL;
+        }
+    return "must be user-space or top-left";
+}
+
+static const char *read_active(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    const bool refuse = !strcasecmp(text, "refuse");
+    if (!refuse && strcasecmp(text, "warn") != 0) return "must be warn or refuse";
+    *(sr_conf_ACTIVE *)slot = refuse;
+    return NULL;
+}
+
+static const char *in_range(apr_pool_t *pool, const sr_conf_row_t *row, apr_int64_t value, void *slot)
+{
+    if (value < row->min) return apr_psprintf(pool, "must be at least %" APR_INT64_T_FMT, row->min);
+    if (value > row->max) return apr_psprintf(pool, "must be at most %" APR_INT64_T_FMT, row->max);
+    *(apr_int64_t *)slot = value;
+    return NULL;
+}
+
+static const char *read_number(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    char *end;
+    errno = 0;
+    apr_int64_t value = apr_strtoi64(text, &end, 10);
+    if (errno || *end || !apr_isdigit(*text)) return "must be a whole number";
+    return in_range(pool, row, value, slot);
+}
+
+static const char *read_size(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    char *end;
+    errno = 0;
+    apr_int64_t value = apr_strtoi64(text, &end, 10);
+    const char *units = "KMG", *unit = *end ? strchr(units, apr_toupper(*end)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || !apr_isdigit(*text) || (*end && (!unit || end[1]))) return "must be a size, such as 512K, 100M or 2G";
+    if (value > (APR_INT64_MAX >> shift)) return "is too large";
+    return in_range(pool, row, value << shift, slot);
+}
+
+static const char *read_time(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    apr_interval_time_t value;
+    if (!apr_isdigit(*text) || ap_timeout_parameter_parse(text, &value, "s"))
+        return "must be a time, such as 2500ms or 3s";
+    if (value < row->min || value > row->max)
+        return apr_psprintf(pool, "must be %" APR_INT64_T_FMT "ms to %" APR_INT64_T_FMT "s", row->min / 1000,
+                            row->max / APR_USEC_PER_SEC);
+    *(sr_conf_TIME *)slot = value;
+    return NULL;
+}
+
+/* Parses a time in units up to days, or "none". */
+static const char *read_age(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    static const char wanted[] = "must be a time of at least 1s, such as 90d, 12h or 30min, or none";
+    const size_t digits = strspn(text, "0123456789");
+    apr_interval_time_t value = 0;
+    if (!strcasecmp(text, "none")) {
+        *(sr_conf_AGE *)slot = 0;
+        return NULL;
+    }
+    if (!digits || digits > 9) return wanted;
+    if (!strcmp(text + digits, "d")) value = apr_time_from_sec(apr_atoi64(text) * 86400);
+    else if (ap_timeout_parameter_parse(text, &value, "s")) return wanted;
+    if (value < row->min || value > row->max) return wanted;
+    *(sr_conf_AGE *)slot = value;
+    return NULL;
+}
+
+#define MAILDIR "maildir:"
+
+const char *sr_conf_maildir(const char *smtp)
+{
+    return strncmp(smtp, MAILDIR, sizeof MAILDIR - 1) ? NULL : smtp + sizeof MAILDIR - 1;
+}
+
+static const char *read_smtp(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    const char *folder = sr_conf_maildir(text);
+    apr_uri_t uri;
+    *(sr_conf_SMTP *)slot = text;
+    if (folder) return *folder == '/' && folder[1] ? NULL : "must be maildir:/folder, with an absolute path";
+    bool good = !strpbrk(text, " \"<>\\^`{|}") && !apr_uri_parse(pool, text, &uri) && uri.scheme && uri.hostname
+                && *uri.hostname && (!uri.port_str || sr_text_is_port(uri.port_str))
+                && (!strcmp(uri.scheme, "smtp") || !strcmp(uri.scheme, "smtps"))
+                && (!uri.path || !strcmp(uri.path, "/")) && !uri.query && !uri.fragment;
+    return good || !*text ? NULL : "must be smtp://host:port, smtps://host:port or maildir:/folder";
+}
+
+static const char *read_mailbox(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    const char *open = strchr(text, '<'), *close = strchr(text, '>'), *address = open ? open + 1 : text;
+    size_t length = open && close ? (size_t)(close - address) : strlen(address);
+    const char *at = memchr(address, '@', length);
+    *(sr_conf_MAILBOX *)slot = text;
+    if (!*text) return NULL;
+    if (!!open != !!close || (close && (close < open || close[1])) || !at || at == address || at + 1 == address + length
+        || sr_text_printable(text, pool) != text || strcspn(address, " ,;:\"\\") < length)
+        return "must be name@host or \"Name <name@host>\"";
+    return NULL;
+}
+
+/* Adds one range. It is called for each argument. */
+static const char *read_ranges(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    sr_conf_RANGES *ranges = slot;
+    char *address = apr_pstrdup(pool, text), *bits = strchr(address, '/');
+    apr_ipsubnet_t *range;
+    if (!strcasecmp(text, "none")) {
+        *ranges = apr_array_make(pool, 2, sizeof(apr_ipsubnet_t *));
+        return NULL;
+    }
+    if (bits) *bits++ = '\0';
+    if (!strpbrk(text, ":.") || apr_ipsubnet_create(&range, address, bits, pool))
+        return "must be addresses or ranges, such as 10.1.0.0/16 or 2001:db8::1, or none";
+    APR_ARRAY_PUSH(*ranges, apr_ipsubnet_t *) = range;
+    return NULL;
+}
+
+/* Adds one origin. It is called for each argument. */
+static const char *read_redirects(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    sr_conf_REDIRECTS *origins = slot;
+    const char *origin = sr_redirect_origin(text, pool);
+    if (!strcasecmp(text, "none")) {
+        *origins = apr_array_make(pool, 2, sizeof(const char *));
+        return NULL;
+    }
+    if (!origin || strlen(origin) + (text[strlen(text) - 1] == '/') < strlen(text))
+        return "must be origins such as https://app.example.org, or none";
+    APR_ARRAY_PUSH(*origins, const char *) = origin;
+    return NULL;
+}
+
+static const char *read_rates(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    return sr_conf_read_rates(pool, slot, row->kind == RATES ? SR_CONF_REQUESTS : SR_CONF_INVITATIONS, text);
+}
+
+static const char *read_retention(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    return *text ? sr_conf_read_retention(pool, slot, text) : NULL;
+}
+
+static const struct {
+    const char *(*read)(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot);
+    size_t size;
+} kinds[] = {
+    [SWITCH] = {read_switch, sizeof(sr_conf_SWITCH)},
+    [PATH] = {read_path, sizeof(sr_conf_PATH)},
+    [LINK] = {read_link, sizeof(sr_conf_LINK)},
+    [URL] = {read_url, sizeof(sr_conf_URL)},
+    [ORIGIN] = {read_origin, sizeof(sr_conf_ORIGIN)},
+    [ACTIVE] = {read_active, sizeof(sr_conf_ACTIVE)},
+    [SIZE] = {read_size, sizeof(sr_conf_SIZE)},
+    [NUMBER] = {read_number, sizeof(sr_conf_NUMBER)},
+    [ANCESTORS] = {read_ancestors, sizeof(sr_conf_ANCESTORS)},
+    [TIME] = {read_time, sizeof(sr_conf_TIME)},
+    [AGE] = {read_age, sizeof(sr_conf_AGE)},
+    [RANGES] = {read_ranges, sizeof(sr_conf_RANGES)},
+    [REDIRECTS] = {read_redirects, sizeof(sr_conf_REDIRECTS)},
+    [RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [SMTP] = {read_smtp, sizeof(sr_conf_SMTP)},
+    [MAIL_RATES] = {read_rates, sizeof(sr_conf_RATES)},
+    [RETENTION] = {read_retention, sizeof(sr_conf_RETENTION)},
+    [MAILBOX] = {read_mailbox, sizeof(sr_conf_MAILBOX)},
+};
+
+const char *sr_conf_read(apr_pool_t *pool, const sr_conf_row_t *row, const char *text, void *slot)
+{
+    return kinds[row->kind].read(pool, row, text, slot);
+}
+
+size_t sr_conf_size(sr_conf_kind_t kind)
+{
+    return kinds[kind].size;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* requests.c: sigreqctl submission and delivery: shows submissions and calls of webhooks of all organisations, cancels
+ * submissions, and repeats calls. */
+#include "ctl/ctl.h"
+
+#include "service/setup.h"
+
+#define ROWS "100"
+
+static const char no_submission[] = "There is no such submission";
+
+static apr_int64_t rows_wanted(const ctl_t *ctl)
+{
+    return apr_atoi64(ctl->given[OPTION_LIMIT] ? ctl->values[OPTION_LIMIT] : ROWS);
+}
+
+sr_error_t *ctl_submission_list(ctl_t *ctl)
+{
+    static const char *const columns[] = {"uuid",    "organization", "email",   "environment", "state", "completed",
+                                          "signers", "created_at",   "held_at", "name",        NULL};
+    const sr_user_row_t *user = NULL;
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    if (ctl->given[OPTION_USER]) SR_TRY(ctl_find_user(ctl, &user));
+    SR_TRY(sr_store_admin_submission_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
+                                          user ? user->uuid : NULL, ctl->values[OPTION_ENVIRONMENT],
+                                          ctl->values[OPTION_STATUS], ctl->values[OPTION_BEFORE], rows_wanted(ctl),
+                                          ctl->pool));
+    SR_TRY(
+        ctl_refusal(ctl, outcome, "There is no such organization, or no submission with the uuid of --before", NULL));
+    return ctl_print_rows(ctl, SR_OP_ADMIN_SUBMISSION_LIST, rows, columns);
+}
+
+/* Prints a submission as it is now. */
+static sr_error_t *show(ctl_t *ctl)
+{
+    static const char *const columns[] = {"uuid",    "name",        "organization",  "email",       "environment",
+                                          "state",   "created_at",  "updated_at",    "expires_at",  "closed_at",
+                                          "held_at", "hold_reason", "cancel_reason", "external_id", NULL};
+    static const char *const people[] = {"link",         "state",      "email",     "due_at",   "opened_at",
+                                         "completed_at", "refused_at", "firstname", "lastname", NULL};
+    static const char *const documents[] = {"uuid", "size", "revisions", "sha256", "name", NULL};
+    static const char *const events[] = {"number", "at", "event", "link", "hash", NULL};
+    const sr_body_row_t *row;
+    sr_outcome_t outcome;
+    json_t *shown;
+
+    SR_TRY(sr_store_admin_submission_get(ctl->database, &outcome, &row, ctl->values[OPTION_UUID], ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, no_submission, NULL));
+    SR_TRY(sr_json_read(&shown, row->body, ctl->pool));
+    ctl_print(ctl, json_incref(shown), columns);
+    if (ctl->given[OPTION_JSON]) return NULL;
+    ctl_print_part(ctl, "signers", json_object_get(shown, "people"), people);
+    ctl_print_part(ctl, "documents", json_object_get(shown, "documents"), documents);
+    ctl_print_part(ctl, "events", json_object_get(shown, "events"), events);
+    return NULL;
+}
+
+sr_error_t *ctl_submission_show(ctl_t *ctl)
+{
+    SR_TRY(ctl_open_store(ctl));
+    return show(ctl);
+}
+
+/* Returns the message for a submission that is not there as the other commands give it. */
+static sr_error_t *said(const ctl_t *ctl, sr_error_t *error)
+{
+    return error && error->code == SR_ENOTFOUND ? sr_error(ctl->pool, SR_ENOTFOUND, no_submission) : error;
+}
+
+sr_error_t *ctl_submission_cancel(ctl_t *ctl)
+{
+    SR_TRY(ctl_open_store(ctl));
+    const sr_service_t service = {.database = ctl->database};
+    SR_TRY(said(ctl, sr_service_withdraw(&service, ctl->values[OPTION_UUID], ctl->values[OPTION_REASON], ctl->pool)));
+    return show(ctl);
+}
+
+static sr_error_t *hold(ctl_t *ctl, const char *reason)
+{
+    SR_TRY(ctl_open_store(ctl));
+    const sr_service_t service = {.database = ctl->database};
+    SR_TRY(said(ctl, sr_service_hold(&service, ctl->values[OPTION_UUID], reason, ctl->pool)));
+    return show(ctl);
+}
+
+sr_error_t *ctl_submission_hold(ctl_t *ctl)
+{
+    return hold(ctl, ctl->values[OPTION_REASON]);
+}
+
+sr_error_t *ctl_submission_release(ctl_t *ctl)
+{
+    return hold(ctl, NULL);
+}
+
+/* --- deliveries */
+
+static const char *const delivery_columns[] = {"event_id", "event",      "success", "status", "error",
+                                               "ended_at", "submission", "url",     NULL};
+
+sr_error_t *ctl_delivery_list(ctl_t *ctl)
+{
+    const bool success = false;
+    apr_array_header_t *rows;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_delivery_list(ctl->database, &outcome, &rows, ctl->values[OPTION_ORGANIZATION],
+                                        ctl->values[OPTION_SUBMISSION], ctl->given[OPTION_FAILED] ? &success : NULL,
+                                        ctl->values[OPTION_BEFORE], rows_wanted(ctl), ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome,
+                       "There is no such organization or submission, or no call with the uuid of --before", NULL));
+    return ctl_print_rows(ctl, SR_OP_ADMIN_DELIVERY_LIST, rows, delivery_columns);
+}
+
+sr_error_t *ctl_delivery_redeliver(ctl_t *ctl)
+{
+    const sr_delivery_row_t *row;
+    sr_outcome_t outcome;
+
+    SR_TRY(ctl_open_store(ctl));
+    SR_TRY(sr_store_admin_redeliver(ctl->database, &outcome, &row, ctl->values[OPTION_UUID], sr_uuid_make(ctl->pool),
+                                    sr_time_now(), ctl->pool));
+    SR_TRY(ctl_refusal(ctl, outcome, "There is no such event, or its first call is not over",
+                       "The token has no webhook URL for this event any more"));
+    if (outcome == SR_STALE)
+        return sr_error(ctl->pool, SR_ECONFLICT, "This event is about to be delivered again already");
+    if (outcome == SR_QUOTA)
+        return sr_error(ctl->pool, SR_ECONFLICT,
+                        "This event was delivered again a moment ago: it may be repeated 5 times in a minute, and an "
+                        "invitation once in 10 minutes");
+    return ctl_print_row(ctl, SR_OP_ADMIN_REDELIVER, row, delivery_columns);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* owned.c: asks each database, before httpd serves, whether the documents folders that are used with it belong to it
+ * (blobs/binding.c). mod_dbd has connections only in children, so a forked process with the rights of httpd's user
+ * connects by apr_dbd, as children will. No connection, and no file that SQLite makes for root, is left in the parent,
+ * and the process is killed if the database does not answer in time. */
+#include <apr_dbd.h>
+#include <mod_dbd.h>
+
+#include <apr_hash.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "blobs/blobs.h"
+#include "mod_sigreq.h"
+#include "run/run.h"
+
+APLOG_USE_MODULE(sigreq);
+
+#define PATIENCE_SECONDS 5
+#define TEXT_MOST ((apr_size_t)64 << 10)
+#define FOREIGN 'F'  /* the first byte of a line about a folder of another database */
+#define UNKNOWN 'U'  /* of a line about something that could not be found out */
+#define COMPLETE "." /* the last line */
+
+/* A database, its folders, and the process that asks it. */
+typedef struct ask_t {
+    const sr_conf_use_t *use;
+    apr_array_header_t *folders; /* const char * */
+    pid_t pid;                   /* -1: there is none */
+    int output;
+} ask_t;
+
+/* -------------------------------------------------------------------------------------- in the forked process */
+
+static const char *text_of(const sr_error_t *error, apr_pool_t *pool)
+{
+    const char *text = error->cause ? error->cause : error->message;
+    return apr_pstrmemdup(pool, text, strcspn(text, "\r\n"));
+}
+
+static apr_status_t disconnect(void *data)
+{
+    const ap_dbd_t *connection = data;
+    return apr_dbd_close(connection->driver, connection->handle);
+}
+
+/* SQLite would create a file that is missing. */
+static const char *open_database(ap_dbd_t *connection, const sr_conf_use_t *use, apr_pool_t *pool)
+{
+    const char *why = NULL;
+    struct stat status;
+    if (!*use->driver || !*use->params) return "there is no DBDriver or no DBDParams";
+    if (!strcmp(use->driver, "sqlite3") && (stat(use->params, &status) != 0 || !status.st_size))
+        return "it is empty or cannot be opened: run: sigreqctl db init";
+    apr_dbd_init(pool);
+    if (apr_dbd_get_driver(pool, use->driver, &connection->driver) != APR_SUCCESS) return "apr has no such driver";
+    if (apr_dbd_open_ex(connection->driver, pool, use->params, &connection->handle, &why) != APR_SUCCESS)
+        return why ? apr_pstrmemdup(pool, why, strcspn(why, "\r\n")) : "it cannot be opened";
+    apr_pool_pre_cleanup_register(pool, connection, disconnect);
+    return NULL;
+}
+
+/* Sets *uuid to the identity of the database. Returns why that is not possible, or NULL. */
+static const char *ask_database(const char **uuid, const sr_conf_use_t *use, apr_pool_t *pool)
+{
+    ap_dbd_t *connection = apr_pcalloc(pool, sizeof *connection);
+    const sr_installation_row_t *row;
+    sr_store_t *store;
+    sr_outcome_t outcome;
+    const char *why = open_database(connection, use, pool);
+    if (why) return why;
+    sr_error_t *error =
+        sr_store_open(&store, connection->driver, connection->handle, apr_hash_make(pool), pool, NULL, NULL, pool);
+    if (!error) error = sr_store_ping(sr_store_source(store, pool), &outcome, &row, pool);
+    if (error) return text_of(error, pool);
+    *uuid = row->database;
+    return NULL;
+}
+
+/* Returns a line about a folder, or "" if it belongs to the database or to none. */
+static const char *compare(const char *folder, const char *uuid, const sr_conf_use_t *use, apr_pool_t *pool)
+{
+    const char *bound = NULL, *own;
+    sr_blobs_t *blobs;
+    sr_error_t *error = sr_blobs_folder(&blobs, folder, pool);
+    if (!error) error = sr_blobs_binding(&bound, &own, blobs, pool);
+    if (error)
+        return apr_psprintf(pool, "%cwhich database SigreqDocuments %s belongs to is not known: %s\n", UNKNOWN, folder,
+                            text_of(error, pool));
+    if (!bound || !strcasecmp(bound, uuid)) return "";
+    return apr_psprintf(pool,
+                        "%cSigreqDocuments %s belongs to the database %s, but the database of %s (%s) is %s: give each "
+                        "database a SigreqDocuments of its own, or, if the folder was moved to this database, run: "
+                        "sigreqctl documents adopt\n",
+                        FOREIGN, folder, bound, use->where, use->shown, uuid);
+}
+
+/* Returns all lines about a database. */
+static const char *examine(const ask_t *ask, apr_pool_t *parent)
+{
+    const char *uuid = NULL, *lines = "", *why = "it is not possible to become httpd's user";
+    apr_pool_t *pool;
+    apr_pool_create(&pool, parent);
+    if (sr_conf_become_user()) why = ask_database(&uuid, ask->use, pool);
+    for (int i = 0; !why && i < ask->folders->nelts; i++)
+        lines = apr_pstrcat(parent, lines, compare(APR_ARRAY_IDX(ask->folders, i, const char *), uuid, ask->use, pool),
+                            NULL);
+    if (why)
+        lines = apr_psprintf(parent,
+                             "%cthe database of %s (%s) could not be asked whether its documents belong to it: "
+                             "%s\n",
+                             UNKNOWN, ask->use->where, ask->use->shown, why);
+    apr_pool_destroy(pool); /* closes the connection */
+    return apr_pstrcat(parent, lines, COMPLETE, NULL);
+}
+
+static void answer(const ask_t *ask, int output, apr_pool_t *pool)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGALRM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) (void)signal(signals[i], SIG_DFL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    alarm(PATIENCE_SECONDS + 1); /* for a parent that dies meanwhile */
+    setenv("PGCONNECT_TIMEOUT", SR_CONNECT_SECONDS, 0);
+    const char *text = examine(ask, pool);
+    for (apr_ssize_t sent; *text && ((sent = write(output, text, strlen(text))) > 0 || errno == EINTR);)
+        if (sent > 0) text += sent;
+    _exit(0);
+}
+
+/* --------------------------------------------------------------------------------------------- in the parent */
+
+static void begin(ask_t *ask, apr_pool_t *pool)
+{
+    int ends[2];
+    ask->pid = -1;
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    ask->pid = fork();
+    if (ask->pid == 0) answer(ask, ends[1], pool);
+    close(ends[1]);
+    ask->output = ends[0];
+    if (ask->pid < 0) close(ends[0]);
+}
+
+/* Reads until the process has ended or the time is over. */
+static void read_all(char *text, int input, apr_time_t until)
+{
+    apr_size_t length = 0;
+    for (apr_time_t left; length < TEXT_MOST && (left = until - sr_time_steady()) > 0;) {
+        struct pollfd ready = {.fd = input, .events = POLLIN};
+        if (poll(&ready, 1, (int)apr_time_as_msec(left) + 1) <= 0) continue;
+        const apr_ssize_t got = read(input, text + length, TEXT_MOST - length);
+        if (got == 0 || (got < 0 && errno != EINTR)) break;
+        if (got > 0) length += (apr_size_t)got;
+    }
+    text[length] = '\0';
+}
+
+/* Returns the lines of a process. */
+static char *result_of(const ask_t *ask, apr_time_t until, apr_pool_t *pool)
+{
+    char *text = apr_palloc(pool, TEXT_MOST + 1), *end;
+    *text = '\0';
+    if (ask->pid > 0) {
+        read_all(text, ask->output, until);
+        close(ask->output);
+        kill(ask->pid, SIGKILL); /* it has ended, or it is late */
+        while (waitpid(ask->pid, NULL, 0) < 0 && errno == EINTR) continue;
+    }
+    end = text + strlen(text);
+    if (end > text && end[-1] == *COMPLETE && (end - 1 == text || end[-2] == '\n')) {
+        end[-1] = '\0';
+        return text;
+    }
+    return apr_psprintf(pool,
+                        "%cthe database of %s (%s) could not be asked whether its documents belong to it: there was no "
+                        "answer within %d s\n",
+                        UNKNOWN, ask->use->where, ask->use->shown, PATIENCE_SECONDS);
+}
+
+/* Returns one ask_t for each database, with its folders. */
+static apr_array_header_t *asks_of(apr_pool_t *pool, server_rec *main_server)
+{
+    const apr_array_header_t *uses = sr_conf_uses(pool, main_server);
+    apr_array_header_t *asks = apr_array_make(pool, 2, sizeof(ask_t));
+    for (int i = 0; i < uses->nelts; i++) {
+        const sr_conf_use_t *use = &APR_ARRAY_IDX(uses, i, sr_conf_use_t);
+        int at = 0, folder = 0;
+        while (at < asks->nelts && strcmp(APR_ARRAY_IDX(asks, at, ask_t).use->database, use->database) != 0) at++;
+        if (at == asks->nelts)
+            *(ask_t *)apr_array_push(asks) = (ask_t){use, apr_array_make(pool, 2, sizeof(char *)), -1, -1};
+        apr_array_header_t *folders = APR_ARRAY_IDX(asks, at, ask_t).folders;
+        while (folder < folders->nelts && strcmp(APR_ARRAY_IDX(folders, folder, const char *), use->documents) != 0)
+            folder++;
+        if (folder == folders->nelts) APR_ARRAY_PUSH(folders, const char *) = use->documents;
+    }
+    return asks;
+}
+
+/* Logs the lines. Returns whether one is about a folder of another database. */
+static bool report(char *lines, server_rec *main_server)
+{
+    bool foreign = false;
+    char *rest;
+    for (char *line = apr_strtok(lines, "\n", &rest); line; line = apr_strtok(NULL, "\n", &rest)) {
+        if (*line == FOREIGN)
+            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, main_server, "SR0702: %s", line + 1);
+        else ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, main_server, "SR0703: %s", line + 1);
+        foreign = foreign || *line == FOREIGN;
+    }
+    return foreign;
+}
+
+static int check(apr_pool_t *ptemp, server_rec *main_server)
+{
+    int result = OK;
+    if (!sr_conf_is_used()) return OK;
+    apr_array_header_t *asks = asks_of(ptemp, main_server);
+    const apr_time_t until = sr_time_steady() + apr_time_from_sec(PATIENCE_SECONDS);
+    for (int i = 0; i < asks->nelts; i++) begin(&APR_ARRAY_IDX(asks, i, ask_t), ptemp); /* all at the same time */
+    for (int i = 0; i < asks->nelts; i++)
+        if (report(result_of(&APR_ARRAY_IDX(asks, i, ask_t), until, ptemp), main_server))
+            result = HTTP_INTERNAL_SERVER_ERROR;
+    return result;
+}
+
+int sr_run_owned_test(apr_pool_t *ptemp, server_rec *main_server)
+{
+    return ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST ? check(ptemp, main_server) : OK;
+}
+
+/* httpd reads the configuration twice at its start. The first time the terminal still waits for the exit status. The
+ * second time is generation 1, and each restart raises the generation. */
+int sr_run_owned_start(apr_pool_t *ptemp, server_rec *main_server)
+{
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) return check(ptemp, main_server);
+    if (ap_state_query(AP_SQ_CONFIG_GEN) > 1) (void)check(ptemp, main_server);
+    return OK;
+}

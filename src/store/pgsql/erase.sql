@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Deleting submissions. A tombstone stays: the row without what is personal, and the events without their personal
+-- values. Blobs that nothing refers to any more are collected as usual. engine.sql describes the form of this file.
+
+-- The outcome of an operation that found no submission.
+CREATE FUNCTION sigreq.why_no_submission(p_token_hash text, p_now bigint, p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    PERFORM 1 FROM sigreq.token t
+    JOIN sigreq.submission s ON @SCOPE(s, t)
+    WHERE @CALLER(t)
+      AND s.uuid = p_submission AND s.state = 'deleted';
+    RETURN CASE WHEN FOUND THEN 'deleted' ELSE sigreq.why_nothing(p_token_hash, p_now) END;
+END $$
+
+-- Of the contents of a submission, those that no other submission of the organisation has: a JSON array, or NULL.
+CREATE FUNCTION sigreq.erasing(p_submission bigint, p_contents json) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN (SELECT json_agg(c.sha256)
+            FROM json_array_elements_text(p_contents) AS c(sha256)
+            WHERE NOT EXISTS (SELECT 1 FROM sigreq.submission s
+                              CROSS JOIN sigreq.document d
+                              JOIN sigreq.submission o ON o.id = d.submission_id AND o.id <> s.id
+                                   AND o.organization_id = s.organization_id AND o.environment = s.environment
+                              WHERE s.id = p_submission AND (d.sha256 = c.sha256 OR d.rewritten_sha256 = c.sha256)));
+END $$
+
+-- @op signing_erase(erasure json) → ok | stale | missing
+CREATE FUNCTION sigreq.signing_erase(p_erasure json) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+    p record;
+    v_id bigint;
+BEGIN
+    SELECT * INTO p FROM json_to_record(p_erasure) AS r(
+        submission uuid, now bigint, seen integer, seen_hash text, hash text, body text, contents json, holder text);
+    UPDATE sigreq.submission
+    SET state = 'deleted', outcome = state, updated_at = p.now, access_epoch = access_epoch + 1,
+        events = p.seen + 1, events_hash = p.hash, name = '', search = '', base_url = '', representation = '',
+        warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
+        reminders = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
+        erasing = sigreq.erasing(id, p.contents)
+    WHERE uuid = p.submission AND events = p.seen AND events_hash = p.seen_hash
+      AND held_at IS NULL AND state NOT IN ('open', 'deleted')
+    RETURNING id INTO v_id;
+    IF NOT FOUND THEN
+        RETURN coalesce((SELECT CASE WHEN events_hash = p.hash THEN 'ok' ELSE 'stale' END
+                         FROM sigreq.submission WHERE uuid = p.submission), 'missing');
+    END IF;
+    UPDATE sigreq.event
+    SET personal = NULL,
+        body = CASE WHEN body::json->'commitments' IS NOT NULL THEN body
+                    ELSE json_build_object('number', number, 'previousHash', body::json->>'previousHash',
+                                           'hash', hash)::text END
+    WHERE submission_id = v_id;
+    INSERT INTO sigreq.event (submission_id, number, hash, body) VALUES (v_id, p.seen + 1, p.hash, p.body);
+    DELETE FROM sigreq.job WHERE submission_id = v_id;
+    DELETE FROM sigreq.timer WHERE submission_id = v_id;
+    DELETE FROM sigreq.idempotency WHERE submission_uuid = p.submission;
+    DELETE FROM sigreq.document WHERE submission_id = v_id;
+    DELETE FROM sigreq.signer WHERE submission_id = v_id;
+    DELETE FROM sigreq.submission_lock WHERE submission_uuid = p.submission AND holder = p.holder;
+    RETURN 'ok';
+END $$
+
+-- @op erasure_get(submission uuid?) → ok body | missing
+CREATE FUNCTION sigreq.erasure_get(p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+BEGIN
+    RETURN coalesce((SELECT E'ok\n' || json_build_object('submission', s.uuid, 'organization', o.uuid,
+                            'environment', s.environment, 'contents', s.erasing::json)::text
+                     FROM sigreq.submission s
+                     JOIN sigreq.organization o ON o.id = s.organization_id
+                     WHERE s.erasing IS NOT NULL AND (p_submission IS NULL OR s.uuid = p_submission)
+                     ORDER BY s.id LIMIT 1), 'missing');
+END $$
+
+-- @op erasure_done(submission uuid) → ok
+WITH done AS (UPDATE sigreq.submission SET erasing = NULL WHERE uuid = %s AND erasing IS NOT NULL)
+SELECT 'ok'
+
+-- @op retention_past(environment text, state text, age int, closed_at time, id int, n int) → ok retained[]
+CREATE FUNCTION sigreq.retention_past(p_environment text, p_state text, p_age bigint, p_closed_at bigint, p_id bigint,
+    p_n integer) RETURNS TABLE (outcome text, submission uuid, closed_at bigint, id bigint)
+LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT 'ok', s.uuid, s.closed_at, s.id FROM sigreq.submission s
+    WHERE s.environment = p_environment AND s.state = p_state AND s.held_at IS NULL
+      AND s.closed_at <= sigreq.job_clock() - p_age AND (s.closed_at, s.id) > (p_closed_at, p_id)
+    ORDER BY s.closed_at, s.id LIMIT p_n;
+END $$

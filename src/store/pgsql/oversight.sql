@@ -1,0 +1,106 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The operations of sigreqctl on submissions and deliveries of all organisations. engine.sql describes the form of this
+-- file. Lists are in the order of ids, newest first, and begin after the row that p_before names.
+
+-- The columns of an overview.
+-- @macro OVERVIEWS() TABLE (outcome text, uuid uuid, environment text, organization text, email text, name text,
+--     state text, signers bigint, completed bigint, created_at bigint, updated_at bigint, closed_at bigint,
+--     expires_at bigint, held_at bigint, hold_reason text)
+-- @macro OVERVIEW(r) r.uuid, r.environment, r.organization, r.email, r.name, r.state, r.signers, r.completed, r.created_at,
+--     r.updated_at, r.closed_at, r.expires_at, r.held_at, r.hold_reason
+
+CREATE VIEW sigreq.overview_row AS
+    SELECT s.id, s.organization_id, u.uuid AS user_uuid, s.uuid, s.environment::text AS environment,
+           o.name AS organization, u.email::text AS email, s.name, s.state::text AS state,
+           (SELECT count(*) FROM sigreq.signer g WHERE g.submission_id = s.id AND g.state <> 'replaced') AS signers,
+           (SELECT count(*) FROM sigreq.signer g WHERE g.submission_id = s.id AND g.state = 'completed') AS completed,
+           s.created_at, s.updated_at, s.closed_at, s.expires_at, s.held_at, s.hold_reason
+    FROM sigreq.submission s
+    JOIN sigreq.organization o ON o.id = s.organization_id
+    JOIN sigreq.user_account u ON u.id = s.user_id
+
+-- @op admin_submission_list(organization text?, user uuid?, environment text?, state text?, before uuid?, limit int)
+--     → ok overview[] | missing
+CREATE FUNCTION sigreq.admin_submission_list(p_organization text, p_user uuid, p_environment text, p_state text,
+    p_before uuid, p_limit integer) RETURNS @OVERVIEWS()
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+    v_before bigint := (SELECT s.id FROM sigreq.submission s WHERE s.uuid = p_before);
+BEGIN
+    IF (p_organization IS NOT NULL AND v_organization IS NULL) OR (p_before IS NOT NULL AND v_before IS NULL) THEN
+        outcome := 'missing';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT 'ok', @OVERVIEW(r) FROM sigreq.overview_row r
+    WHERE (p_organization IS NULL OR r.organization_id = v_organization)
+      AND (p_user IS NULL OR r.user_uuid = p_user) AND (p_environment IS NULL OR r.environment = p_environment)
+      AND (p_state IS NULL OR r.state = p_state) AND (v_before IS NULL OR r.id < v_before)
+    ORDER BY r.id DESC LIMIT p_limit;
+END $$
+
+-- A signer's uuid is the secret of their link, so only its first characters are shown, as in logs.
+-- @op admin_submission_get(submission uuid) → ok body | missing
+CREATE FUNCTION sigreq.admin_submission_get(p_submission uuid) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN coalesce((SELECT E'ok\n' || (to_jsonb(r) - 'id' - 'organization_id' - 'user_uuid' || jsonb_build_object(
+        'cancel_reason', s.cancel_reason, 'external_id', s.external_id,
+        'people', (SELECT coalesce(jsonb_agg(jsonb_build_object('link', left(g.uuid::text, 8), 'firstname', g.firstname,
+                          'lastname', g.lastname, 'email', g.email, 'state', g.state, 'due_at', g.due_at,
+                          'opened_at', g.opened_at, 'completed_at', g.completed_at, 'refused_at', g.refused_at,
+                          'refusal_reason', g.refusal_reason) ORDER BY g.position), '[]')
+                   FROM sigreq.signer g WHERE g.submission_id = s.id),
+        'documents', (SELECT coalesce(jsonb_agg(jsonb_build_object('uuid', d.uuid, 'name', d.name, 'size', d.size,
+                             'sha256', d.sha256, 'revisions', (SELECT count(*) FROM sigreq.revision v
+                                                               WHERE v.document_uuid = d.uuid)) ORDER BY d.position), '[]')
+                      FROM sigreq.document d WHERE d.submission_id = s.id),
+        'events', (SELECT jsonb_agg(jsonb_build_object('number', e.number, 'event', e.body::json->>'event',
+                          'at', e.body::json->>'at', 'link', left(e.body::json->>'signer', 8), 'hash', e.hash)
+                          ORDER BY e.number)
+                   FROM sigreq.event e WHERE e.submission_id = s.id)))::text
+        FROM sigreq.overview_row r JOIN sigreq.submission s ON s.id = r.id WHERE r.uuid = p_submission), 'missing');
+END $$
+
+-- @op admin_delivery_list(organization text?, submission uuid?, success bool?, before uuid?, limit int)
+--     → ok delivery[] | missing
+CREATE FUNCTION sigreq.admin_delivery_list(p_organization text, p_submission uuid, p_success boolean, p_before uuid,
+    p_limit integer) RETURNS @DELIVERIES()
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+    v_submission bigint := (SELECT s.id FROM sigreq.submission s WHERE s.uuid = p_submission);
+    v_before bigint := (SELECT d.id FROM sigreq.job d WHERE d.uuid = p_before);
+BEGIN
+    IF (p_organization IS NOT NULL AND v_organization IS NULL) OR (p_submission IS NOT NULL AND v_submission IS NULL)
+       OR (p_before IS NOT NULL AND v_before IS NULL) THEN
+        outcome := 'missing';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r
+    WHERE (p_organization IS NULL OR r.organization_id = v_organization)
+      AND (p_submission IS NULL OR r.submission_id = v_submission)
+      AND (p_success IS NULL OR r.success = p_success) AND (v_before IS NULL OR r.id < v_before)
+    ORDER BY r.id DESC LIMIT p_limit;
+END $$
+
+-- @op admin_redeliver(event uuid, uuid uuid, now time) → ok delivery | missing | conflict | stale | quota
+CREATE FUNCTION sigreq.admin_redeliver(p_event uuid, p_uuid uuid, p_now bigint) RETURNS @DELIVERIES()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    d sigreq.job;
+BEGIN
+    SELECT e.* INTO d FROM sigreq.job e WHERE e.uuid = p_event AND e.event_id = p_event AND e.state = 'done'
+    FOR NO KEY UPDATE;
+    outcome := CASE WHEN FOUND THEN sigreq.job_repeat(d, p_now, p_uuid) ELSE 'missing' END;
+    IF outcome = 'ok' THEN
+        RETURN QUERY SELECT 'ok', @DELIVERY(r) FROM sigreq.job_row r WHERE r.uuid = p_uuid;
+    ELSE
+        RETURN NEXT;
+    END IF;
+END $$

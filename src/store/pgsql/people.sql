@@ -1,0 +1,179 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The operations of sigreqctl that rename, disable and delete organisations and users, and revoke their tokens.
+-- engine.sql describes the form of this file.
+
+-- The users with this uuid or email, of all organisations or of one.
+-- @op admin_user_find(which text, organization text?) → ok user[] | missing
+CREATE FUNCTION sigreq.admin_user_find(p_which text, p_organization text)
+RETURNS @USERS()
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_organization bigint := sigreq.organization_find(p_organization);
+BEGIN
+    IF p_organization IS NOT NULL AND v_organization IS NULL THEN
+        outcome := 'missing';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r
+    WHERE (r.uuid::text = lower(p_which) OR lower(r.email) = lower(p_which COLLATE "C"))
+      AND (p_organization IS NULL OR r.organization_id = v_organization)
+    ORDER BY r.id;
+END $$
+
+-- @op admin_user_disable(uuid uuid, disabled bool, now time) → ok user | missing
+CREATE FUNCTION sigreq.admin_user_disable(p_uuid uuid, p_disabled boolean, p_now bigint) RETURNS @USERS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE sigreq.user_account SET disabled_at = CASE WHEN p_disabled THEN coalesce(disabled_at, p_now) END
+    WHERE uuid = p_uuid;
+    RETURN QUERY SELECT 'ok', @USER(r) FROM sigreq.user_row r WHERE r.uuid = p_uuid;
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
+END $$
+
+-- @op admin_organization_rename(which text, name text) → ok organization | missing | conflict
+CREATE FUNCTION sigreq.admin_organization_rename(p_which text, p_name text) RETURNS @ORGANIZATIONS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_id bigint := sigreq.organization_find(p_which);
+BEGIN
+    UPDATE sigreq.organization SET name = p_name WHERE id = v_id;
+    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = v_id;
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
+EXCEPTION WHEN unique_violation THEN
+    outcome := 'conflict';
+    RETURN NEXT;
+END $$
+
+-- @op admin_organization_find(which text) → ok organization | missing
+CREATE FUNCTION sigreq.admin_organization_find(p_which text) RETURNS @ORGANIZATIONS()
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY SELECT 'ok', @ORGANIZATION(r) FROM sigreq.organization r WHERE r.id = sigreq.organization_find(p_which);
+    IF NOT FOUND THEN
+        outcome := 'missing';
+        RETURN NEXT;
+    END IF;
+END $$
+
+-- The ids of the tokens of a user, or of all users of an organisation. One of the arguments is NULL.
+CREATE FUNCTION sigreq.tokens_of(p_organization uuid, p_user uuid) RETURNS SETOF bigint
+LANGUAGE sql VOLATILE AS $$
+    SELECT t.id FROM sigreq.token t
+    WHERE t.user_id IN (SELECT u.id FROM sigreq.user_account u WHERE u.uuid = p_user
+                        UNION ALL
+                        SELECT u.id FROM sigreq.user_account u
+                        JOIN sigreq.organization o ON o.id = u.organization_id WHERE o.uuid = p_organization)
+$$
+
+-- Revokes in rounds, as token_revoke_tree does, so that a token that is made meanwhile is revoked, too.
+-- @op admin_token_revoke_all(organization uuid?, user uuid?, now time) → ok token[]
+CREATE FUNCTION sigreq.admin_token_revoke_all(p_organization uuid, p_user uuid, p_now bigint)
+RETURNS @TOKENS()
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_revoked bigint[] := '{}';
+    v_ids bigint[];
+BEGIN
+    LOOP
+        v_ids := ARRAY(SELECT t.id FROM sigreq.token t WHERE t.id IN (SELECT sigreq.tokens_of(p_organization, p_user))
+                                                         AND t.revoked_at IS NULL ORDER BY t.id FOR NO KEY UPDATE);
+        EXIT WHEN v_ids = '{}';
+        UPDATE sigreq.token t SET revoked_at = p_now WHERE t.id = ANY (v_ids) AND t.revoked_at IS NULL;
+        v_revoked := v_revoked || v_ids;
+    END LOOP;
+    RETURN QUERY SELECT 'ok', @TOKEN(r) FROM sigreq.token_row r WHERE r.id = ANY (v_revoked) ORDER BY r.id;
+END $$
+
+-- How many submissions a user has, or all users of an organisation. One of the arguments is NULL.
+-- @op admin_remains(organization uuid?, user uuid?) → ok remains
+CREATE FUNCTION sigreq.admin_remains(p_organization uuid, p_user uuid)
+RETURNS TABLE (outcome text, open bigint, held bigint, closed bigint, deleted bigint)
+LANGUAGE sql VOLATILE AS $$
+    SELECT 'ok', count(*) FILTER (WHERE s.state = 'open'), count(*) FILTER (WHERE s.held_at IS NOT NULL),
+           count(*) FILTER (WHERE s.state NOT IN ('open', 'deleted')),
+           count(*) FILTER (WHERE s.state = 'deleted')
+    FROM sigreq.submission s WHERE s.token_id IN (SELECT sigreq.tokens_of(p_organization, p_user))
+$$
+
+-- The ids of a user, or of all users of an organisation; NULL if there is no such user or organisation. They and their
+-- tokens are locked. A submission refers to its token, so none is made until this transaction ends.
+CREATE FUNCTION sigreq.people_lock(p_organization uuid, p_user uuid) RETURNS bigint[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_users bigint[];
+BEGIN
+    PERFORM 1 FROM sigreq.token WHERE id IN (SELECT sigreq.tokens_of(p_organization, p_user)) ORDER BY id FOR UPDATE;
+    PERFORM 1 FROM sigreq.organization WHERE uuid = p_organization FOR UPDATE;
+    IF p_organization IS NOT NULL AND NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    v_users := ARRAY(SELECT u.id FROM sigreq.user_account u
+                     WHERE u.uuid = p_user
+                        OR u.organization_id = (SELECT o.id FROM sigreq.organization o WHERE o.uuid = p_organization)
+                     ORDER BY u.id FOR UPDATE);
+    IF p_user IS NOT NULL AND v_users = '{}' THEN
+        RETURN NULL;
+    END IF;
+    PERFORM 1 FROM sigreq.token WHERE user_id = ANY (v_users) ORDER BY id FOR UPDATE;
+    RETURN v_users;
+END $$
+
+-- @op admin_people_freeze(organization uuid?, user uuid?, now time) → ok | missing | conflict
+CREATE FUNCTION sigreq.admin_people_freeze(p_organization uuid, p_user uuid, p_now bigint) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_users bigint[] := sigreq.people_lock(p_organization, p_user);
+BEGIN
+    IF v_users IS NULL THEN
+        RETURN 'missing';
+    END IF;
+    IF EXISTS (SELECT 1 FROM sigreq.submission s
+               WHERE s.user_id = ANY (v_users) AND (s.state = 'open' OR s.held_at IS NOT NULL)) THEN
+        RETURN 'conflict';
+    END IF;
+    UPDATE sigreq.user_account SET disabled_at = p_now WHERE id = ANY (v_users) AND disabled_at IS NULL;
+    RETURN 'ok';
+END $$
+
+-- @op admin_people_closed(organization uuid?, user uuid?, n int) → ok past[]
+CREATE FUNCTION sigreq.admin_people_closed(p_organization uuid, p_user uuid, p_n integer)
+RETURNS TABLE (outcome text, submission uuid)
+LANGUAGE sql VOLATILE AS $$
+    SELECT 'ok', s.uuid FROM sigreq.submission s
+    WHERE s.token_id IN (SELECT sigreq.tokens_of(p_organization, p_user))
+      AND (s.erasing IS NOT NULL OR (s.state NOT IN ('open', 'deleted') AND s.held_at IS NULL))
+    LIMIT p_n
+$$
+
+-- @op admin_people_delete(organization uuid?, user uuid?, tombstones bool) → ok | missing | conflict
+CREATE FUNCTION sigreq.admin_people_delete(p_organization uuid, p_user uuid, p_tombstones boolean) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_users bigint[] := sigreq.people_lock(p_organization, p_user);
+BEGIN
+    IF v_users IS NULL THEN
+        RETURN 'missing';
+    END IF;
+    IF EXISTS (SELECT 1 FROM sigreq.submission s
+               WHERE s.user_id = ANY (v_users)
+                 AND NOT (p_tombstones AND s.state = 'deleted' AND s.erasing IS NULL)) THEN
+        RETURN 'conflict';
+    END IF;
+    DELETE FROM sigreq.submission WHERE user_id = ANY (v_users);
+    DELETE FROM sigreq.token WHERE user_id = ANY (v_users);
+    DELETE FROM sigreq.user_account WHERE id = ANY (v_users);
+    DELETE FROM sigreq.organization WHERE uuid = p_organization;
+    RETURN 'ok';
+END $$

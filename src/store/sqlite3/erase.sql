@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Deleting submissions. A tombstone stays: the row without what is personal, and the events without their personal
+-- values. Blobs that nothing refers to any more are collected as usual. engine.sql describes the form of this file.
+
+-- The submission of an operation's argument p.
+-- @macro ERASED() (SELECT s.id FROM p CROSS JOIN submission s WHERE s.uuid = lower(p.j->>'$.submission'))
+
+-- @op signing_erase(erasure json) → ok | stale | missing write
+-- @answer
+WITH p(j) AS (SELECT %s)
+SELECT CASE WHEN s.id IS NULL THEN 'missing' WHEN s.events_hash = p.j->>'$.hash' THEN 'ok' ELSE 'stale' END
+FROM p LEFT JOIN submission s ON s.uuid = lower(p.j->>'$.submission')
+WHERE s.id IS NULL OR s.events <> p.j->>'$.seen' OR s.events_hash <> p.j->>'$.seen_hash'
+   OR s.held_at IS NOT NULL OR s.state IN ('open', 'deleted')
+
+-- erasing: of the contents, those that no other submission of the organisation has.
+WITH p(j) AS (SELECT %s)
+UPDATE submission
+SET state = 'deleted', outcome = state, updated_at = p.j->>'$.now', access_epoch = access_epoch + 1,
+    events = events + 1, events_hash = p.j->>'$.hash', name = '', search = '', base_url = '', representation = '',
+    warnings = NULL, cancel_reason = NULL, external_id = NULL, metadata = NULL, redirect_url = NULL,
+    reminders = NULL, certificate_sha256 = NULL, certificate_key = NULL, certificate_size = NULL,
+    erasing = (SELECT nullif(json_group_array(c.value), '[]') FROM json_each(p.j, '$.contents') c
+               WHERE NOT EXISTS (SELECT 1 FROM document d CROSS JOIN submission o
+                                 WHERE (d.sha256 = c.value OR d.rewritten_sha256 = c.value)
+                                   AND o.id = d.submission_id AND o.id <> submission.id
+                                   AND o.organization_id = submission.organization_id
+                                   AND o.environment = submission.environment))
+FROM p
+WHERE uuid = lower(p.j->>'$.submission')
+
+WITH p(j) AS (SELECT %s)
+UPDATE event
+SET personal = NULL,
+    body = iif(json_type(body, '$.commitments') IS NOT NULL, body,
+               json_object('number', number, 'previousHash', body->>'$.previousHash', 'hash', hash))
+WHERE submission_id = @ERASED()
+
+WITH p(j) AS (SELECT %s)
+INSERT INTO event (submission_id, number, hash, body)
+SELECT @ERASED(), p.j->>'$.seen' + 1, p.j->>'$.hash', p.j->>'$.body' FROM p
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM job WHERE submission_id = @ERASED()
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM timer WHERE submission_id = @ERASED()
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM idempotency WHERE submission_uuid = (SELECT lower(p.j->>'$.submission') FROM p)
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM document WHERE submission_id = @ERASED()
+
+WITH p(j) AS (SELECT %s)
+DELETE FROM signer WHERE submission_id = @ERASED()
+
+-- @answer
+SELECT 'ok'
+
+-- @op erasure_get(submission uuid?) → ok body | missing
+-- @answer
+WITH @ARGUMENTS,
+f AS MATERIALIZED (
+    SELECT json_object('submission', s.uuid, 'organization', o.uuid, 'environment', s.environment,
+                       'contents', json(s.erasing)) AS body
+    FROM a CROSS JOIN submission s CROSS JOIN organization o ON o.id = s.organization_id
+    WHERE s.erasing IS NOT NULL
+      AND s.id = iif(a.submission IS NULL, (SELECT min(id) FROM submission WHERE erasing IS NOT NULL),
+                     (SELECT id FROM submission WHERE uuid = a.submission)))
+SELECT iif(f.body IS NULL, 'missing', 'ok'), f.body, NULL FROM a LEFT JOIN f
+
+-- @op erasure_done(submission uuid) → ok write
+WITH @ARGUMENTS
+UPDATE submission SET erasing = NULL FROM a WHERE submission.uuid = a.submission AND submission.erasing IS NOT NULL
+
+-- @answer
+SELECT 'ok'
+
+-- @op retention_past(environment text, state text, age int, closed_at time, id int, n int) → ok retained[]
+-- @answer
+WITH @ARGUMENTS
+SELECT 'ok', s.uuid, s.closed_at, s.id FROM submission s
+WHERE s.environment = (SELECT environment FROM a) AND s.state = (SELECT state FROM a) AND s.held_at IS NULL
+  AND s.closed_at <= (SELECT @CLOCK() - age FROM a) AND (s.closed_at, s.id) > (SELECT closed_at, id FROM a)
+ORDER BY s.closed_at, s.id LIMIT (SELECT n FROM a)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sigreq::Traces: words that occur nowhere else, and the search for them in files, in many forms.
+package Sigreq::Traces;
+use strict;
+use warnings;
+use Encode 'encode';
+use Exporter 'import';
+use File::Find 'find';
+use MIME::Base64 'encode_base64';
+use Sigreq::Here qw(suite sql);
+
+our @EXPORT_OK = qw(word pattern found_in files_below database_files vacuum administrator);
+
+my @letters = ('a' .. 'z');
+sub word { join '', map { $letters[rand @letters] } 1 .. 14 }    # long enough to be found by nothing else
+
+sub forms {
+    my $word = shift;
+    my @wide = map { encode($_, $word) } qw(UTF-16LE UTF-16BE);
+    my @forms = ($word, @wide, map { (unpack('H*', $_), uc unpack('H*', $_)) } $word, @wide);
+    for my $text ($word, @wide) {
+        for my $before (0 .. 2) {    # the characters at both ends depend on what is beside the word
+            my $encoded = encode_base64(('x' x $before) . $text, '') =~ s/=+\z//r;
+            push @forms, substr $encoded, $before ? 2 + $before - 1 : 0, -2;
+        }
+    }
+    push @forms, join('', map { sprintf '%%%02X', ord } split //, $word),
+        join('', map { sprintf '%%%02x', ord } split //, $word),
+        join('', map { sprintf '\\u%04x', ord } split //, $word),
+        join('', map { sprintf '\\u%04X', ord } split //, $word);
+    return @forms;
+}
+
+sub pattern { my @all = map { quotemeta } map { forms($_) } @_; my $any = join '|', @all; return qr/$any/ }
+
+sub found_in {    # the names of what has one of the words. skip: bytes of a file that were there before
+    my ($pattern, $files, $skip) = @_;
+    my @found;
+    for my $name (@$files) {
+        open my $in, '<:raw', $name or next;
+        seek $in, $skip->{$name} // 0, 0;
+        my $bytes = do { local $/; <$in> } // '';
+        push @found, "$name: $&" if $bytes =~ $pattern;
+    }
+    return @found;
+}
+
+sub files_below {
+    my @found;
+    find({ no_chdir => 1, wanted => sub { push @found, $_ if -f } }, grep { -e } @_);
+    return @found;
+}
+
+sub database_files {
+    return files_below(suite->{dir} . '/pg') if suite->{db} eq 'pgsql';
+    return glob suite->{params} . '*';
+}
+
+sub administrator { suite->{params} =~ s/user=\w+/user=postgres/r }
+
+# As docs/administration.md says: afterwards the files of the database have nothing that was deleted.
+sub vacuum {
+    if (suite->{db} eq 'sqlite3') {
+        sql('VACUUM');
+        sql('PRAGMA wal_checkpoint(TRUNCATE)');
+        return;
+    }
+    my @steps         = ('SELECT pg_switch_wal()', 'CHECKPOINT');
+    sql($_, administrator())
+        for 'ALTER SYSTEM SET wal_recycle = off', 'SELECT pg_reload_conf()', 'ANALYZE', 'VACUUM FULL', (@steps) x 3;
+}
+
+1;
