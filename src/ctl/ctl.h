@@ -166,6 +166,8 @@ sr_error_t *ctl_new_folder_begin(ctl_new_folder_t *folder, ctl_t *ctl, const cha
 /* Names are relative to the folder: "a", and then "a/b.pdf". *descriptor is for writing. */
 sr_error_t *ctl_new_folder_sub(const ctl_new_folder_t *folder, const char *name);
 sr_error_t *ctl_new_folder_file(const ctl_new_folder_t *folder, int *descriptor, const char *name);
+/* Deletes a file. */
+sr_error_t *ctl_new_folder_delete(const ctl_new_folder_t *folder, const char *name);
 /* Gives the folder its name. */
 sr_error_t *ctl_new_folder_end(ctl_new_folder_t *folder);
 /* Deletes the partial folder. */

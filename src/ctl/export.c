@@ -16,8 +16,8 @@ typedef struct export_t {
     sr_blobs_t *documents;
     const char *email, *organization, *environment; /* the last two may be NULL */
     ctl_new_folder_t folder;
-    FILE *out; /* export.json */
-    json_t *accounts;
+    FILE *out;                  /* export.json */
+    json_t *accounts, *missing; /* missing: files whose content could not be read */
     apr_int64_t submissions, files, bytes;
 } export_t;
 
@@ -55,19 +55,34 @@ static sr_error_t *copy_blob(const export_t *export, copying_t *copying, const c
     }
 }
 
+static sr_error_t *copy_blobs(const export_t *export, copying_t *copying, const ctl_exported_file_t *file,
+                              apr_pool_t *pool)
+{
+    char *piece = apr_palloc(pool, PIECE);
+    for (int i = 0; i < file->keys->nelts; i++)
+        SR_TRY(copy_blob(export, copying, APR_ARRAY_IDX(file->keys, i, const char *), piece, pool));
+    if (strcmp(sr_sha256_end_hex(copying->digest, pool), file->sha256) == 0) return NULL;
+    return sr_error(pool, SR_EUNAVAILABLE, "its content is not what was stored");
+}
+
+/* Leaves out a file whose content is missing or damaged, and notes that. */
+static sr_error_t *leave_out(const export_t *export, const ctl_exported_file_t *file, const sr_error_t *error)
+{
+    fprintf(stderr, "sigreqctl: %s: %s\n", file->name, error->message);
+    json_array_append_new(export->missing, json_pack("{s:s,s:s}", "file", file->name, "reason", error->message));
+    return ctl_new_folder_delete(&export->folder, file->name);
+}
+
 static sr_error_t *write_file(export_t *export, const ctl_exported_file_t *file, apr_pool_t *pool)
 {
     copying_t copying = {-1, sr_sha256_begin(pool), 0};
-    char *piece = apr_palloc(pool, PIECE);
     SR_TRY(ctl_new_folder_file(&export->folder, &copying.descriptor, file->name));
     sr_descriptor_own(copying.descriptor, pool);
-    for (int i = 0; i < file->keys->nelts; i++)
-        SR_TRY(copy_blob(export, &copying, APR_ARRAY_IDX(file->keys, i, const char *), piece, pool));
+    sr_error_t *error = copy_blobs(export, &copying, file, pool);
+    if (error && error->code == SR_EUNAVAILABLE) return leave_out(export, file, error);
+    SR_TRY(error);
     if (fsync(copying.descriptor) != 0)
         return sr_error(pool, SR_EINTERNAL, "%s: %s", export->folder.partial, strerror(errno));
-    if (strcmp(sr_sha256_end_hex(copying.digest, pool), file->sha256) != 0)
-        return sr_error(pool, SR_EUNAVAILABLE, "%s: its content is not what was stored. Run: sigreqctl check",
-                        file->name);
     export->files++;
     export->bytes += copying.bytes;
     return NULL;
@@ -79,7 +94,7 @@ static sr_error_t *write_files(export_t *export, const char *submission, const a
     apr_pool_t *each;
     sr_error_t *error = NULL;
     if (!files->nelts) return NULL;
-    if (!export->files) SR_TRY(ctl_new_folder_sub(&export->folder, "submissions"));
+    if (!export->files && !json_array_size(export->missing)) SR_TRY(ctl_new_folder_sub(&export->folder, "submissions"));
     SR_TRY(ctl_new_folder_sub(&export->folder, apr_pstrcat(pool, "submissions/", submission, NULL)));
     apr_pool_create(&each, pool);
     for (int i = 0; !error && i < files->nelts; i++) {
@@ -126,7 +141,9 @@ static sr_error_t *begin_json(export_t *export)
 
 static sr_error_t *end_json(export_t *export)
 {
-    fprintf(export->out, "]\n}\n");
+    fprintf(export->out, "],\n\"missing\": ");
+    write_value(export, export->missing);
+    fprintf(export->out, "\n}\n");
     const bool written = fflush(export->out) == 0 && !ferror(export->out) && fsync(fileno(export->out)) == 0;
     return written ? NULL : sr_error(export->ctl->pool, SR_EINTERNAL, "export.json: %s", strerror(errno));
 }
@@ -221,11 +238,13 @@ static sr_error_t *write_folder(export_t *export, const apr_array_header_t *firs
 
 static void print_result(ctl_t *ctl, const export_t *export)
 {
-    static const char *const columns[] = {"email", "folder", "accounts", "submissions", "files", "bytes", NULL};
+    static const char *const columns[] = {"email", "folder", "accounts", "submissions",
+                                          "files", "bytes",  "missing",  NULL};
     ctl_print(ctl,
-              json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "email", export->email, "folder", export->folder.path, "accounts",
-                        (json_int_t)json_array_size(export->accounts), "submissions", (json_int_t) export->submissions,
-                        "files", (json_int_t) export->files, "bytes", (json_int_t) export->bytes),
+              json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "email", export->email, "folder", export->folder.path,
+                        "accounts", (json_int_t)json_array_size(export->accounts), "submissions",
+                        (json_int_t) export->submissions, "files", (json_int_t) export->files, "bytes",
+                        (json_int_t) export->bytes, "missing", (json_int_t)json_array_size(export->missing)),
               columns);
 }
 
@@ -237,6 +256,7 @@ sr_error_t *ctl_export(ctl_t *ctl)
                        .environment = ctl->values[OPTION_ENVIRONMENT]};
     apr_array_header_t *first;
     const char *binding;
+    export.missing = sr_json_own(json_array(), ctl->pool);
     SR_TRY(ctl_open_documents(ctl, &export.documents));
     SR_TRY(ctl_same_database(ctl, &binding, export.documents));
     SR_TRY(read_accounts(&export));
@@ -249,5 +269,8 @@ sr_error_t *ctl_export(ctl_t *ctl)
         error = sr_error(ctl->pool, SR_EINTERNAL, "export.json: %s", strerror(errno));
     if (error) ctl_new_folder_drop(&export.folder);
     else print_result(ctl, &export);
-    return error;
+    if (error || !json_array_size(export.missing)) return error;
+    return sr_error(ctl->pool, SR_EUNAVAILABLE,
+                    "The export is incomplete: \"missing\" in export.json names what could not be "
+                    "read. Run: sigreqctl check");
 }

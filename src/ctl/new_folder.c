@@ -97,6 +97,15 @@ sr_error_t *ctl_new_folder_file(const ctl_new_folder_t *folder, int *descriptor,
     return *descriptor < 0 ? fail(folder, name) : NULL;
 }
 
+sr_error_t *ctl_new_folder_delete(const ctl_new_folder_t *folder, const char *name)
+{
+    ctl_rights_t owner;
+    SR_TRY(ctl_be_caller(folder->ctl, &owner));
+    const bool deleted = unlinkat(folder->descriptor, name, 0) == 0;
+    SR_TRY(ctl_be_owner_again(folder->ctl, &owner));
+    return deleted ? NULL : fail(folder, name);
+}
+
 sr_error_t *ctl_new_folder_end(ctl_new_folder_t *folder)
 {
     ctl_rights_t owner;

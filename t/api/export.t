@@ -117,7 +117,7 @@ my %found = by_uuid($export);
 
 subtest 'what is exported' => sub {
     is_deeply([map { $_->{uuid} } @{ $export->{submissions} }], \@uuids, 'their submissions, without the deleted one');
-    is_deeply($export->{accounts}, [], 'they are no user');
+    is_deeply([@$export{qw(accounts missing)}], [[], []], 'they are no user, and no file is missing');
     is_deeply(
         [@$summary{qw(accounts submissions)}, $summary->{files}],
         [0, 6, scalar grep {/\.pdf$/} files_below($folder)],
@@ -218,10 +218,15 @@ subtest 'refusals' => sub {
     my ($blob) = grep {m{/\Q$sha256\E\.}} files_below("$apart->{httpd}{dir}/documents");
     rename $blob, "$dir/blob";
     path($blob)->spurt('other');
-    refused_is(5, qr/certificate\.pdf: its content is not what was stored/, $mail, '--out', "$dir/damaged");
-    unlink $blob;
-    is((said('export', $mail, '--out', "$dir/damaged"))[0], 5, 'a document that is missing');
-    is_deeply([glob "$dir/damaged*"], [], '… leaves no folder');
+    for my $state ('damaged', 'missing') {
+        unlink $blob if $state eq 'missing';
+        refused_is(5, qr/certificate\.pdf: .*incomplete.*sigreqctl check/s, $mail, '--out', "$dir/$state");
+        my $told = decode_json(path("$dir/$state/export.json")->slurp);
+        is_deeply([map { $_->{file} } @{ $told->{missing} }],
+            ["submissions/$completed->{uuid}/certificate.pdf"], "export.json names what is $state");
+        is(scalar(files_below("$dir/$state")), files_below($folder) - 1, '… and everything else is there');
+        ok(!-e "$dir/$state/$told->{missing}[0]{file}", '… without that file');
+    }
     rename "$dir/blob", $blob;
 };
 
