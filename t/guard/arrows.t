@@ -16,13 +16,14 @@ my %allowed = (
     blobs   => [qw(base)],
     store   => [qw(model metrics base embed)],
     pdf     => [qw(model metrics base)],
-    service => [qw(store blobs pdf model metrics base)],
+    trust   => [qw(metrics base)],
+    service => [qw(store blobs pdf trust model metrics base)],
     jobs    => [qw(store pdf model metrics base embed)],
     http    => [qw(metrics base)],
     conf    => [qw(model base)],
     api     => [qw(http service model base embed)],
     web     => [qw(http service model base embed)],
-    run     => [qw(jobs conf store blobs pdf model metrics base)],
+    run     => [qw(jobs conf store blobs pdf trust model metrics base)],
     pdfd    => [qw(base pdf/protocol.h pdf/cms.h model/existing.h model/report.h model/warnings.h)],
     ctl     => [qw(service store blobs pdf model base)],
     ''      => [qw(conf run api web http metrics base service/setup.h)],             # mod_sigreq.c
@@ -48,7 +49,8 @@ for my $file (files('src/*/*.[ch]'), 'mod_sigreq.c') {
     ok(!@wrong, "$file includes only what is below it") or diag("$file: $_") for join ', ', @wrong;
 }
 ok($allowed{$_}, "the layer '$_' is in the table of arrows") for sort keys %seen;
-ok($seen{$_}, "the layer '$_' has files") for qw(base metrics model blobs store pdf service http conf api run pdfd ctl);
+ok($seen{$_}, "the layer '$_' has files")
+    for qw(base metrics model blobs store pdf trust service http conf api run pdfd ctl);
 
 # The same for what is linked: each function and table of ours that an object uses is of a folder that it may use. What
 # only passes through a header needs no include of its own and is found here alone. build/symbols is what nm says.
