@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sigreq::Judge: what two other programs say of the signatures, timestamps and validation data of PDFs: PDFBox with
+# Bouncy Castle (t/tool/Judge.java, compiled once for each process), and pyHanko, where it is at hand.
+package Sigreq::Judge;
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Temp;
+use JSON::PP 'decode_json';
+
+our @EXPORT_OK = qw(java_judge pyhanko_judge);
+
+my @jars = map {"/usr/share/java/$_.jar"} qw(pdfbox2 fontbox2 commons-logging bcprov bcutil bcpkix);
+my $folder;    # of the compiled program
+
+# Runs a program. Returns what it has printed, or dies with that.
+sub output_of {
+    my @command = @_;
+    my $errors = File::Temp->new;
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>"$0" </dev/null', "$errors", @command or die "$command[0]: $!\n";
+    local $/;
+    my $said = <$pipe> // '';
+    close $pipe or die "$command[0] failed: $said", <$errors> // '';
+    return $said;
+}
+
+# java_judge({roots => PEM FILE, at => "2035-01-31T00:00:00Z" or undef for now}, FILE, …): {FILE => {signatures =>
+# [{field, kind => "signature" or "timestamp", whole, intact, chain => "ok" or the reason, proofs, time,
+# stamp => {intact, time,
+# chain, proofs}}, …]} or {error => TEXT}}. The oldest signature is first. t/tool/Judge.java says what each means.
+sub java_judge {
+    my ($how, @files) = @_;
+    my $path = join ':', @jars;
+    if (!$folder) {
+        my $made = File::Temp->newdir('sigreq-judge.XXXXXX', TMPDIR => 1);
+        output_of('javac', '-cp', $path, '-d', "$made", 't/tool/Judge.java');
+        $folder = $made;
+    }
+    my @time = gmtime;
+    my $at = $how->{at} // sprintf '%04d-%02d-%02dT%02d:%02d:%02dZ', $time[5] + 1900, $time[4] + 1, @time[3, 2, 1, 0];
+    my @lines = split /\n/, output_of('java', '-Xshare:auto', '-cp', "$path:$folder", 'Judge', $how->{roots}, $at,
+        @files);
+    return { map { $_->{file} => $_ } map { decode_json($_) } @lines };
+}
+
+# pyhanko_judge(ROOTS, FILE, …): {FILE => {signatures => [{field, intact, valid, trusted, coverage, modification,
+# bottom_line}, …]}}, or undef where pyHanko is missing.
+sub pyhanko_judge {
+    my ($roots, @files) = @_;
+    my $judge = $ENV{SIGREQ_JUDGE} // '/work/shared/judges/judge';
+    return undef unless -e $judge && -x '/usr/bin/python3';
+    open my $pipe, '-|', '/usr/bin/python3', $judge, '--roots', $roots, @files or return undef;
+    my @lines = <$pipe>;
+    close $pipe;
+    return $? >> 8 == 77 ? undef : { map { $_->{file} => $_ } map { decode_json($_) } @lines };
+}
+
+1;
