@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sigreq::PKI: certificates for tests of timestamps and validation data, made by openssl in a folder:
+#   root issues ca, which issues seal, seal2 and ocsp (OCSP responder); tsaroot1 issues tsa1 (RSA); tsaroot2 issues
+#   tsa2 (P-256) and notsa
+# The extended key usage timeStamping of `notsa` is not critical, but it must be. Each name is a certificate NAME.crt
+# and a key NAME.key. seal-chain.crt has seal and ca, authorities.crt the roots of the timestamp authorities, roots.crt
+# all roots.
+package Sigreq::PKI;
+use strict;
+use warnings;
+use File::Spec;
+use POSIX qw(strftime);
+
+my %KEYS = (
+    root     => [ec  => 'P-384'],
+    ca       => [ec  => 'P-256'],
+    tsaroot1 => [rsa => 2048],
+    tsa1     => [rsa => 2048],
+    tsaroot2 => [ec  => 'P-384'],
+);
+
+# The parts of openssl's configuration that `issue` names. N is the issuer's name, OCSP and HTTP are URLs.
+sub configuration {
+    my ($http, $ocsp) = @_;
+    my $points = $http ? "crlDistributionPoints=URI:$http/\$ENV::N.crl\n" : '';
+    my $access = join ',', $ocsp ? "OCSP;URI:$ocsp" : (), $http ? "caIssuers;URI:$http/\$ENV::N.crt" : ();
+    $access &&= "authorityInfoAccess=$access\n";
+    my $ids  = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n";
+    my $end  = "basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature";
+    return <<"END";
+[ca_default]
+database=\$ENV::N.index
+serial=\$ENV::N.serial
+crlnumber=\$ENV::N.crlnumber
+new_certs_dir=.
+certificate=\$ENV::N.crt
+private_key=\$ENV::N.key
+default_md=sha256
+policy=any
+unique_subject=no
+default_crl_days=30
+[any]
+O=optional
+CN=supplied
+[root]
+basicConstraints=critical,CA:TRUE
+keyUsage=critical,keyCertSign,cRLSign
+subjectKeyIdentifier=hash
+[sub]
+basicConstraints=critical,CA:TRUE,pathlen:0
+keyUsage=critical,keyCertSign,cRLSign
+$ids$points
+[seal]
+$end,nonRepudiation
+$ids$points$access
+[ocsp]
+$end
+extendedKeyUsage=OCSPSigning
+noCheck=ignored
+$ids
+[tsa]
+$end
+extendedKeyUsage=critical,timeStamping
+$ids$points
+[notsa]
+$end
+extendedKeyUsage=timeStamping
+$ids
+END
+}
+
+# new(folder, http => URL of CRLs and issuers, ocsp => URL): makes all of them. Without URLs the certificates name none.
+sub new {
+    my ($class, $folder, %urls) = @_;
+    my $self = bless { folder => File::Spec->rel2abs($folder) }, $class;
+    mkdir $folder;
+    $self->write('ca.cnf', configuration(@urls{qw(http ocsp)}));
+    $self->issue($_,      $_,        'root', days => 10_000) for qw(root tsaroot1 tsaroot2);
+    $self->issue('ca',    'root',    'sub', days => 3650);
+    $self->issue($_,      'ca',      'seal') for qw(seal seal2);
+    $self->issue('ocsp',  'ca',      'ocsp');
+    $self->issue('tsa1',  'tsaroot1', 'tsa');
+    $self->issue('tsa2',  'tsaroot2', 'tsa');
+    $self->issue('notsa', 'tsaroot2', 'notsa');
+    $self->join_files('seal-chain.crt',  qw(seal ca));
+    $self->join_files('authorities.crt', qw(tsaroot1 tsaroot2));
+    $self->join_files('roots.crt',       qw(root tsaroot1 tsaroot2));
+    return $self;
+}
+
+sub file { "$_[0]{folder}/$_[1]" }
+
+sub write {    ## no critic (ProhibitBuiltinHomonyms)
+    my ($self, $name, $text) = @_;
+    open my $file, '>', $self->file($name) or die "$name: $!\n";
+    print {$file} $text;
+    close $file or die "$name: $!\n";
+    return;
+}
+
+sub join_files {    # name of the file, names of certificates
+    my ($self, $name, @names) = @_;
+    my $all = '';
+    for my $one (@names) {
+        open my $file, '<', $self->file("$one.crt") or die "$one: $!\n";
+        $all .= do { local $/ = undef; <$file> };
+        close $file;
+    }
+    return $self->write($name, $all);
+}
+
+sub run {    # a command, in the folder; N is the name of the issuer
+    my ($self, $issuer, @command) = @_;
+    local $ENV{N} = $issuer;
+    system('sh', '-c', 'cd "$1" && shift && exec "$@" >>said 2>&1 </dev/null', 'sh', $self->{folder}, @command) == 0
+        or die "@command failed in $self->{folder} (see the file `said`)\n";
+    return;
+}
+
+# Issues a certificate: its name, the name of its issuer, a section of the configuration. It begins `from` (time,
+# default: an hour ago) and ends `until` (default: after `days`, 730).
+sub issue {
+    my ($self, $name, $issuer, $section, %more) = @_;
+    my $from  = $more{from}  // time - 3600;
+    my $until = $more{until} // time + 86_400 * ($more{days} // 730);
+    my ($kind, $size) = @{ $KEYS{$name} // [ec => 'P-256'] };
+    my @key = $kind eq 'ec' ? ('-newkey', 'ec', '-pkeyopt', "ec_paramgen_curve:$size") : ('-newkey', "rsa:$size");
+    if ($section eq 'root' || $section eq 'sub') {
+        $self->write("$name.index",     '');
+        $self->write("$name.crlnumber", "01\n");
+        $self->write("$name.serial",    sprintf "10%06x%06x\n", rand 0xff_ffff, rand 0xff_ffff);
+    }
+    $self->run($issuer, qw(openssl req -nodes -new), @key, '-keyout', "$name.key", '-out', "$name.csr",
+        '-subj', '/O=Test/CN=Test ' . ($more{common} // $name));
+    $self->run($issuer, qw(openssl ca -batch -notext -config ca.cnf -name ca_default -extensions), $section,
+        ($name eq $issuer ? ('-selfsign', '-keyfile', "$name.key") : ()),
+        '-startdate', strftime('%Y%m%d%H%M%SZ', gmtime $from), '-enddate', strftime('%Y%m%d%H%M%SZ', gmtime $until),
+        '-in', "$name.csr", '-out', "$name.crt");
+    return $self->file("$name.crt");
+}
+
+sub revoke {    # the name of a certificate, and of its issuer
+    my ($self, $name, $issuer) = @_;
+    return $self->run($issuer, qw(openssl ca -batch -config ca.cnf -name ca_default -revoke), "$name.crt");
+}
+
+sub crl {       # makes ISSUER.crl (DER); valid for some days
+    my ($self, $issuer, $days) = @_;
+    $self->run($issuer, qw(openssl ca -batch -config ca.cnf -name ca_default -gencrl -out), "$issuer.crl.pem",
+        '-crldays', $days // 30);
+    $self->run($issuer, qw(openssl crl -outform DER -in), "$issuer.crl.pem", '-out', "$issuer.crl");
+    return $self->file("$issuer.crl");
+}
+
+1;
