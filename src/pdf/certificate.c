@@ -146,7 +146,7 @@ const char *sr_cms_key_name(EVP_PKEY *key, apr_pool_t *pool)
     return apr_psprintf(pool, "%s %d", type ? type : "unknown", EVP_PKEY_get_bits(key));
 }
 
-static apr_time_t to_time(const ASN1_TIME *time)
+apr_time_t sr_cms_time(const ASN1_TIME *time)
 {
     struct tm parts;
     if (!time || !ASN1_TIME_to_tm(time, &parts)) return 0;
@@ -177,8 +177,8 @@ const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool)
     int size = i2d_PUBKEY(X509_get0_pubkey(certificate), &encoded);
     if (size > 0) about->public_key = (sr_cms_bytes_t){apr_pmemdup(pool, encoded, (apr_size_t)size), (apr_size_t)size};
     OPENSSL_free(encoded);
-    about->from = to_time(X509_get0_notBefore(certificate));
-    about->until = to_time(X509_get0_notAfter(certificate));
+    about->from = sr_cms_time(X509_get0_notBefore(certificate));
+    about->until = sr_cms_time(X509_get0_notAfter(certificate));
     ERR_clear_error();
     return about;
 }

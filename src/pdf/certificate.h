@@ -34,6 +34,8 @@ sr_error_t *sr_cms_certificates_read(STACK_OF(X509) * *certificates, const char 
 const sr_cms_certificate_t *sr_cms_describe(X509 *certificate, apr_pool_t *pool);
 /* Returns the name of a key: "P-256", "RSA 2048", or the name that OpenSSL uses. */
 const char *sr_cms_key_name(EVP_PKEY *key, apr_pool_t *pool);
+/* Converts a time of ASN.1. Returns 0 if it is missing or malformed. */
+apr_time_t sr_cms_time(const ASN1_TIME *time);
 /* Returns the reason of the last OpenSSL error. It empties OpenSSL's error queue, which other modules of httpd also
  * read. */
 const char *sr_cms_why(apr_pool_t *pool);

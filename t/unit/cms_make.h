@@ -26,7 +26,7 @@ typedef struct make_t {
     const char *curve;            /* NULL: P-256 */
     const char *type;             /* another kind of key, such as "ED25519" */
     int from, until;              /* seconds from now; both 0: a day ago to tomorrow */
-    const char *usage, *extended; /* NULL: digitalSignature; none */
+    const char *usage, *extended; /* NULL: digitalSignature, and keyCertSign of a CA; none */
     bool ca;
     const made_t *issuer; /* NULL: itself */
 } make_t;
@@ -115,9 +115,9 @@ static inline made_t *make_certificate(const make_t *make, apr_pool_t *pool)
     X509_set_pubkey(x, made->key);
     make_extension(x, issuer->certificate, NID_basic_constraints, make->ca ? "critical,CA:TRUE" : "CA:FALSE");
     make_extension(x, issuer->certificate, NID_key_usage,
-                   make->ca      ? "keyCertSign,digitalSignature"
-                   : make->usage ? make->usage
-                                 : "digitalSignature");
+                   make->usage ? make->usage
+                   : make->ca  ? "keyCertSign,digitalSignature"
+                               : "digitalSignature");
     if (make->extended) make_extension(x, issuer->certificate, NID_ext_key_usage, make->extended);
     bool plain = EVP_PKEY_get_base_id(issuer->key) == EVP_PKEY_ED25519;
     if (!X509_sign(x, issuer->key, plain ? NULL : EVP_sha256())) abort();
