@@ -9,7 +9,7 @@ use File::Find 'find';
 use MIME::Base64 'encode_base64';
 use Sigreq::Here qw(suite sql);
 
-our @EXPORT_OK = qw(word pattern found_in files_below database_files vacuum administrator);
+our @EXPORT_OK = qw(word pattern patterns found_in files_below database_files vacuum administrator);
 
 my @letters = ('a' .. 'z');
 sub word { join '', map { $letters[rand @letters] } 1 .. 14 }    # long enough to be found by nothing else
@@ -33,14 +33,18 @@ sub forms {
 
 sub pattern { my @all = map { quotemeta } map { forms($_) } @_; my $any = join '|', @all; return qr/$any/ }
 
+# Several patterns for many words: Perl searches for the texts of one pattern at the same time, but only if the compiled
+# pattern is short (64 KiB of nodes); otherwise it tries one after the other at each byte.
+sub patterns { my @words = @_; my @all; push @all, pattern(splice @words, 0, 100) while @words; return @all }
+
 sub found_in {    # the names of what has one of the words. skip: bytes of a file that were there before
-    my ($pattern, $files, $skip) = @_;
+    my ($patterns, $files, $skip) = @_;
     my @found;
     for my $name (@$files) {
         open my $in, '<:raw', $name or next;
         seek $in, $skip->{$name} // 0, 0;
         my $bytes = do { local $/; <$in> } // '';
-        push @found, "$name: $&" if $bytes =~ $pattern;
+        push @found, map { $bytes =~ $_ ? "$name: $&" : () } ref $patterns eq 'ARRAY' ? @$patterns : $patterns;
     }
     return @found;
 }
